@@ -129,6 +129,11 @@ HOT: Final = (
 WARM: Final = (
     "broker/engine/batches.py",
     "broker/engine/composed.py",
+    "broker/engine/disorder/buffer.py",
+    "broker/engine/disorder/joined.py",
+    "broker/engine/disorder/readers.py",
+    "broker/engine/disorder/reordering.py",
+    "broker/engine/disorder/watermarks.py",
     "broker/engine/directory.py",
     "broker/engine/dispatch/derived.py",
     "broker/engine/executors/keyed_runs/dump.py",

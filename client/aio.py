@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, final
 
-from broker.events import StreamDefinition
+from broker.events import StreamDefinition, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import Message, Published, Subscribed, SubscriptionEntry, WhenSlow
@@ -45,10 +45,11 @@ from .publisher import WINDOW_MESSAGES, checked_window
 from .receipt import Receipt
 from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
+from .times import Time, Times, batch_times
 
 _Result = TypeVar("_Result")
 
-Columns = tuple[Sequence[int] | None, Sequence[tuple[Any, ...]]]
+Columns = tuple[Times | None, Sequence[tuple[Any, ...]]]
 """A batch: times and rows."""
 
 
@@ -100,17 +101,24 @@ class Client:
         lateness: int | None = None,
         speculation: int | None = None,
         idle: int | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. Raises DefinitionError, Unsupported."""
-        await self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle))
+        await self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle, time_unit))
+
+    async def set_time_unit(self, stream: str, unit: TimeUnit) -> None:
+        """Declare the unit of the numbers that this client gives as times of a stream, by default microseconds: s, ms,
+        us, ns or iso. The broker does not know it. Raises UnknownStream, DefinitionError.
+        """
+        await self._run(self._calls.set_time_unit(stream, unit))
 
     async def publish(
         self,
         stream: str,
         data: Mapping[str, Any],
-        time: int | str | None = None,
+        time: Time | None = None,
         id: int | None = None,
-        start: int | str | None = None,
+        start: Time | None = None,
     ) -> Receipt:
         """Publish one event; returns when the engine has accepted it. Raises as the blocking client does."""
         return await self._run(self._calls.publish(stream, data, time, id, start))
@@ -118,10 +126,10 @@ class Client:
     async def publish_batch(
         self,
         stream: str,
-        times: Sequence[int] | None,
+        times: Times | None,
         rows: Sequence[tuple[Any, ...]],
         ids: Sequence[int] | None = None,
-        starts: Sequence[int] | None = None,
+        starts: Times | None = None,
     ) -> Receipt:
         """Publish a batch in columns. Raises as the blocking client does."""
         return await self._run(self._calls.publish_batch(stream, times, rows, ids, starts))
@@ -139,6 +147,7 @@ class Client:
         in_flight: deque[list[tuple[int, asyncio.Task[Message]]]] = deque()
         try:
             for times, rows in batches:
+                times = batch_times(connection.session, definition, times)
                 checked = check_batch(definition, times, rows, None, None)
                 messages = parts(connection.session.request, stream, times, checked, None, None)
                 # Tasks start in the order in which they are made, and that is the order of what they send.

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeVar, final
 
-from broker.events import StreamDefinition
+from broker.events import StreamDefinition, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import Subscribed, SubscriptionEntry, WhenSlow
@@ -35,6 +35,7 @@ from .receipt import Receipt
 from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
 from .subscription import Subscription
+from .times import Time, Times
 
 DEFAULT_ADDRESS: Final = "tcp://127.0.0.1:5570"
 TIMEOUT_SECONDS: Final = 10.0
@@ -90,23 +91,32 @@ class Client:
         lateness: int | None = None,
         speculation: int | None = None,
         idle: int | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. `attributes`: types by name, `"string?"` if nullable.
 
-        `lateness`, `speculation`, `idle`: microseconds. Raises DefinitionError, also if the stream exists with another
-        definition; Unsupported.
+        `lateness`, `speculation`, `idle`: microseconds. `time_unit`: of the numbers that this client gives as times of
+        the stream, by default microseconds; the broker does not know it. Raises DefinitionError, also if the stream
+        exists with another definition; Unsupported.
         """
-        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle))
+        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle, time_unit))
+
+    def set_time_unit(self, stream: str, unit: TimeUnit) -> None:
+        """Declare the unit of the numbers that this client gives as times of a stream, by default microseconds: s, ms,
+        us, ns or iso. The broker does not know it. Raises UnknownStream, DefinitionError.
+        """
+        self._run(self._calls.set_time_unit(stream, unit))
 
     def publish(
         self,
         stream: str,
         data: Mapping[str, Any],
-        time: int | str | None = None,
+        time: Time | None = None,
         id: int | None = None,
-        start: int | str | None = None,
+        start: Time | None = None,
     ) -> Receipt:
-        """Publish one event and wait until the engine has accepted it. Times are microseconds or ISO-8601.
+        """Publish one event and wait until the engine has accepted it. A time is a number in the stream's `time_unit`,
+        ISO-8601 text, an aware datetime, or a time of numpy or pandas.
 
         Without `time` the broker takes its clock, without `id` it numbers the event. Raises EventError, LateEvent,
         EarlyEvent, UnknownStream.
@@ -116,12 +126,13 @@ class Client:
     def publish_batch(
         self,
         stream: str,
-        times: Sequence[int] | None,
+        times: Times | None,
         rows: Sequence[tuple[Any, ...]],
         ids: Sequence[int] | None = None,
-        starts: Sequence[int] | None = None,
+        starts: Times | None = None,
     ) -> Receipt:
         """Publish a batch in columns: `rows` are tuples in schema order; `times`, `ids`, `starts` have their length.
+        Times are as for `publish`; they may be an array of numpy or a column of pandas.
 
         A batch that does not fit a message is sent in several, one after the other. Events that are too late or too
         early are refused one by one and listed in the receipt; any other error raises EventError before anything is

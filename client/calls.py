@@ -16,11 +16,12 @@ from broker.events import (
     DefinitionError,
     Schema,
     StreamDefinition,
+    TimeUnit,
     checked_subscription_name,
-    parse_instant,
     row_from_mapping,
     shown,
 )
+from broker.language.habits import language_meant
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import (
     VERSION,
@@ -64,6 +65,7 @@ from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_er
 from .probability import Probability, reported
 from .receipt import Receipt
 from .session import Session
+from .times import Time, Times, batch_times, event_time
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -138,10 +140,11 @@ class Calls:
         lateness: int | None,
         speculation: int | None,
         idle: int | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> Call[None]:
         """Declare a stream."""
         schema = Schema.declare(attributes)
-        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle)  # type: ignore[arg-type]  # judged there
+        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle, time_unit)  # type: ignore[arg-type]  # judged there
         request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation, idle)
         yield from self._ask(lambda number: replace(request, correlation=number), Done)
         self._session.declared[name] = request
@@ -151,15 +154,15 @@ class Calls:
         self,
         stream: str,
         data: Mapping[str, Any],
-        time: int | str | None,
+        time: Time | None,
         id: int | None,
-        start: int | str | None,
+        start: Time | None,
     ) -> Call[Receipt]:
         """Publish one event."""
         definition = yield from self.definition(stream)
         row = row_from_mapping(definition, data)
-        times = None if time is None else (parse_instant(time),)
-        starts = None if start is None else (parse_instant(start),)
+        times = event_time(self._session, definition, time)
+        starts = event_time(self._session, definition, start)
         ids = None if id is None else (id,)
         check_batch(definition, times, (row,), ids, starts)
         answer = yield from self._ask(lambda number: Publish(number, stream, times, (row,), ids, starts), Published)
@@ -171,13 +174,15 @@ class Calls:
     def publish_batch(
         self,
         stream: str,
-        times: Sequence[int] | None,
+        times: Times | None,
         rows: Sequence[tuple[Any, ...]],
         ids: Sequence[int] | None,
-        starts: Sequence[int] | None,
+        starts: Times | None,
     ) -> Call[Receipt]:
         """Publish a batch in as many messages as it needs; each is answered before the next is sent."""
         definition = yield from self.definition(stream)
+        times = batch_times(self._session, definition, times)
+        starts = batch_times(self._session, definition, starts)
         rows = check_batch(definition, times, rows, ids, starts)
         answers: list[tuple[int, Published]] = []
         for first, _, request in parts(self._session.request, stream, times, rows, ids, starts):
@@ -202,6 +207,11 @@ class Calls:
             known = self._streams[name] = _stream(streams.entries[0])
         return known
 
+    def set_time_unit(self, stream: str, unit: TimeUnit) -> Call[None]:
+        """Declare the unit of this client's times of a stream."""
+        definition = yield from self.definition(stream)
+        self._streams[stream] = replace(definition, time_unit=unit)
+
     # ---- subscriptions ----
 
     def prepare(
@@ -218,6 +228,8 @@ class Calls:
         results: str | None = None,
     ) -> Subscribe:
         """Check the options, open the inbox, and return the request. Raises DefinitionError."""
+        if query is None and type(language) is str and " " in language.strip():
+            language, query = language_meant(language), language  # a query in the place of the language
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")

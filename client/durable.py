@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from math import isfinite
 from typing import Any, Final, final
 
-from broker.events import DefinitionError, checked_subscription_name, parse_instant, shown
+from broker.events import DefinitionError, checked_subscription_name, instant_of, shown
 
 POSITION_MAX: Final = 2**63 - 1
 _MICROSECONDS: Final = 1_000_000
@@ -18,18 +19,18 @@ _SECONDS_MAX: Final = 1_000_000_000.0
 class Durable:
     """The name of a cursor and its options; None: the default.
 
-    `retain`: a new cursor keeps this many acknowledged results, as long as there is room. `replay`: deliver again from
-    this position on, acknowledged results included; `since`: the same from a time on, in microseconds or ISO-8601.
-    Acknowledgements stay, and the next reader continues behind them. `acknowledge_within`, in seconds: delivered
-    results are delivered again when nothing was acknowledged for this long. `deliveries_max`: a result that was
-    delivered this often as the first unacknowledged one becomes a dead letter, and is not delivered again. Raises
-    DefinitionError.
+    `retain`: a new cursor keeps this many acknowledged results, as long as there is room. `replay`: deliver again
+    from this position on, acknowledged results included; `since`: the same from a time on, in microseconds, ISO-8601
+    or as a datetime. Acknowledgements stay, and the next reader continues behind them. `acknowledge_within`, in
+    seconds: delivered results are delivered again when nothing was acknowledged for this long. `deliveries_max`: a
+    result that was delivered this often as the first unacknowledged one becomes a dead letter, and is not delivered
+    again. Raises DefinitionError.
     """
 
     cursor: str
     retain: int | None = None
     replay: int | None = None
-    since: int | str | None = None
+    since: int | str | datetime | None = None
     acknowledge_within: float | None = None
     deliveries_max: int | None = None
 
@@ -59,7 +60,7 @@ class Durable:
             "durable": self.cursor,
             "retain": self.retain,
             "replay": self.replay,
-            "since": None if self.since is None else parse_instant(self.since),
+            "since": None if self.since is None else instant_of(self.since),
             "within": None if within is None else max(1, round(within * _MICROSECONDS)),
             "deliveries_max": self.deliveries_max,
         }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, Protocol, final
 
-from broker.events import LimitExceeded, UnknownSubscription
+from broker.events import LimitExceeded, UnknownSubscription, as_datetime
 
 from .expansion import paths
 
@@ -116,6 +117,16 @@ class Notification:
     def end(self) -> int | None:
         """When the last contributing event ended, in microseconds."""
         return self._line.get("end")
+
+    @property
+    def start_time(self) -> datetime | None:
+        """`start` as a datetime in UTC; None also outside the years 1 to 9999."""
+        return as_datetime(self.start)
+
+    @property
+    def end_time(self) -> datetime | None:
+        """`end` as a datetime in UTC; None also outside the years 1 to 9999."""
+        return as_datetime(self.end)
 
     @property
     def lifetime(self) -> tuple[int, int | None] | None:

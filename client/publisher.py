@@ -27,6 +27,7 @@ from .calls import expected
 from .errors import ConnectionLost, ForetellError, ProtocolError, RequestTimeout, remote_error
 from .receipt import Receipt
 from .session import Session
+from .times import Times, batch_times
 
 WINDOW_MESSAGES: Final = 16
 WINDOW_MESSAGES_MAX: Final = 512
@@ -121,12 +122,12 @@ class Publisher:
 
     def publish_batch(
         self,
-        times: Sequence[int] | None,
+        times: Times | None,
         rows: Sequence[tuple[Any, ...]],
         ids: Sequence[int] | None = None,
-        starts: Sequence[int] | None = None,
+        starts: Times | None = None,
     ) -> None:
-        """Send a batch in columns; returns when the window has room for another one. Times are microseconds.
+        """Send a batch in columns; returns when the window has room for another one. Times are as for `publish_batch`.
 
         Raises EventError or LimitExceeded for a batch that does not fit the stream or a message. It was not sent, and
         others may follow. (If it takes several messages, the rows before an event that fits no message are accepted.)
@@ -135,6 +136,9 @@ class Publisher:
         """
         self._check()
         batch = self.sent
+        session = self._connection.session
+        times = batch_times(session, self._stream, times)
+        starts = batch_times(session, self._stream, starts)
         rows = check_batch(self._stream, times, rows, ids, starts)
         # The last message of a window is answered after all before it. One that is repeated has no deadline.
         waits = 0 if self._connection.repeats else self._window + 1

@@ -121,7 +121,7 @@ class Session:
 
     __slots__ = (
         "_answers", "_correlation", "_deadlines", "_numbers_from", "_repeatable", "_waiting", "batches", "begun",
-        "declared", "dropped", "flow_events", "inboxes", "later", "lost", "publisher", "token",
+        "declared", "dropped", "flow_events", "inboxes", "later", "lost", "publisher", "timed", "token",
     )  # fmt: skip
 
     def __init__(
@@ -137,6 +137,7 @@ class Session:
         self.declared: dict[str, AddStream] = {}
         self.inboxes: dict[str, Inbox] = {}
         self.later = LaterAcknowledgements()
+        self.timed: set[str] = set()  # streams for which a time was published, whose unit is plausible
         self._correlation = 0
         self._numbers_from = 0
         self._deadlines = deadlines or Deadlines()

@@ -41,6 +41,12 @@ _FAILED: Final = int(zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_
 _NUMBERS: Final = count()
 
 
+def _invalid(address: str, error: zmq.ZMQError) -> str:
+    if "://" not in address and ":" in address:
+        return f"expected an address such as tcp://127.0.0.1:5570, found {address!r}; did you mean 'tcp://{address}'?"
+    return f"{address} is not a valid address of a broker: {error.strerror or error}"
+
+
 @final
 class Transport:
     """A DEALER socket and its monitor. Raises ConnectionLost for an invalid address.
@@ -86,7 +92,7 @@ class Transport:
             self._socket.connect(address)
         except zmq.ZMQError as error:
             self.close()
-            raise ConnectionLost(f"{address} is not a valid address of a broker: {error.strerror or error}") from None
+            raise ConnectionLost(_invalid(address, error)) from None
 
     @property
     def closed(self) -> bool:

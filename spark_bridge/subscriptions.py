@@ -16,10 +16,9 @@ from typing import Any, Final, final
 import msgpack
 
 from broker.engine import Engine, Options
-from broker.engine.catalog import in_order
 from broker.engine.languages.table import default_lineage
-from broker.engine.target import ALWAYS_SINCE
-from broker.events import DefinitionError, StreamDefinition, UnknownSubscription, suggestion
+from broker.engine.loading import install_all
+from broker.events import DefinitionError, StreamDefinition, UnknownSubscription, Unsupported, suggestion
 from broker.events.errors import ForetellError, QueryError
 from broker.events.schema import Schema
 from broker.language.subscription import SubscriptionDefinition
@@ -60,6 +59,10 @@ class Subscriptions:
     def of_text(cls, text: str, place: str = "subscriptions") -> Subscriptions:
         """The subscriptions in the text of a TOML file. Raises ForetellError with the place."""
         file = read_subscription_file(text, place)
+        for stream in file.streams:
+            if stream.time_unit not in (None, "us", "iso"):
+                unit = f"time_unit {stream.time_unit!r}"
+                raise Unsupported(f"{place}: streams.{stream.name}: {unit} of a history on Spark is not supported yet")
         return cls(file.streams, file.subscriptions, place)
 
     def __len__(self) -> int:
@@ -80,11 +83,7 @@ class Subscriptions:
             for stream in self.streams.values():
                 engine.catalog.declare(stream)
             chosen = [d for name, d in self.definitions.items() if only is None or name in only]
-            parsed = [engine.catalog.parse(replace(d, lineage=True) if lineage else d) for d in chosen]
-            for one in parsed:
-                engine.catalog.check_publish(one.definition.name, one.publish)
-            for one in in_order(parsed):
-                engine._install(engine.catalog.compile(one, ALWAYS_SINCE))
+            install_all(engine, [replace(d, lineage=True) if lineage else d for d in chosen])
         except ForetellError as error:
             raise self._complaint(error) from None
         return engine

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias, TypeVar, final
 from ..events import (
     DefinitionError,
     EventError,
+    ForetellError,
     LimitExceeded,
     Punctuation,
     Retraction,
@@ -34,8 +35,8 @@ class EventBatch:
     `ids` is None if no event has one: the consumer then numbers them. `starts` is None if all events are points in
     time.
 
-    `places` are the 1-based lines or rows of the events; `position` says how much of the file was read up to the last
-    of them, in the unit in which the reader counts.
+    `places` are the 1-based lines or rows of the events, or where they are in words; `position` says how much of the
+    file was read up to the last of them, in the unit in which the reader counts.
     """
 
     stream: str
@@ -43,7 +44,7 @@ class EventBatch:
     rows: list[Row]
     ids: list[int] | None
     starts: list[int] | None
-    places: Sequence[int]
+    places: Sequence[int | str]
     position: int
 
     def part(self, begin: int, end: int) -> EventBatch:
@@ -71,22 +72,32 @@ Item: TypeAlias = EventBatch | Control
 Answer = TypeVar("Answer")
 
 
-def answers(batch: EventBatch, place: str, publish: Callable[[EventBatch], Answer]) -> Iterator[Answer]:
+def answers(
+    batch: EventBatch,
+    where: Callable[[int | str], str],
+    publish: Callable[[EventBatch], Answer],
+    leave_out: Callable[[str, ForetellError, EventBatch], None] | None = None,
+) -> Iterator[Answer]:
     """Publish a batch and yield its results.
 
-    If the batch is refused, which changes nothing, publish its events one by one, so that all events before the bad one
-    are taken; then raise the error with the place of that event. `place` is the file with the unit of its places, such
-    as `events.jsonl: line`.
+    If the batch is refused, which changes nothing, publish its halves, so that all events before the bad one are taken;
+    then raise the error with the place of that event, or `leave_out` the event and go on. `where` tells a place, such
+    as `events.jsonl: line 5`. O(bad events * log batch) batches.
     """
     try:
         answer = publish(batch)
     except (EventError, LimitExceeded) as error:
-        if len(batch.times) > 1:
-            for index in range(len(batch.times)):
-                yield from answers(batch.part(index, index + 1), place, publish)
+        count = len(batch.times)
+        if count > 1:
+            yield from answers(batch.part(0, count // 2), where, publish, leave_out)
+            yield from answers(batch.part(count // 2, count), where, publish, leave_out)
             return
         # The engine names the row of the batch, but the user knows only the lines of the file.
-        raise BadInput(f"{place} {batch.places[0]}: {str(error).replace(', row 0', '', 1)}") from error
+        reason = str(error).replace(", row 0", "", 1)
+        if leave_out is not None:
+            leave_out(where(batch.places[0]), EventError(reason), batch)
+            return
+        raise BadInput(f"{where(batch.places[0])}: {reason}") from error
     yield answer
 
 

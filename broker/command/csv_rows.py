@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias, TypeVar
 
-from ..events import Attribute, EventError, Row, StreamDefinition, Value, parse_instant, row_from_text, suggestion
+from ..events import Attribute, EventError, Row, StreamDefinition, Value, row_from_text, suggestion
+from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
 from .complaint import placed
+from .file_times import FileTimes
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -28,24 +30,36 @@ _Columns: TypeAlias = Sequence[tuple[Attribute, int]]
 null."""
 
 
-def read_csv(source: BinaryIO, place: str, stream: StreamDefinition, time: str) -> Iterator[EventBatch]:
+def read_csv(
+    source: BinaryIO,
+    place: str,
+    stream: StreamDefinition,
+    time: str,
+    clock: FileTimes | None = None,
+    bad: BadEvents | None = None,
+    separator: str = ",",
+) -> Iterator[EventBatch]:
     """Yield the records of a source as batches; `time` is the column of the times. `position` counts bytes. O(bytes).
 
     The header's names find the columns; columns that are no attributes are ignored. Records before a bad one are
-    yielded before the error is raised, which names the place and the line.
+    yielded before the error is raised, which names the place and the line, or the record is left out.
     """
+    clock = FileTimes({stream.name: stream}) if clock is None else clock
+    bad = BadEvents() if bad is None else bad
     tells = source.seekable()
-    with io.TextIOWrapper(source, encoding="utf-8-sig", newline="") as text, placed(place):
-        reader = csv.reader(text, strict=True)
+    errors = "strict" if bad.stops else "surrogateescape"  # whose letters no attribute may contain
+    with io.TextIOWrapper(source, encoding="utf-8-sig", errors=errors, newline="") as text, placed(place):
+        reader = csv.reader(text, strict=True, delimiter=separator)
         header = _header(reader)
         columns, time_column = _columns(header, stream), _time_column(header, time)
-        for records, lines in _chunks(reader, len(header)):
+        for records, lines in _chunks(reader, len(header), place, bad):
             try:
-                times = _times([record[time_column] for record in records])
+                times = clock.texts([record[time_column] for record in records], stream.name)
                 rows = _rows(records, columns)
                 complaint = None
             except (ValueError, KeyError, EventError):
-                times, rows, complaint = _one_by_one(records, lines, stream, columns, time_column)
+                read = _one_by_one(records, lines, stream, columns, time_column, clock, bad, place)
+                times, rows, lines, complaint = read
             if times:
                 yield EventBatch(stream.name, times, rows, None, None, lines, source.tell() if tells else 0)
             if complaint is not None:
@@ -85,40 +99,50 @@ def _time_column(header: Sequence[str], time: str) -> int:
     return header.index(time)
 
 
-def _chunks(reader: Reader, width: int) -> Iterator[tuple[list[list[str]], list[int]]]:
+def _chunks(
+    reader: Reader, width: int, place: str, bad: BadEvents
+) -> Iterator[tuple[list[list[str]], list[int]]]:
     """Yield records with their line numbers, many at a time, without blank lines."""
     records: list[list[str]] = []
     lines: list[int] = []
     complaint: EventError | None = None
-    try:
-        for record in reader:
-            if len(record) == width:
-                records.append(record)
-                lines.append(reader.line_num)
-                if len(records) == BATCH_EVENTS:
-                    yield records, lines
-                    records, lines = [], []
-            elif record:
-                complaint = EventError(f"expected {width} fields, found {len(record)}", line=reader.line_num)
+    while True:
+        try:
+            record = next(reader, None)
+        except (csv.Error, UnicodeDecodeError) as error:
+            complaint = _unreadable(error, reader)
+            if bad.stops:
                 break
-    except (csv.Error, UnicodeDecodeError) as error:
-        complaint = _unreadable(error, reader)
+            _leave_out(bad, place, complaint, None)
+            continue
+        if record is None:
+            complaint = None
+            break
+        if len(record) == width:
+            records.append(record)
+            lines.append(reader.line_num)
+            if len(records) == BATCH_EVENTS:
+                yield records, lines
+                records, lines = [], []
+        elif record:
+            complaint = EventError(f"expected {width} fields, found {len(record)}", line=reader.line_num)
+            if bad.stops:
+                break
+            _leave_out(bad, place, complaint, record)
     if records:
         yield records, lines
     if complaint is not None:
         raise complaint
 
 
+def _leave_out(bad: BadEvents, place: str, error: EventError, record: list[str] | None) -> None:
+    reason = str(error).removeprefix(f"line {error.line}: ")
+    bad.refuse(f"{place}: line {error.line}", EventError(reason), record)
+
+
 def _unreadable(error: csv.Error | UnicodeDecodeError, reader: Reader) -> EventError:
     what = "expected UTF-8, found other bytes" if isinstance(error, UnicodeDecodeError) else f"expected CSV, {error}"
     return EventError(what, line=reader.line_num + 1)
-
-
-def _times(texts: Sequence[str]) -> list[int]:
-    try:
-        return _plain_numbers(texts, int)
-    except ValueError:
-        return [parse_instant(text) for text in texts]
 
 
 def _rows(records: Sequence[Sequence[str]], columns: _Columns) -> list[Row]:
@@ -161,15 +185,23 @@ def _one_by_one(
     stream: StreamDefinition,
     columns: _Columns,
     time_column: int,
-) -> tuple[list[int], list[Row], EventError | None]:
-    """Return the times and rows up to the first bad record, and the error of that one."""
+    clock: FileTimes,
+    bad: BadEvents,
+    place: str,
+) -> tuple[list[int], list[Row], list[int], EventError | None]:
+    """Return the times, rows and lines of the good records; where a bad one stops, those before it and its error."""
     times: list[int] = []
     rows: list[Row] = []
+    good: list[int] = []
     for record, line in zip(records, lines):
         try:
-            time = parse_instant(record[time_column])
+            time = clock.text(record[time_column], stream.name)
             rows.append(row_from_text(stream, {a.name: record[column] for a, column in columns if column >= 0}))
             times.append(time)
+            good.append(line)
         except EventError as error:
-            return times, rows, EventError(str(error), line=line)
-    return times, rows, None
+            wrong = EventError(str(error), line=line)
+            if bad.stops:
+                return times, rows, good, wrong
+            _leave_out(bad, place, wrong, list(record))
+    return times, rows, good, None

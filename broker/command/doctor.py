@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, final
@@ -63,7 +64,8 @@ def doctor(
 
 def findings(config: Path | None, broker: str | None) -> Iterator[Trouble]:
     """Yield the findings of all checks, in the order in which a broker would meet the problems."""
-    yield from (_libzmq(), _msgpack(), _engine(), _clock())
+    for machine in (_libzmq, _msgpack, _engine, _clock):
+        yield _found(machine.__name__, machine)
     try:
         configuration = _configured(config)
     except ForetellError as error:
@@ -72,9 +74,22 @@ def findings(config: Path | None, broker: str | None) -> Iterator[Trouble]:
         yield Trouble("configuration", "bad", of_file(error))
     else:
         for check in CONFIGURED:
-            yield check(configuration)
+            yield _found(check.__name__, partial(check, configuration))
     if broker is not None:
-        yield _running(broker)
+        yield _found(_running.__name__, partial(_running, broker))
+
+
+def _found(name: str, check: Callable[[], Trouble]) -> Trouble:
+    """The finding of a check; one that fails is itself a finding, and the others go on."""
+    try:
+        return check()
+    except ForetellError as error:
+        reason = str(error)
+    except OSError as error:
+        reason = of_file(error)
+    except Exception as error:  # a library that is damaged or of another version may raise anything
+        reason = f"the check itself has failed: {type(error).__name__}: {error}"
+    return Trouble(name.strip("_").replace("_", " "), "bad", reason)
 
 
 def _libzmq() -> Trouble:

@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 import typer
 
+from ..events import suggestion
 from .complaint import BadInput
 from .loading import SubscriptionsArgument, load_engine, load_model
 
 Drawing: TypeAlias = Literal["text", "dot", "mermaid", "svg"]
+DRAWINGS: Final[Mapping[str, Drawing]] = MappingProxyType({each: each for each in get_args(Drawing)})
+_PIXELS: Final = ("png", "jpg", "jpeg", "gif", "pdf", "webp")
+
+
+def _drawing(format: str) -> Drawing:
+    """The format of a picture. Raises BadInput."""
+    if format in DRAWINGS:
+        return DRAWINGS[format]
+    hint = suggestion(format, DRAWINGS)
+    if format.lower() in _PIXELS:
+        kind = format.lower()
+        hint = f"; browsers show svg, and Graphviz makes {kind}: foretell explain ... --format dot | dot -T{kind}"
+    raise BadInput(f"--format: expected {', '.join(DRAWINGS)}, found {format!r}{hint}")
 
 
 def explain(
     subscriptions: SubscriptionsArgument,
-    format: Annotated[Drawing, typer.Option(help="'text' for the terminal; the others are pictures.")] = "text",
+    format: Annotated[
+        str, typer.Option(metavar="text|dot|mermaid|svg", help="'text' for the terminal; the others are pictures.")
+    ] = "text",
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the chains of forecasts with the counts of this file.")
     ] = None,
 ) -> None:
     """Show the automata of the merged subscriptions or, with a model, the chains of their forecasts."""
+    drawing = _drawing(format)
     from ..automaton.diagram import draw
     from ..engine.forecasts.explanation import chain_lines
 
     engine = load_engine(subscriptions)
     if model is None:
-        typer.echo(draw(engine.diagram(), format), nl=False)
+        typer.echo(draw(engine.diagram(), drawing), nl=False)
         said = engine.explain() if format == "text" else []
     else:
         load_model(engine, model)
@@ -34,6 +53,6 @@ def explain(
         if not chains.nodes:
             raise BadInput(f"{subscriptions}: expected a subscription with a forecast, found none")
         # Chains are easier to read as lines than as a drawing in characters.
-        said = chain_lines(engine.program.forecasts) if format == "text" else [draw(chains, format).removesuffix("\n")]
+        said = chain_lines(engine.program.forecasts) if format == "text" else [draw(chains, drawing).removesuffix("\n")]
     for line in said:
         typer.echo(line)

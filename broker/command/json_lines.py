@@ -14,9 +14,24 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
 from typing import Final, NoReturn, Protocol, TypeAlias, cast, final
 
-from ..events import LONGEST_LINE, Event, EventError, ForetellError, Row, StreamDefinition, parse_line, row_from_mapping
+from ..events import (
+    LONGEST_LINE,
+    Event,
+    EventError,
+    ForetellError,
+    Input,
+    Row,
+    StreamDefinition,
+    is_enveloped,
+    parse_line,
+    parse_object,
+    row_from_mapping,
+)
+from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, Control, EventBatch, Item, stream_named
 from .complaint import placed
+from .file_times import FileTimes
+from .flat_events import FlatEvents
 
 BLOCK_BYTES: Final = 2**18
 """The bytes read at a time; from a pipe, those that are available."""
@@ -35,18 +50,20 @@ class ByteSource(Protocol):
     def read1(self, size: int, /) -> bytes: ...
 
 
-def read_json_lines(source: ByteSource, place: str, streams: Mapping[str, StreamDefinition]) -> Iterator[Item]:
+def read_json_lines(source: ByteSource, place: str, gathering: Gathering) -> Iterator[Item]:
     """Yield the batches and control lines of a source, in order; `position` counts bytes. O(bytes).
 
-    Events before a bad line are yielded before the error is raised, which names the place and the line.
+    `gathering` may have read other sources before. Events before a bad line are yielded before the error is raised,
+    which names the place and the line, or the line is left out.
     """
-    gathering = _Gathering(streams)
     position, number = 0, 1
     for block in _blocks(source):
         position += len(block)
         lines, complaint = _lines(block.removeprefix(_MARK) if number == 1 else block, number)
+        if complaint is not None and not gathering.bad.stops:
+            lines, complaint = _decodable(block, number, place, gathering.bad), None
         try:
-            yield from gathering.take(lines, number, position)
+            yield from gathering.take(lines, number, position, place)
         except ForetellError as error:
             complaint = error
         # Events from a pipe must not wait for the next block, so all complete lines are passed on.
@@ -68,9 +85,18 @@ def _blocks(source: ByteSource) -> Iterator[bytes]:
         else:
             rest += block
             if len(rest) > LONGEST_LINE + BLOCK_BYTES:
-                break  # already too long for a line; parse_line raises the error
+                yield rest  # already too long for a line, which its reader refuses
+                rest = _behind_line(source)
     if rest:
         yield rest
+
+
+def _behind_line(source: ByteSource) -> bytes:
+    """What follows the end of the present line, in the block where it is."""
+    while block := source.read1(BLOCK_BYTES):
+        if b"\n" in block:
+            return block[block.find(b"\n") + 1 :]
+    return b""
 
 
 def _lines(block: bytes, number: int) -> tuple[list[str], ForetellError | None]:
@@ -87,6 +113,19 @@ def _lines(block: bytes, number: int) -> tuple[list[str], ForetellError | None]:
     if lines[-1] == "":
         lines.pop()
     return lines, complaint
+
+
+def _decodable(block: bytes, number: int, place: str, bad: BadEvents) -> list[str]:
+    """The lines of a block; those that are not UTF-8 are left out, and an empty one is in their place."""
+    found: list[str] = []
+    for offset, line in enumerate(block.removesuffix(b"\n").split(b"\n")):
+        try:
+            found.append(line.removeprefix(_MARK if number + offset == 1 else b"").decode().removesuffix("\r"))
+        except UnicodeDecodeError as error:
+            wrong = EventError(f"expected UTF-8, found byte 0x{line[error.start]:02x}")
+            bad.refuse(f"{place}: line {number + offset}", wrong, line.decode(errors="replace"))
+            found.append("")
+    return found
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -119,38 +158,56 @@ def _decoded(lines: list[str]) -> list[dict[str, object]] | None:
 
 
 @final
-class _Gathering:
-    """Collects events until the stream changes or the batch is full. One object for each file."""
+class Gathering:
+    """Collects events until the stream changes or the batch is full. One object for all files of a command.
 
-    __slots__ = ("_columns", "_count", "_named", "_readers", "_stream", "_streams")
+    `flat`: reads lines that are the plain values of an event.
+    """
 
-    def __init__(self, streams: Mapping[str, StreamDefinition]) -> None:
+    __slots__ = ("_columns", "_count", "_flat", "_named", "_readers", "_stream", "_streams", "_times", "bad")
+
+    def __init__(
+        self,
+        streams: Mapping[str, StreamDefinition],
+        times: FileTimes | None = None,
+        bad: BadEvents | None = None,
+        flat: FlatEvents | None = None,
+    ) -> None:
         self._streams = streams
+        self._times = FileTimes(streams) if times is None else times
+        self.bad = BadEvents() if bad is None else bad
+        self._flat = flat
         self._readers = {name: _reader(definition) for name, definition in streams.items()}
         self._stream = ""
         self._columns: tuple[list[int], list[Row], list[int], list[int], list[int]] = ([], [], [], [], [])
         self._count = 0  # events so far; the id of an event without one
         self._named = False  # whether any collected event has an id
 
-    def take(self, lines: list[str], number: int, position: int) -> Iterator[Item]:
+    def take(self, lines: list[str], number: int, position: int, place: str) -> Iterator[Item]:
         """Read lines, the first of which has this number. Raises the error of a bad line, with its number."""
         records = _decoded(lines) if lines else None
         for offset, text in enumerate(lines):
             plain = None if records is None else self._plain(records[offset])
+            if plain is None and (text == "" or text.isspace()):
+                continue
             if plain is not None:
                 stream, time, row, identity = plain
                 start = time
-            elif text == "" or text.isspace():
-                continue
             else:
-                line = parse_line(text, number + offset)
+                try:
+                    line = self._parsed(text, number + offset)
+                    row = self._row(line, number + offset) if isinstance(line, Event) else ()
+                except EventError as error:
+                    if self.bad.stops:
+                        raise
+                    reason = str(error).removeprefix(f"line {number + offset}: ")
+                    self.bad.refuse(f"{place}: line {number + offset}", EventError(reason), text)
+                    continue
                 if not isinstance(line, Event):
                     yield from self.rest(position)
                     yield Control(line, number + offset, position)
                     continue
-                stream, time, start = line.stream, line.time, line.start
-                row = self._row(line, number + offset)
-                identity = line.id
+                stream, time, start, identity = line.stream, line.time, line.start, line.id
             times, rows, ids, starts, places = self._columns
             if stream != self._stream or len(times) >= BATCH_EVENTS:
                 yield from self.rest(position)
@@ -179,6 +236,8 @@ class _Gathering:
     def _plain(self, record: dict[str, object]) -> tuple[str, int, Row, int | None] | None:
         """Return the event of a record that has all attributes by name and nothing unusual; None for any other."""
         try:
+            if self._flat is not None and not ("stream" in record and "data" in record):
+                return self._flat.plain(record, self._times)
             stream, time, data = record["stream"], record["time"], record["data"]
             identity: int | None = None
             if len(record) == 4:
@@ -190,13 +249,25 @@ class _Gathering:
                 return None
             if type(stream) is not str or type(time) is not int or type(data) is not dict:
                 return None
+            if stream not in self._times.plain:
+                time = self._times.instant(time, stream)
             width, row = self._readers[stream]
             if len(data) != width:
                 return None
             # The engine checks the values, once.
             return stream, time, cast("Row", row(data)), identity
-        except KeyError:
+        except (KeyError, EventError):
             return None
+
+    def _parsed(self, text: str, line: int) -> Input:
+        if self._flat is not None:
+            record = parse_object(text, line)
+            if not is_enveloped(record):
+                try:
+                    return self._flat.event(record, self._times)
+                except EventError as error:
+                    raise EventError(str(error), line=line) from None
+        return parse_line(text, line, self._times.instant)
 
     def _row(self, event: Event, line: int) -> Row:
         try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from .complaint import BadInput
+from .complaint import BadInput, placed
 
 if TYPE_CHECKING:
     from ..engine import Engine
@@ -25,11 +26,24 @@ def load_file(path: Path) -> SubscriptionFile:
     return read_subscription_file(text_of(path), str(path))
 
 
-def load_engine(path: Path) -> Engine:
-    """Make an engine with everything in a subscription file. Raises OSError and errors with their place."""
+def load_engine(path: Path, lineage: bool = False) -> Engine:
+    """Make an engine with everything in a subscription file. Raises OSError and errors with their place.
+
+    With `lineage` all results have one, whatever the file says.
+    """
     from ..engine import Engine
 
-    return Engine.load(path)
+    if not lineage:
+        return Engine.load(path)
+    from ..engine.loading import install_all
+
+    file = load_file(path)
+    engine = Engine()
+    with placed(str(path)):
+        for stream in file.streams:
+            engine.declare(stream)
+        install_all(engine, [replace(each, lineage=True) for each in file.subscriptions])
+    return engine
 
 
 def load_model(engine: Engine, path: Path) -> None:

@@ -6,12 +6,15 @@ cannot fit is refused here, before the first row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ..events import Attribute, EventError, Row, StreamDefinition, parse_instant, suggestion
+from ..events import Attribute, EventError, Row, StreamDefinition, suggestion
+from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
 from .complaint import BadInput, placed
+from .file_times import FileTimes
 
 if TYPE_CHECKING:
     import pyarrow
@@ -39,33 +42,43 @@ def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
 
 
 def read_parquet(
-    file: pyarrow.parquet.ParquetFile, place: str, stream: StreamDefinition, time: str
+    file: pyarrow.parquet.ParquetFile,
+    place: str,
+    stream: StreamDefinition,
+    time: str,
+    clock: FileTimes | None = None,
+    bad: BadEvents | None = None,
 ) -> Iterator[EventBatch]:
     """Yield the rows of a file as batches; `time` is the column of the times. `position` counts rows.
 
-    Columns that are no attributes are ignored. Raises errors with the place and the column or the row.
+    Columns that are no attributes are ignored. Raises errors with the place and the column or the row; rows without a
+    time may be left out.
     """
     import pyarrow
 
+    clock = FileTimes({stream.name: stream}) if clock is None else clock
+    leave_out = None if bad is None or bad.stops else partial(_leave_out, bad, place)
     with placed(place):
         header = file.schema_arrow
-        _check_time(header, time)
+        _check_time(header, time, clock.fractional(stream.name))
         known = [attribute for attribute in stream.schema.attributes if _present(header, stream, attribute)]
         count = 0
         try:
             for table in file.iter_batches(CHUNK_ROWS, columns=list(dict.fromkeys([time, *(a.name for a in known)]))):
-                times = _times(table.column(time), count)
+                times, good = _times(table.column(time), count, stream.name, clock, leave_out)
                 columns = [
                     _values(table.column(attribute.name), attribute) if attribute in known else [None] * len(table)
                     for attribute in stream.schema.attributes
                 ]
                 rows: list[Row] = list(zip(*columns)) if columns else [()] * len(table)
+                places: Sequence[int] = range(count + 1, count + len(rows) + 1)
+                count += len(rows)
+                if good is not None:
+                    rows, places = [rows[at] for at in good], [places[at] for at in good]
                 for begin in range(0, len(rows), BATCH_EVENTS):
                     part = slice(begin, begin + BATCH_EVENTS)
-                    first, size = count + begin + 1, len(rows[part])
-                    numbers = range(first, first + size)
-                    yield EventBatch(stream.name, times[part], rows[part], None, None, numbers, first + size - 1)
-                count += len(rows)
+                    found = places[part]
+                    yield EventBatch(stream.name, times[part], rows[part], None, None, found, found[-1])
         except (pyarrow.ArrowException, ValueError, OSError) as error:
             raise EventError(f"expected columns that can be read, found after row {count}: {_reason(error)}") from None
 
@@ -111,7 +124,7 @@ def _values(column: pyarrow.Array, attribute: Attribute) -> list[Any]:
     return values
 
 
-def _check_time(header: pyarrow.Schema, time: str) -> None:
+def _check_time(header: pyarrow.Schema, time: str, fractional: bool) -> None:
     from pyarrow import types
 
     found = header.get_all_field_indices(time)
@@ -121,28 +134,51 @@ def _check_time(header: pyarrow.Schema, time: str) -> None:
             f"{'' if found else suggestion(time, header.names)}"
         )
     kind = header.field(found[0]).type
-    if not (types.is_integer(kind) or types.is_temporal(kind) or types.is_string(kind) or types.is_large_string(kind)):
+    number = types.is_integer(kind) or (fractional and types.is_floating(kind))
+    if not (number or types.is_temporal(kind) or types.is_string(kind) or types.is_large_string(kind)):
         raise EventError(f"column {time!r}: expected ints, timestamps or ISO-8601 texts, found the type {kind}")
 
 
-def _times(column: pyarrow.Array, before: int) -> list[int]:
-    """Convert times to microseconds since 1970; a timestamp without a time zone is UTC."""
+def _times(
+    column: pyarrow.Array,
+    before: int,
+    stream: str,
+    clock: FileTimes,
+    leave_out: Callable[[int, EventError, object], None] | None,
+) -> tuple[list[int], list[int] | None]:
+    """Convert times to microseconds since 1970; a timestamp without a time zone is UTC. Also the indexes of the rows
+    that have one; None: all."""
     from pyarrow import types
 
-    if types.is_temporal(column.type):
+    temporal = types.is_temporal(column.type)
+    if temporal:
         column = column.cast("timestamp[us]").cast("int64")
+        if not column.null_count:
+            moments: list[int] = column.to_pylist()
+            return moments, None
     values: list[Any] = column.to_pylist()
-    if column.null_count:
-        raise EventError(f"row {before + values.index(None) + 1}: expected a time, found null")
-    if types.is_integer(column.type):
-        return values
-    times = []
-    for text in values:
+    if not temporal and types.is_integer(column.type) and not column.null_count:
         try:
-            times.append(parse_instant(text))
+            return clock.numbers(values, stream), None
+        except EventError:
+            pass  # and again one by one, to tell the row
+    times: list[int] = []
+    good: list[int] = []
+    for index, value in enumerate(values):
+        try:
+            if value is None:
+                raise EventError("expected a time, found null")
+            times.append(value if temporal else clock.instant(value, stream))
+            good.append(index)
         except EventError as error:
-            raise EventError(f"row {before + len(times) + 1}: {error}") from None
-    return times
+            if leave_out is None:
+                raise EventError(f"row {before + index + 1}: {error}") from None
+            leave_out(before + index + 1, error, value)
+    return times, None if len(good) == len(values) else good
+
+
+def _leave_out(bad: BadEvents, place: str, row: int, error: EventError, value: object) -> None:
+    bad.refuse(f"{place}: row {row}", error, value)
 
 
 def _reason(error: BaseException) -> str:

@@ -10,11 +10,14 @@ import typer
 
 from .batch import EventBatch, answers
 from .complaint import placed
+from .file_times import TimeUnitOption
 from .loading import SubscriptionsArgument, load_engine
 from .progress import progress
-from .reading import FormatOption, TimeOption, open_events
+from .reading import FormatOption, Reading, StreamOption, TimeOption
 from .results import json_line
-from .run import apply_control
+from .run import EventsOption, apply_control
+from .sorting import sources
+from .sources import files_of
 
 if TYPE_CHECKING:
     from ..engine.match import Match
@@ -23,12 +26,11 @@ if TYPE_CHECKING:
 def partial(
     subscriptions: SubscriptionsArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription.")],
-    events: Annotated[str, typer.Option(metavar="FILE", help="The events; '-' is standard input.")],
+    events: EventsOption,
     format: FormatOption = None,
-    stream: Annotated[
-        str | None, typer.Option(metavar="NAME", help="CSV, Parquet: the stream; by default the only one.")
-    ] = None,
+    stream: StreamOption = None,
     time: TimeOption = None,
+    time_unit: TimeUnitOption = None,
     count: Annotated[int, typer.Option(metavar="N", min=1, help="Print at most N partial matches.")] = 1_000,
 ) -> None:
     """Print the partial matches that a subscription has after the events of a file."""
@@ -38,14 +40,16 @@ def partial(
     def publish(batch: EventBatch) -> Sequence[Match]:
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
 
-    with open_events(events, engine.streams, format, stream, time) as reading, progress(reading) as advance:
-        for item in reading.items:
-            if isinstance(item, EventBatch):
-                for _ in answers(item, f"{reading.place}: {reading.unit}", publish):
-                    pass  # results are not asked for
-            else:
-                with placed(f"{reading.place}: {reading.unit} {item.place}"):
-                    apply_control(engine, item)
-            advance(item.position)
+    reading = Reading(engine.streams, format, stream, time, time_unit)
+    for source in sources(reading, files_of(events)):
+        with progress(source) as advance:
+            for item in source.items:
+                if isinstance(item, EventBatch):
+                    for _ in answers(item, source.where, publish):
+                        pass  # results are not asked for
+                else:
+                    with placed(source.where(item.place)):
+                        apply_control(engine, item)
+                advance(item.position)
     for begun in engine.partial_matches(name, count):
         sys.stdout.write(json_line(begun))

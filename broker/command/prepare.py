@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -11,8 +11,10 @@ from .batch import only_stream, stream_named
 from .complaint import BadInput
 from .loading import SubscriptionsArgument, load_file
 from .parquet_rows import open_parquet
-from .reading import TIME_COLUMN, Format, TimeOption
+from .reading import TIME_COLUMN, TimeOption
 from .spark_session import ConfOption, LogOption, MasterOption, require_spark, spark_session
+
+Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
 
 
 def prepare(

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..events import EventError, Punctuation, Retraction, UpdateLine
+from ..events import EventError, ForetellError, LateEvent, Punctuation, Retraction, UpdateLine
+from .bad_events import STOP, BadEvents, OnBadOption, handled, values_of
 from .batch import BATCH_EVENTS, Control, EventBatch, answers, stream_named
 from .complaint import BadInput, placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
+from .file_times import TimeUnitOption
 from .progress import progress
-from .reading import EventReader, FormatOption, TimeOption, open_events
+from .reading import EventReader, FormatOption, Reading, TimeOption
+from .sorting import sources
+from .sources import files_of
 
 if TYPE_CHECKING:
     from client import Client, Receipt
@@ -23,9 +27,15 @@ if TYPE_CHECKING:
 
 def publish(
     stream: Annotated[str, typer.Argument(metavar="STREAM", help="The stream of the events.", show_default=False)],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The events; '-' is standard input.", show_default=False)],
+    file: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="The events; '-' is standard input. Patterns work.", show_default=False),
+    ],
     format: FormatOption = None,
     time: TimeOption = None,
+    time_unit: TimeUnitOption = None,
+    sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
+    on_bad: OnBadOption = STOP,
     batch: Annotated[
         int, typer.Option(metavar="N", min=1, max=BATCH_EVENTS, help="The most events in one batch.")
     ] = BATCH_EVENTS,
@@ -34,45 +44,65 @@ def publish(
     ] = None,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
-    """Publish a file: events, retractions, punctuations, updates. What is late is refused, the rest taken."""
-    with connect(broker) as client:
+    """Publish files: events, retractions, punctuations, updates. What is late is refused, the rest taken."""
+    taken, refused = 0, list[str]()
+    files = files_of(file)
+    with connect(broker) as client, handled(on_bad) as bad:
+        units = {}
         if subscriptions is not None:
-            declare_streams(client, subscriptions)
+            units = {each.name: each.time_unit for each in declare_streams(client, subscriptions).streams}
         definition = stream_named({known.name: known for known in client.streams()}, stream)
-        with open_events(file, {stream: definition}, format, stream, time) as reading:
-            taken, refused = publish_events(client, reading, batch)
+        # Only files know the unit of their times: a broker has microseconds.
+        reading = Reading({stream: definition}, format, stream, time, time_unit or units.get(stream), bad)
+        client.set_time_unit(stream, "us")
+        for source in sources(reading, files, sort):
+            count, late = publish_events(client, source, batch, bad)
+            taken += count
+            refused += late
     typer.echo(f"{taken} events published to {stream}")
     if refused:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise BadInput(refused[0] + more)
 
 
-def publish_events(client: Client, reading: EventReader, size: int) -> tuple[int, list[str]]:
-    """Publish, and return how many events the broker has taken, and a line for each that it has refused.
+def publish_events(
+    client: Client, reading: EventReader, size: int, bad: BadEvents | None = None
+) -> tuple[int, list[str]]:
+    """Publish, and return how many events the broker has taken, and a line for each refused one that is not left out.
 
     Raises the first other error, with its place; the events before it are published.
     """
     taken = 0
     refused: list[str] = []
-    place = f"{reading.place}: {reading.unit}"
+    goes_on = bad is not None and not bad.stops
 
     def send(part: EventBatch) -> tuple[EventBatch, Receipt]:
         return part, client.publish_batch(part.stream, part.times, part.rows, part.ids, part.starts)
 
+    def leave_out(place: str, error: ForetellError, part: EventBatch) -> None:
+        if bad is not None:
+            bad.refuse(place, error, values_of(part, {}))
+
     with progress(reading) as advance:
         for item in reading.items:
             if not isinstance(item, EventBatch):
-                with placed(f"{place} {item.place}"):
+                with placed(reading.where(item.place)):
                     try:
                         _change(client, item)
                     except EventError as error:
-                        refused.append(f"{place} {item.place}: {error}")
+                        refused.append(f"{reading.where(item.place)}: {error}")
                 advance(item.position)
                 continue
             for begin in range(0, len(item.times), size):
-                for part, receipt in answers(item.part(begin, begin + size), place, send):
+                part = item.part(begin, begin + size)
+                for sent, receipt in answers(part, reading.where, send, leave_out if goes_on else None):
                     taken += receipt.count
-                    refused += [f"{place} {part.places[event.index]}: {event.reason}" for event in receipt.refused]
+                    for event in receipt.refused:
+                        at = reading.where(sent.places[event.index])
+                        if bad is not None and goes_on:
+                            bad.refuse(at, LateEvent(event.reason), values_of(sent, {}, event.index))
+                        else:
+                            refused.append(f"{at}: {event.reason}")
             advance(item.position)
     return taken, refused
 

@@ -1,45 +1,124 @@
-"""Opens a file of events in any format. Each format has its own module."""
+"""Opens files of events in any format. Each format has its own module."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BufferedReader
-from pathlib import Path
-from typing import Annotated, Final, Literal, TypeAlias, cast, final
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, TypeAlias, final, get_args
 
 import typer
 
-from ..events import StreamDefinition
+from ..events import StreamDefinition, TimeUnit
+from .bad_events import BadEvents
 from .batch import Item, only_stream, stream_named
-from .json_lines import read_json_lines
+from .file_times import FileTimes
+from .flat_events import FlatEvents
+from .json_lines import Gathering, read_json_lines
+from .sources import STANDARD_INPUT, opened, place_of, suffix_of
 
-Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
+Format: TypeAlias = Literal["jsonl", "csv", "tsv", "parquet"]
 
-STANDARD_INPUT: Final = "-"
 TIME_COLUMN: Final = "time"
+
+FORMATS: Final[Mapping[str, Format]] = MappingProxyType({each: each for each in get_args(Format)})
+_SUFFIXES: Final[Mapping[str, Format]] = MappingProxyType(
+    {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+)
 
 FormatOption: TypeAlias = Annotated[
     Format | None, typer.Option("--format", help="The format of the events; by default by the file's suffix.")
 ]
+StreamOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--stream", metavar="NAME", help="The stream of events that name none; by default the only one."),
+]
 TimeOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--time", metavar="COLUMN", help="CSV, Parquet: the column of the times; by default 'time'."),
+    typer.Option("--time", metavar="COLUMN", help="The column of the times where events name no stream; 'time'."),
 ]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class EventReader:
-    """An open file of events. `extent` is the position of its end, or None if unknown; places count `unit`s."""
+    """An open file of events. `extent` is the position of its end, or None if unknown; places count `unit`s.
+
+    Without a place, each event says where it is in words.
+    """
 
     items: Iterator[Item]
     place: str
     unit: Literal["line", "row"]
     extent: int | None
+
+    def where(self, place: int | str) -> str:
+        """How messages call the place of an event."""
+        return place if isinstance(place, str) else f"{self.place}: {self.unit} {place}"
+
+
+@final
+class Reading:
+    """How one command reads its files: what they contain, and what they share.
+
+    `stream` and `time` are for events that name no stream, as in CSV and Parquet. `unit`: that of times that are
+    numbers; None: each stream's own.
+    """
+
+    __slots__ = ("_gathering", "_stream", "bad", "format", "streams", "time", "times")
+
+    def __init__(
+        self,
+        streams: Mapping[str, StreamDefinition],
+        format: Format | None = None,
+        stream: str | None = None,
+        time: str | None = None,
+        unit: TimeUnit | None = None,
+        bad: BadEvents | None = None,
+    ) -> None:
+        self.streams = streams
+        self.format = format
+        self._stream = stream
+        self.time = time or TIME_COLUMN
+        self.times = FileTimes(streams, unit)
+        self.bad = BadEvents() if bad is None else bad
+        self._gathering: Gathering | None = None
+
+    @contextmanager
+    def open(self, file: str) -> Iterator[EventReader]:
+        """Open a file, `-` being standard input; close it at the end of the block. Raises OSError and errors with their
+        place."""
+        kind = self.format or format_of(file)
+        place = place_of(file)
+        with opened(file) as (source, extent):
+            if kind == "jsonl":
+                yield EventReader(read_json_lines(source, place, self._lines()), place, "line", extent)  # type: ignore[arg-type]  # it has read1
+                return
+            definition = self.definition()
+            if kind in ("csv", "tsv"):
+                from .csv_rows import read_csv
+
+                separator = "\t" if kind == "tsv" else ","
+                rows = read_csv(source, place, definition, self.time, self.times, self.bad, separator)
+                yield EventReader(rows, place, "line", extent)
+                return
+            from .parquet_rows import open_parquet, read_parquet
+
+            whole = extent is None or file == STANDARD_INPUT
+            with open_parquet(source.read() if whole else file, place) as table:
+                rows = read_parquet(table, place, definition, self.time, self.times, self.bad)
+                yield EventReader(rows, place, "row", table.metadata.num_rows)
+
+    def definition(self) -> StreamDefinition:
+        """The stream of events that name none. Raises UnknownStream, DefinitionError."""
+        return only_stream(self.streams) if self._stream is None else stream_named(self.streams, self._stream)
+
+    def _lines(self) -> Gathering:
+        if self._gathering is None:  # one for all files, which numbers their events
+            flat = None if self._stream is None else FlatEvents(self.definition(), self.time)
+            self._gathering = Gathering(self.streams, self.times, self.bad, flat)
+        return self._gathering
 
 
 @contextmanager
@@ -50,50 +129,11 @@ def open_events(
     stream: str | None = None,
     time: str | None = None,
 ) -> Iterator[EventReader]:
-    """Open a file of events, `-` being standard input; close it at the end of the block.
-
-    `stream` and `time` are for CSV and Parquet, whose files name no stream. Raises OSError and errors with their place.
-    """
-    kind = format or _format_of(file)
-    place = "standard input" if file == STANDARD_INPUT else file
-    if kind == "jsonl":
-        with _opened(file) as source:
-            yield EventReader(read_json_lines(source, place, streams), place, "line", _size(file))
-        return
-    definition = only_stream(streams) if stream is None else stream_named(streams, stream)
-    if kind == "csv":
-        from .csv_rows import read_csv
-
-        with _opened(file) as source:
-            yield EventReader(read_csv(source, place, definition, time or TIME_COLUMN), place, "line", _size(file))
-        return
-    from .parquet_rows import open_parquet, read_parquet
-
-    # Open it here as well, so that a missing file raises the same error in every format.
-    with _opened(file) as source, open_parquet(source.read() if file == STANDARD_INPUT else file, place) as table:
-        rows = read_parquet(table, place, definition, time or TIME_COLUMN)
-        yield EventReader(rows, place, "row", table.metadata.num_rows)
+    """Open one file of events; see `Reading`."""
+    with Reading(streams, format, stream, time).open(file) as reading:
+        yield reading
 
 
-@contextmanager
-def _opened(file: str) -> Iterator[BufferedReader]:
-    if file == STANDARD_INPUT:
-        yield cast("BufferedReader", sys.stdin.buffer)
-    else:
-        with open(file, "rb") as source:
-            yield source
-
-
-def _format_of(file: str) -> Format:
-    match Path(file).suffix.lower():
-        case ".csv":
-            return "csv"
-        case ".parquet" | ".pq":
-            return "parquet"
-        case _:
-            return "jsonl"
-
-
-def _size(file: str) -> int | None:
-    """Return the size of a regular file in bytes; None for a pipe or a device."""
-    return os.path.getsize(file) if os.path.isfile(file) else None
+def format_of(file: str) -> Format:
+    """The format that a file's suffix tells."""
+    return _SUFFIXES.get(suffix_of(file), "jsonl")

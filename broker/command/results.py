@@ -6,9 +6,10 @@ Memory stays constant however many results an event has: they are made one porti
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol, TextIO, final
 
+from ..events import format_instant
 from ..events.instant import FOREVER
 
 
@@ -22,6 +23,14 @@ class Printable(Protocol):
     def line(self) -> dict[str, Any]: ...
 
 
+class ResultSink(Protocol):
+    """Where results are written."""
+
+    def write(self, lines: list[dict[str, Any]]) -> None: ...
+    def flush(self) -> None: ...
+    def close(self) -> None: ...
+
+
 PORTION_RESULTS: Final = 4_096
 """The most results of one time that are sorted together. If there are more, each portion is sorted separately."""
 
@@ -33,18 +42,61 @@ def json_line(value: object) -> str:
     return _ENCODE(value).replace("\x7f", "\\u007f") + "\n"  # JSON does not escape DEL
 
 
+def with_iso_times(line: dict[str, Any]) -> dict[str, Any]:
+    """A result whose times are ISO-8601 text."""
+    found = dict(line)
+    for name in ("start", "end", "time", "since"):
+        if type(found.get(name)) is int:
+            found[name] = format_instant(found[name])
+    if "lifetime" in found:
+        found["lifetime"] = [None if each is None else format_instant(each) for each in found["lifetime"]]
+    return found
+
+
+@final
+class JsonLines:
+    """Writes results as JSON lines. `times`: "iso" writes times as text; `owned`: closes the output."""
+
+    __slots__ = ("_iso", "_output", "_owned")
+
+    def __init__(self, output: TextIO, times: str = "us", owned: bool = False) -> None:
+        self._output = output
+        self._iso = times == "iso"
+        self._owned = owned
+
+    def write(self, lines: list[dict[str, Any]]) -> None:
+        """Write results."""
+        if self._iso:
+            lines = [with_iso_times(line) for line in lines]
+        self._output.write("".join([json_line(line) for line in lines]))
+
+    def flush(self) -> None:
+        """The reader of a pipe waits for results."""
+        self._output.flush()
+
+    def close(self) -> None:
+        """Close a file."""
+        if self._owned:
+            self._output.close()
+
+
 @final
 class ResultWriter:
     """Writes results, which arrive in the order of their ends, and sorts those of one end by id.
+
+    `complete` adds to a result's line, or returns None for a result that is not written.
 
     The newest results wait until time advances, because more of the same time may follow, or until they fill a portion.
     The output depends only on the results and their order, not on their batches.
     """
 
-    __slots__ = ("_held", "_output")
+    __slots__ = ("_complete", "_held", "_output")
 
-    def __init__(self, output: TextIO) -> None:
+    def __init__(
+        self, output: ResultSink, complete: Callable[[dict[str, Any]], dict[str, Any] | None] | None = None
+    ) -> None:
         self._output = output
+        self._complete = complete
         self._held: list[Printable] = []  # results with the same end
 
     def add(self, results: Iterable[Printable], now: int | None) -> None:
@@ -53,7 +105,8 @@ class ResultWriter:
         If that is FOREVER, results may be withdrawn, and are written as they come.
         """
         if now == FOREVER:
-            self._output.writelines(json_line(result.line()) for result in results)
+            for result in results:
+                self._put([result])
             self._output.flush()
             return
         for result in results:
@@ -62,7 +115,6 @@ class ResultWriter:
             self._held.append(result)
         if self._held and now is not None and self._held[0].end < now:
             self._write()
-        # The reader of a pipe waits for results.
         self._output.flush()
 
     def finish(self) -> None:
@@ -72,5 +124,11 @@ class ResultWriter:
 
     def _write(self) -> None:
         self._held.sort(key=lambda result: result.id)
-        self._output.write("".join([json_line(result.line()) for result in self._held]))
+        self._put(self._held)
         self._held = []
+
+    def _put(self, results: list[Printable]) -> None:
+        lines = [result.line() for result in results]
+        if self._complete is not None:
+            lines = [line for each in lines if (line := self._complete(each)) is not None]
+        self._output.write(lines)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Final, Protocol, TypeAlias
 
 import typer
 
@@ -18,14 +19,30 @@ from ..events import (
     SubscribeLine,
     UnsubscribeLine,
     UpdateLine,
+    suggestion,
 )
+from .bad_events import STOP, BadEvents, OnBadOption, handled, values_of
 from .batch import Control, EventBatch, answers
 from .build import PURE, UNCOMPILED, build
 from .complaint import BadInput, placed
-from .loading import SubscriptionsArgument, load_engine, load_model
+from .contributing import Contributing
+from .file_times import TimeUnitOption
+from .loading import SubscriptionsArgument, load_engine, load_file, load_model
 from .progress import progress
-from .reading import EventReader, FormatOption, TimeOption, open_events
+from .reading import FORMATS, EventReader, Format, Reading, StreamOption, TimeOption
+from .result_files import TimesAs, sink_of
 from .results import Printable, ResultWriter
+from .sorting import sources
+from .sources import files_of
+
+TABLE: Final = "table"
+
+EventsOption: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--events", metavar="FILE", help="The events; '-' is standard input. A pattern, or repeated, for several files."
+    ),
+]
 
 
 class EmbeddedEngine(Protocol):
@@ -69,25 +86,53 @@ class EmbeddedEngine(Protocol):
 
 def run(
     subscriptions: SubscriptionsArgument,
-    events: Annotated[str, typer.Option(metavar="FILE", help="The events; '-' is standard input.")],
-    format: FormatOption = None,
-    stream: Annotated[
-        str | None, typer.Option(metavar="NAME", help="CSV, Parquet: the stream; by default the only one.")
+    events: EventsOption,
+    format: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="jsonl|csv|tsv|parquet|table",
+            help="The format of the events, by default by the file's suffix; 'table' prints results as one.",
+        ),
     ] = None,
+    stream: StreamOption = None,
     time: TimeOption = None,
+    time_unit: TimeUnitOption = None,
+    sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
+    on_bad: OnBadOption = STOP,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Write results of this subscription only; may be repeated.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write results to this .jsonl, .csv or .parquet file.")
+    ] = None,
+    times: Annotated[TimesAs, typer.Option(help="Times in results: microseconds, or ISO-8601.")] = "us",
+    with_events: Annotated[
+        bool, typer.Option("--with-events", help="Results list their events with values, not only the ids.")
+    ] = False,
     save_model: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the counts of forecasts.")] = None,
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
     ] = None,
 ) -> None:
     """Match the events of a file; write results as JSON lines to standard output."""
-    engine = load_engine(subscriptions)
+    engine = load_engine(subscriptions, lineage=with_events)
     if model is not None:
         load_model(engine, model)
     if save_model is not None and not save_model.absolute().parent.is_dir():
         raise BadInput(f"{save_model}: expected a folder that exists, found none of the name {save_model.parent}")
-    with open_events(events, engine.streams, format, stream, time) as reading:
-        match_events(engine, reading, ResultWriter(sys.stdout))
+    kind, table = _formats(format or ())
+    files = files_of(events)
+    known = Contributing(engine.streams, lambda: engine.events) if with_events else None
+    complete = _completion(chosen(subscriptions, only or (), engine.subscriptions), known)
+    with (
+        handled(on_bad) as bad,
+        closing(sink_of(out, table, sys.stdout, times)) as sink,
+    ):
+        results = ResultWriter(sink, complete)
+        reading = Reading(engine.streams, kind, stream, time, time_unit, bad)
+        for source in sources(reading, files, sort):
+            match_events(engine, source, results, bad, known)
+        finish(engine, results)
     if save_model is not None:
         from ..forecast.model_file import save_model as save
 
@@ -99,29 +144,83 @@ def run(
         print(f"foretell: {UNCOMPILED}", file=sys.stderr)
 
 
-def match_events(engine: EmbeddedEngine, reading: EventReader, results: ResultWriter) -> None:
+def _formats(asked: Sequence[str]) -> tuple[Format | None, bool]:
+    """The format of the events, and whether results are printed as a table. Raises BadInput."""
+    kinds: list[Format] = []
+    for each in asked:
+        kind = FORMATS.get(each)
+        if kind is not None:
+            kinds.append(kind)
+        elif each != TABLE:
+            hint = suggestion(each, (*FORMATS, TABLE))
+            raise BadInput(f"--format: expected {', '.join(FORMATS)} or {TABLE}, found {each!r}{hint}")
+    if len(kinds) > 1:
+        raise BadInput(f"--format: expected one format of the events, found {' and '.join(kinds)}")
+    return (kinds[0] if kinds else None), TABLE in asked
+
+
+def chosen(subscriptions: Path, only: Collection[str], known: Collection[str]) -> Callable[[str], bool]:
+    """Which subscriptions' results are written: those of `only`, or all that are not hidden. Raises BadInput."""
+    for name in only:
+        if name not in known:
+            hint = suggestion(name, known)
+            raise BadInput(f"--only: expected a subscription of {subscriptions}, found {name!r}{hint}")
+    hidden = load_file(subscriptions).hidden
+    return (lambda name: name in only) if only else (lambda name: name not in hidden)
+
+
+def _completion(
+    wanted: Callable[[str], bool], known: Contributing | None
+) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    def complete(line: dict[str, Any]) -> dict[str, Any] | None:
+        if not wanted(line.get("subscription", "")):
+            return None
+        return line if known is None else known.line(line)
+
+    return complete
+
+
+def finish(engine: EmbeddedEngine, results: ResultWriter) -> None:
+    """Report what waited for the end of the events."""
+    from ..engine.results import expanded
+
+    results.add(expanded(engine.finish()), engine.told)
+    results.finish()
+
+
+def match_events(
+    engine: EmbeddedEngine,
+    reading: EventReader,
+    results: ResultWriter,
+    bad: BadEvents | None = None,
+    known: Contributing | None = None,
+) -> None:
     """Publish a file to the engine. Writes all results of the events before an error, then raises the error."""
 
     from ..engine.results import expanded
 
     def publish(batch: EventBatch) -> Sequence[Printable]:
+        if known is not None:
+            known.note(batch)
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
+
+    def leave_out(place: str, error: ForetellError, batch: EventBatch) -> None:
+        if bad is not None:
+            bad.refuse(place, error, values_of(batch, engine.streams))
 
     try:
         with progress(reading) as advance:
             for item in reading.items:
                 if isinstance(item, EventBatch):
-                    for found in answers(item, f"{reading.place}: {reading.unit}", publish):
+                    for found in answers(item, reading.where, publish, None if bad is None or bad.stops else leave_out):
                         results.add(expanded(found), engine.told)
                 else:
-                    with placed(f"{reading.place}: {reading.unit} {item.place}"):
+                    with placed(reading.where(item.place)):
                         results.add(expanded(apply_control(engine, item)), engine.told)
                 advance(item.position)
     except ForetellError:
         results.finish()
         raise
-    results.add(expanded(engine.finish()), engine.told)
-    results.finish()
 
 
 def apply_control(engine: EmbeddedEngine, control: Control) -> Sequence[Printable]:

@@ -15,7 +15,8 @@ from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import Report
 from .complaint import placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
-from .results import json_line
+from .result_files import TimesAs
+from .results import json_line, with_iso_times
 
 if TYPE_CHECKING:
     from client import Client, Durable, Subscription
@@ -55,6 +56,7 @@ def subscribe(
         str | None,
         typer.Option(metavar="POLICY", help="If the queue is full: drop_newest, drop_oldest or disconnect."),
     ] = None,
+    times: Annotated[TimesAs, typer.Option(help="Times in results: microseconds, or ISO-8601.")] = "us",
     count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after N notifications.")] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", min=0.0, help="End after S seconds.")] = None,
     broker: BrokerOption = DEFAULT_BROKER,
@@ -78,7 +80,8 @@ def subscribe(
             notification = subscription.next(rest)
             if notification is None:
                 break
-            sys.stdout.write(json_line(notification.line()))
+            line = notification.line()
+            sys.stdout.write(json_line(with_iso_times(line) if times == "iso" else line))
             sys.stdout.flush()
             if durable is not None:
                 subscription.acknowledge()

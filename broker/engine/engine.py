@@ -25,6 +25,7 @@ from ..events.errors import (
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
+from ..events.time_unit import instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
@@ -273,19 +274,18 @@ class Engine:
     def publish(
         self,
         stream: str,
-        times: Sequence[int],
+        times: Sequence[Any],
         rows: Sequence[Row],
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> Results | JoinedResults:
-        """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
-        EventError if a row, time, start or id does not fit, LateEvent if a time is before the newest, or what is final;
-        with disorder DuplicateEvent, LimitExceeded if too many events wait. A refused batch changes nothing.
+        """Process a batch of one stream in columns: rows are tuples in schema order, times may be datetimes. Raises
+        UnknownStream, EventError if a row, time, start or id does not fit, LateEvent if a time is before the newest, or
+        what is final; with disorder DuplicateEvent, LimitExceeded if too many wait. A refused batch changes nothing.
         """
-        definition = self.catalog.stream(stream)
-        taken = self._fitting(definition, times, rows, ids, starts)
+        definition, moments = self.catalog.stream(stream), list(instants_of(times))
+        taken = self._fitting(definition, moments, rows, ids, starts)
         n = len(taken)
-        moments = list(times)
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         begun = moments if starts is None else list(starts)
         if self.disorder is not None:

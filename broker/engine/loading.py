@@ -5,10 +5,12 @@ Not here: the form of the file (language.subscription_file).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..events.errors import DefinitionError, ForetellError, QueryError
+from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
 from .catalog import in_order
 from .target import ALWAYS_SINCE
@@ -29,12 +31,20 @@ def load_into(engine: Engine, path: str | Path) -> None:
     try:
         for stream in file.streams:
             engine.declare(stream)
-        parsed = [engine.catalog.parse(s) for s in file.subscriptions]
-        for one in parsed:
-            engine.catalog.check_publish(one.definition.name, one.publish)
-        for one in in_order(parsed):
-            engine.install(one, ALWAYS_SINCE)
+        install_all(engine, file.subscriptions)
     except QueryError as error:
         raise QueryError(f"{place}: {error}", error.line, error.column, error.excerpt) from None
     except ForetellError as error:
         raise type(error)(f"{place}: {error}") from None
+
+
+def install_all(engine: Engine, definitions: Iterable[SubscriptionDefinition]) -> None:
+    """Install subscriptions whose streams are declared or published by others of them. They see events of any time.
+
+    O(size of the queries). Raises ForetellError without a place.
+    """
+    parsed = [engine.catalog.parse(definition) for definition in definitions]
+    for one in parsed:
+        engine.catalog.check_publish(one.definition.name, one.publish)
+    for one in in_order(parsed):
+        engine.install(one, ALWAYS_SINCE)

@@ -216,7 +216,7 @@ class Results(Sequence[Match]):
         tuples = None if composed.each_one else composed.count()
         data = dict(zip(outcome.names, values, strict=True))
         start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
-        if subscriber.lineage is False:
+        if not subscriber.shows_lineage():
             return Match(name, identity, start, end, None, data, None, tuples, incomplete, lifetime=lifetime)
         names = subscriber.form.operands
         lineage = contributed(matched)

@@ -41,7 +41,8 @@ class Form:
     a branch without states of its own; None if it needs states. `template` has the automata. If a machine finds the
     matches, `machine` has its automaton instead, `operands` their names, and there are no recipes. With a `forecast`,
     `foretells` makes the forecast plan from the automata, and there are no recipes either. `changing`: the arcs, if
-    they may change while the subscription runs.
+    they may change while the subscription runs. `lineage`: whether results have theirs where a subscription does not
+    say.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Form:
         forecast: dict[str, Any] | None = None,
         foretells: Callable[[tuple[Automaton, ...]], ForecastPlan] | None = None,
         changing: ChangingArcs | None = None,
+        lineage: bool = True,
     ) -> None:
         self.language = language
         self.written = written
@@ -78,6 +80,7 @@ class Form:
         self.forecast = forecast
         self.foretells = foretells
         self.changing = changing
+        self.lineage = lineage
 
     def automata(self) -> tuple[Automaton, ...]:
         """The automata with marked literals."""
@@ -140,6 +143,10 @@ class Subscriber:
         return SubscriptionDefinition(
             self.name, form.language, query, self.lineage, form.report, form.forecast, self.results
         )
+
+    def shows_lineage(self) -> bool:
+        """Whether its results have their lineage, for a subscription with a machine."""
+        return self.form.lineage if self.lineage is None else self.lineage
 
     def identity(self) -> str:
         """The part of an id that does not depend on the match.

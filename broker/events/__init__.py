@@ -26,11 +26,12 @@ from .errors import (
 )
 from .event import Event, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
 from .instant import LARGEST, UNITS, format_duration, format_instant, parse_duration, parse_instant
-from .lines import LONGEST_LINE, parse_line
+from .lines import LONGEST_LINE, is_enveloped, parse_line, parse_object
 from .names import checked_name, checked_subscription_name
 from .nearest import nearest, suggestion
 from .schema import VALUE_TYPES, Attribute, Row, Schema, Value, ValueType
 from .stream import DISORDERS, Disorder, StreamDefinition
+from .time_unit import TIME_UNITS, TimeUnit, as_datetime, check_unit, instant_of, instants_of
 from .validation import check_rows, check_starts, check_times, row_from_mapping
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "ERRORS",
     "LARGEST",
     "LONGEST_LINE",
+    "TIME_UNITS",
     "UNITS",
     "VALUE_TYPES",
     "Attribute",
@@ -58,6 +60,7 @@ __all__ = [
     "Schema",
     "StreamDefinition",
     "SubscribeLine",
+    "TimeUnit",
     "UnknownEvent",
     "UnknownStream",
     "UnknownSubscription",
@@ -66,17 +69,23 @@ __all__ = [
     "UpdateLine",
     "Value",
     "ValueType",
+    "as_datetime",
     "check_rows",
     "check_starts",
     "check_times",
+    "check_unit",
     "checked_name",
     "checked_subscription_name",
     "format_duration",
     "format_instant",
+    "instant_of",
+    "instants_of",
+    "is_enveloped",
     "nearest",
     "parse_duration",
     "parse_instant",
     "parse_line",
+    "parse_object",
     "row_from_mapping",
     "row_from_text",
     "shown",

@@ -11,13 +11,13 @@ import json
 from collections.abc import Callable, Mapping
 from math import isfinite
 from types import MappingProxyType
-from typing import Final, NoReturn, cast
+from typing import Final, NoReturn, TypeAlias, cast
 
 from .errors import EventError, shown
 from .event import Event, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
-from .instant import parse_instant
 from .nearest import suggestion
 from .schema import Row, Value
+from .time_unit import instant_of
 
 LONGEST_LINE: Final = 2**20
 """The most bytes of UTF-8 in a line."""
@@ -29,16 +29,37 @@ _IDS: Final = 2**63
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
-def parse_line(text: str, number: int) -> Input:
+InstantOf: TypeAlias = Callable[[object, str | None], int]
+"""The instant of a time in a line, given the stream, None if the line concerns all."""
+
+
+def _microseconds(value: object, stream: str | None) -> int:
+    return instant_of(value)
+
+
+def parse_line(text: str, number: int, instant: InstantOf = _microseconds) -> Input:
     """Parse a line. `number` is its 1-based number in the input; every EventError's message starts with it.
 
     An event without `start` starts at its time. An event without `id` has the id None, and the consumer numbers it.
-    O(length).
+    `instant` reads its times, by default in microseconds. O(length).
     """
     try:
-        return _input(_object(text))
+        return _input(_object(text), instant)
     except EventError as error:
         raise EventError(str(error), line=number) from None
+
+
+def parse_object(text: str, number: int) -> dict[str, object]:
+    """Parse a line as an object of any keys. Raises as `parse_line`."""
+    try:
+        return _object(text)
+    except EventError as error:
+        raise EventError(str(error), line=number) from None
+
+
+def is_enveloped(line: Mapping[str, object]) -> bool:
+    """Whether an object is a line with a `stream` or another key of ours, and not the plain values of an event."""
+    return ("stream" in line and "data" in line) or any(key in line for key in _OTHERS)
 
 
 def _object(text: str) -> dict[str, object]:
@@ -84,26 +105,29 @@ def _constant(name: str) -> NoReturn:
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
 
 
-def _input(line: dict[str, object]) -> Input:
+def _input(line: dict[str, object], instant: InstantOf) -> Input:
     if "stream" in line and "punctuation" not in line:
-        return _event(line)
+        return _event(line, instant)
     for key, read in _OTHERS.items():
         if key in line:
-            return read(line)
+            return read(line, instant)
     for key in line:
-        hint = suggestion(key, (*_EVENT_KEYS, *_OTHERS))
+        hint = "" if key in _EVENT_KEYS else suggestion(key, (*_EVENT_KEYS, *_OTHERS))
         if hint:
             raise EventError(f"expected an event with a 'stream', or {', '.join(_OTHERS)}, found {shown(key)}{hint}")
-    raise EventError(f"expected an event with a 'stream', or {', '.join(_OTHERS)}, found none of these keys")
+    raise EventError(
+        f"expected an event with a 'stream', or {', '.join(_OTHERS)}, found none of these keys; "
+        "lines with nothing but the attributes need --stream NAME"
+    )
 
 
-def _event(line: dict[str, object]) -> Event:
+def _event(line: dict[str, object], instant: InstantOf) -> Event:
     _only(line, _EVENT_KEYS, "an event")
     stream = _text(line, "stream")
-    time = _instant(line, "time")
+    time = _instant(line, "time", instant, stream)
     if time is None:
         raise EventError("time: expected a time, found nothing")
-    start = _instant(line, "start")
+    start = _instant(line, "start", instant, stream)
     if start is None:
         start = time
     elif start > time:
@@ -133,20 +157,20 @@ def _check_value(value: object, place: str) -> None:
         raise EventError(f"{place[:128]!r}: expected a finite number, found one too large for a float")
 
 
-def _retraction(line: dict[str, object]) -> Retraction:
+def _retraction(line: dict[str, object], instant: InstantOf) -> Retraction:
     _only(line, ("retract",), "a retraction")
     return Retraction(_identity(line["retract"], "retract"))
 
 
-def _punctuation(line: dict[str, object]) -> Punctuation:
+def _punctuation(line: dict[str, object], instant: InstantOf) -> Punctuation:
     _only(line, ("punctuation", "stream", "where"), "a punctuation")
-    time = _instant(line, "punctuation")
-    assert time is not None
     stream = _text(line, "stream") if "stream" in line else None
+    time = _instant(line, "punctuation", instant, stream)
+    assert time is not None
     return Punctuation(time, stream, _text(line, "where") if "where" in line else None)
 
 
-def _subscribe(line: dict[str, object]) -> SubscribeLine:
+def _subscribe(line: dict[str, object], instant: InstantOf) -> SubscribeLine:
     _only(line, ("subscribe",), "a subscribe line")
     fields = _fields(line, "subscribe", _SUBSCRIBE_KEYS)
     lineage = fields.get("lineage")
@@ -161,24 +185,24 @@ def _subscribe(line: dict[str, object]) -> SubscribeLine:
     return SubscribeLine(name, language, query, lineage, report, forecast, results)
 
 
-def _unsubscribe(line: dict[str, object]) -> UnsubscribeLine:
+def _unsubscribe(line: dict[str, object], instant: InstantOf) -> UnsubscribeLine:
     _only(line, ("unsubscribe",), "an unsubscribe line")
     return UnsubscribeLine(_text(line, "unsubscribe"))
 
 
-def _update(line: dict[str, object]) -> UpdateLine:
+def _update(line: dict[str, object], instant: InstantOf) -> UpdateLine:
     _only(line, ("update",), "an update line")
     fields = _fields(line, "update", _UPDATE_KEYS)
     insert, delete = _texts(fields, "insert"), _texts(fields, "delete")
     if not insert and not delete:
         raise EventError("update: expected arcs to insert or delete, found none")
-    since, until = _instant(fields, "from"), _instant(fields, "to")
+    since, until = _instant(fields, "from", instant, None), _instant(fields, "to", instant, None)
     if since is not None and until is not None and until < since:
         raise EventError(f"to: expected a time not before from, {since}, found {until}")
     return UpdateLine(_text(fields, "subscription"), insert, delete, since, until)
 
 
-_OTHERS: Final[Mapping[str, Callable[[dict[str, object]], Input]]] = MappingProxyType(
+_OTHERS: Final[Mapping[str, Callable[[dict[str, object], InstantOf], Input]]] = MappingProxyType(
     {
         "retract": _retraction,
         "punctuation": _punctuation,
@@ -222,12 +246,12 @@ def _texts(fields: Mapping[str, object], key: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _instant(fields: Mapping[str, object], key: str) -> int | None:
+def _instant(fields: Mapping[str, object], key: str, instant: InstantOf, stream: str | None) -> int | None:
     """Return the instant under a key, None if the key is absent; null is no instant."""
     if key not in fields:
         return None
     try:
-        return parse_instant(cast("int | str", fields[key]))
+        return instant(fields[key], stream)
     except EventError as error:
         raise EventError(f"{key}: {error}") from None
 

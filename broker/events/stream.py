@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, final, get_args
 
 from .errors import DefinitionError, shown
 from .names import checked_name
 from .nearest import suggestion
 from .schema import Schema
+from .time_unit import TIME_UNITS, TimeUnit
 
 Disorder: TypeAlias = Literal["arrival", "buffer", "speculate"]
 """arrival: events are processed as they arrive, and late ones refused; buffer: held back until a punctuation;
@@ -24,7 +25,9 @@ class StreamDefinition:
 
     `key` names the attribute that divides the stream for forecasts and for Spark; it never changes matches. `lateness`
     (for buffer and speculate) and `speculation` (for speculate) are microseconds. `idle`, microseconds: after so long
-    without an event, a broker's clock promises that no earlier one follows.
+    without an event, a broker's clock promises that no earlier one follows. `time_unit` is that of numbers which are
+    times and come from outside, None: microseconds. It says how a program writes times, not what the stream is, so that
+    definitions with different ones are equal.
     """
 
     name: str
@@ -34,6 +37,7 @@ class StreamDefinition:
     lateness: int | None = None
     speculation: int | None = None
     idle: int | None = None
+    time_unit: TimeUnit | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         checked_name(self.name, "stream")
@@ -47,6 +51,9 @@ class StreamDefinition:
         if self.disorder not in DISORDERS:
             hint = suggestion(str(self.disorder), DISORDERS)
             raise self._error(f"disorder: expected arrival, buffer or speculate, found {shown(self.disorder)}{hint}")
+        if self.time_unit is not None and self.time_unit not in TIME_UNITS:
+            hint = suggestion(str(self.time_unit), TIME_UNITS)
+            raise self._error(f"time_unit: expected s, ms, us, ns or iso, found {shown(self.time_unit)}{hint}")
         self._check_duration("lateness", self.lateness, DISORDERS[1:])
         self._check_duration("speculation", self.speculation, DISORDERS[2:])
         if self.idle is not None and (type(self.idle) is not int or self.idle < 1):

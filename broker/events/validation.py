@@ -124,6 +124,8 @@ def unknown_attribute(stream: StreamDefinition, name: object) -> EventError:
 def misfit(stream: StreamDefinition, attribute: Attribute, found: str, index: int | None = None) -> EventError:
     """Return the error for a value that does not fit its attribute; `found` describes the value."""
     null = " or null" if attribute.nullable else ""
+    if not attribute.nullable and found in ("null", "empty text"):
+        found += f"; declare {attribute.name} = \"{attribute.type}?\" if it may be null"
     return EventError(
         f"{_place(stream, index)}, attribute {attribute.name!r}: expected {attribute.type}{null}, found {found}"
     )

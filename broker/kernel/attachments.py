@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, final
 
-from ..engine.languages.table import default_lineage, default_report
+from ..engine.languages.table import canonical, default_lineage, default_report
 from ..events import DefinitionError, ForetellError, UnknownSubscription, shown, suggestion
 from ..language.subscription import RESULTS, SubscriptionDefinition
 from ..wire import Subscribe
@@ -213,12 +213,21 @@ def _as_given(request: Subscribe, existing: SubscriptionDefinition) -> Subscript
 def _check_equal(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> None:
     """Raise DefinitionError if the definitions differ; an omitted option means its default."""
     place = f"subscription {wanted.name!r} exists with another"
-    for field, word in (("language", "language"), ("query", "text")):
-        if getattr(existing, field) != getattr(wanted, field):
-            raise DefinitionError(f"{place} {word}")
+    if existing.language != wanted.language:
+        raise DefinitionError(f"{place} language")
+    if existing.query != wanted.query and not _says_the_same(existing, wanted):
+        raise DefinitionError(f"{place} text")
     for word, known, asked in zip(("report", "lineage", "forecast", "results"), _options(existing), _options(wanted)):
         if known != asked:
             raise DefinitionError(f"{place} {word}: expected {_shown(known)}, found {_shown(asked)}")
+
+
+def _says_the_same(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> bool:
+    """Whether two texts differ in blanks, comments and case of keywords only: their canonical texts are equal."""
+    try:
+        return canonical(existing) == canonical(wanted)
+    except ForetellError:
+        return False
 
 
 def _options(definition: SubscriptionDefinition) -> tuple[str | None, bool, dict[str, Any] | None, str]:

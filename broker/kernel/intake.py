@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Final, final
 
-from ..events import EarlyEvent
+from ..events import DuplicateEvent, EarlyEvent, LateEvent
 from ..wire import Expired, Numbered, Publish, Published, Refusal
 from .accounts import UserAccount
 from .admission import Admission
@@ -23,6 +23,12 @@ from .inputs_and_effects import Send
 from .publishing import match, take
 from .receipts import Receipts
 from .records import BatchTaken, Punctuated, Record, Retracted, Updated
+
+_REFUSED: Final = {
+    LateEvent.code: "events_refused_late",
+    EarlyEvent.code: "events_refused_early",
+    DuplicateEvent.code: "events_refused_duplicate",
+}
 
 
 @final
@@ -76,6 +82,7 @@ class Intake:
             "updates": 0,
             "events_refused_late": 0,
             "events_refused_early": 0,
+            "events_refused_duplicate": 0,
         }
         self.receipts = receipts
         self.clock = ClockPunctuation(engine, receipts, clock_guard, record, self.distribute)
@@ -168,7 +175,7 @@ class Intake:
     ) -> list[Send]:
         self._counts["batches"] += 1
         for refusal in published.refused:
-            self._counts["events_refused_early" if refusal.code == EarlyEvent.code else "events_refused_late"] += 1
+            self._counts[_REFUSED[refusal.code]] += 1
         answer = Send(session, self.promised(batch, published))
         return [answer, *self._distribution.distribute(results), *self._end_slow()]
 

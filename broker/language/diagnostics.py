@@ -10,6 +10,7 @@ import re
 from typing import Final, final
 
 from ..events.errors import QueryError
+from .habits import habit
 
 _WORD: Final = re.compile(r"\$?[A-Za-z0-9_.]+|'[^'\n]*'?|<>|[<>!=]=?|.")
 _EXCERPT_WIDTH: Final = 120
@@ -29,9 +30,13 @@ class Misread(Exception):
 def query_error(text: str, at: int, message: str) -> QueryError:
     """Return the error for the 0-based offset `at` of `text`: `line L, column C: message`, with its excerpt.
 
-    An offset outside the text is moved to the nearest end, so -1 (unknown) means the beginning.
+    An offset outside the text is moved to the nearest end, so -1 (unknown) means the beginning. A habit of another
+    language there is named, with what this one writes.
     """
     at = min(max(at, 0), len(text))
+    instead = habit(text, at)
+    if instead:
+        message = message.partition("; did you mean")[0] + instead
     begin = text.rfind("\n", 0, at) + 1
     line, column = text.count("\n", 0, at) + 1, at - begin + 1
     return QueryError(f"line {line}, column {column}: {message}", line, column, _excerpt(text, begin, at))

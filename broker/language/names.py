@@ -6,8 +6,17 @@ planned ones, which are refused as not supported yet. A test checks that the tab
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 DEFAULT_LANGUAGE: Final = "cayuga"
 LANGUAGES: Final[list[str]] = ["cayuga", "sase", "ptopss", "afa", "window"]
 """In the order of error messages."""
+ALIASES: Final[Mapping[str, str]] = MappingProxyType({"cel": "cayuga", "sase+": "sase", "p-topss": "ptopss"})
+"""Other names of languages, in lower case."""
+
+
+def language_named(name: str) -> str:
+    """The name of a language for one of its names."""
+    return ALIASES.get(name.lower(), name)

@@ -5,6 +5,7 @@ Only the form of the definition is checked here, so that files, lines and client
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, final, get_args
@@ -12,10 +13,13 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 from ..events.errors import DefinitionError, shown
 from ..events.names import checked_subscription_name
 from ..events.nearest import suggestion
-from .names import LANGUAGES
+from .names import LANGUAGES, language_named
 
 Report: TypeAlias = Literal["all", "completions"]
 """all: every tuple of events; completions: one result for each completing event and binding."""
+
+_NO_LANGUAGE: Final = re.compile(r"[\s{(]")
+"""A text with one of these is a query that was given in the place of the language."""
 
 Results: TypeAlias = Literal["each", "final"]
 """each: a result is told when it is found, and withdrawn if it no longer holds; final: once, when it is final."""
@@ -59,6 +63,11 @@ class SubscriptionDefinition:
 
     def __post_init__(self) -> None:
         checked_subscription_name(self.name)
+        if isinstance(self.language, str):
+            object.__setattr__(self, "language", language_named(self.language))
+            if _NO_LANGUAGE.search(self.language):
+                text = f"query={shown(self.language).removeprefix('string ')}"
+                raise self._error(f"language: expected one of {', '.join(LANGUAGES)}, found a query; write {text}")
         self._check_word("language", self.language, LANGUAGES)
         if not isinstance(self.query, str):
             raise self._error(f"query: expected text, found {shown(self.query)}")

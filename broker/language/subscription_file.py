@@ -22,9 +22,12 @@ from .limits import FILE_BYTES_MAX, byte_length
 from .subscription import SubscriptionDefinition
 
 _TABLES: Final = ("streams", "subscriptions")
-_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle")
-_SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "results")
+_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle", "time_unit")
+_SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "results", "hidden")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
+_LINE: Final = re.compile(r"line (\d+)")
+_OPENS: Final = re.compile(r"^\s*([\w-]+)\s*=\s*\{[^}]*$")
+_WRAPPED_LINES_MAX: Final = 20
 _AT_THE_END: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)$")
 
 _Definition = TypeVar("_Definition", StreamDefinition, SubscriptionDefinition)
@@ -33,10 +36,14 @@ _Definition = TypeVar("_Definition", StreamDefinition, SubscriptionDefinition)
 @final
 @dataclass(frozen=True, slots=True)
 class SubscriptionFile:
-    """The declarations of a file, in order. Names are unique within streams and within subscriptions."""
+    """The declarations of a file, in order. Names are unique within streams and within subscriptions.
+
+    `hidden`: the subscriptions whose results only go to the stream that they publish.
+    """
 
     streams: tuple[StreamDefinition, ...]
     subscriptions: tuple[SubscriptionDefinition, ...]
+    hidden: frozenset[str] = frozenset()
 
 
 def read_subscription_file(text: str, place: str) -> SubscriptionFile:
@@ -52,6 +59,7 @@ def read_subscription_file(text: str, place: str) -> SubscriptionFile:
     return SubscriptionFile(
         tuple(_definitions(document, "streams", place, _stream)),
         tuple(_definitions(document, "subscriptions", place, _subscription)),
+        frozenset(name for name, table in document.get("subscriptions", {}).items() if table.get("hidden")),
     )
 
 
@@ -64,8 +72,24 @@ def _document(text: str, place: str) -> dict[str, Any]:
         message = str(error)
         where = _AT_THE_END.search(message)
         if where is not None:
-            message = f"{where.group(1)}: {message[: where.start()]}"
+            message = f"{where.group(1)}: {message[: where.start()]}{_wrapped(text, where.group(1))}"
         raise DefinitionError(f"{place}: {message}") from None
+
+
+def _wrapped(text: str, where: str) -> str:
+    """The hint for a table in braces that goes on in the next line, which TOML does not allow; or nothing."""
+    lines = text.splitlines()
+    at = _LINE.match(where)
+    until = len(lines) if at is None else int(at.group(1))
+    for number in range(until, max(0, until - _WRAPPED_LINES_MAX), -1):
+        opened = _OPENS.search(lines[number - 1])
+        if opened is not None:
+            name = opened.group(1)
+            return (
+                f"; a table in braces has to be on one line: write all of {name} = {{ ... }} in line {number}, or a "
+                f"table [... .{name}] with a line for each"
+            )
+    return ""
 
 
 def _definitions(
@@ -92,11 +116,14 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
         lateness=_duration(table, "lateness"),
         speculation=_duration(table, "speculation"),
         idle=_duration(table, "idle"),
+        time_unit=table.get("time_unit"),
     )
 
 
 def _subscription(name: str, table: Mapping[str, Any]) -> SubscriptionDefinition:
     _check_keys(table, _SUBSCRIPTION_KEYS)
+    if type(table.get("hidden", False)) is not bool:
+        raise DefinitionError(f"hidden: expected true or false, found {shown(table['hidden'])}")
     return SubscriptionDefinition(
         name=name,
         language=_required(table, "language"),

@@ -28,6 +28,8 @@ _GROWING: Final = frozenset(
         ("broker", "retractions"),
         ("broker", "clock_punctuations"),
         ("broker", "events_refused_late"),
+        ("broker", "events_refused_early"),
+        ("broker", "events_refused_duplicate"),
         ("broker", "results"),
         ("broker", "notifications_sent"),
         ("broker", "notifications_missed"),

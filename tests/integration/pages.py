@@ -6,7 +6,7 @@ A fenced block says by its info string what it is:
     toml streams         the streams of the queries that follow
     cel                  a query over these streams, in force as subscription `q`, with lineage
     ptopss               the same in that language; `ptopss completions` reports only these
-    window               the same in that language
+    window, afa          the same in that language
     json events          JSON lines, in force until the next ones
     json results         what `foretell run` makes of both, every line; kind, subscription, id and bindings may be
                          left out
@@ -123,8 +123,8 @@ class Player:
                     self._subscribe("cayuga", "", block.text)
                 case ["ptopss"]:
                     self._subscribe("ptopss", "", block.text)
-                case ["window"]:
-                    self._subscribe("window", "", block.text)
+                case ["window" | "afa" as language]:
+                    self._subscribe(language, "", block.text)
                 case ["ptopss", "completions" as report]:
                     self._subscribe("ptopss", _REPORT.format(report=report), block.text)
                 case ["json", "events"]:
@@ -165,7 +165,9 @@ class Player:
                     result.pop(key, None)
         shown = "\n".join(map(json.dumps, found))
         assert found == expected, f"{self._place(block)}: found\n{shown}"
-        assert [list(result["data"]) for result in found] == [list(want["data"]) for want in expected], shown
+        assert [list(each.get("data", ())) for each in found] == [list(each.get("data", ())) for each in expected], (
+            shown
+        )
 
     def _execute(self, block: Block) -> None:
         # The line numbers of a traceback are those of the page.

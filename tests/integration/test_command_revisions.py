@@ -124,3 +124,5 @@ def test_both_clients_promise_withdraw_and_update() -> None:
             receipt = client.publish_batch("Reading", [101, 5, 101, 102], [(1,), (1,), (1,), (1,)], [3, 4, 3, 6])
             assert [(each.index, each.code) for each in receipt.refused] == [(1, "late"), (2, "duplicate-event")]
             assert receipt.count == 2
+            seen = client.statistics()["broker"]
+            assert (seen["events_refused_late"], seen["events_refused_duplicate"]) == (2, 1)

@@ -15,6 +15,8 @@ import pytest
 from integration.pages import ROOT, Player, blocks
 
 from broker.algebra import normal_form
+from broker.algebra.afa import semantics as semantics_afa
+from broker.algebra.afa.lowering import lower as lower_afa
 from broker.algebra.cayuga import expansion as algebra_expansion
 from broker.algebra.cayuga.lowering import lower
 from broker.algebra.cayuga.semantics import evaluate
@@ -58,8 +60,8 @@ from broker.forecast import (
     varying,
 )
 from broker.kernel import Limits, receipts
+from broker.language import afa, ptopss, sase, window
 from broker.language import limits as language_limits
-from broker.language import ptopss, sase, window
 from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
 from broker.server import admission_queue as waiting_line
@@ -92,6 +94,10 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ("docs/windows.md", 'query     = "FROM" stream [ "BY" attribute { "," attribute } ] "WINDOW" windows'): (
         "the grammar, for people"
     ),
+    (
+        "docs/afa.md",
+        'query    = "FROM" stream { "," stream } [ "BY" attribute { "," attribute } ]',
+    ): "the grammar, for people",
     (
         "ARCHITECTURE.md",
         "text ──parse──> syntax ──lower──> typed form ──construct──> automaton ──analyse──> facts",
@@ -268,6 +274,35 @@ def test_the_examples_of_windows_mean_what_the_page_shows() -> None:
             case _:
                 text = ""
     assert compared > 12
+
+
+def test_the_examples_of_afa_mean_what_the_page_shows() -> None:
+    streams: dict[str, StreamDefinition] = {}
+    events: list[semantics_afa.Event] = []
+    text, compared = "", 0
+    for block in blocks(ROOT / "docs" / "afa.md"):
+        match block.info:
+            case "toml streams":
+                streams = {s.name: s for s in read_subscription_file(block.text, "streams").streams}
+            case "json events" if not events:
+                (bag,) = occurrences(block.text, streams).values()
+                events = [semantics_afa.Event(o.lineage[0], o.end, 0, o.row) for o in bag]
+            case "afa":
+                text = block.text
+            case "json results" if text:
+                schemas = {name: stream.schema for name, stream in streams.items()}
+                automaton = lower_afa(afa.parse(text), text, schemas.get, list)
+                found = semantics_afa.results(automaton, events)
+                within = automaton.within
+                meant = Counter((r.begin, None if within is None else r.end, r.lineage, r.registers) for r in found)
+                shown = [json.loads(line) for line in block.text.splitlines()]
+                assert meant == Counter(
+                    (*r["lifetime"], tuple(r["lineage"]), tuple(r["data"].values())) for r in shown
+                ), f"line {block.line}"
+                text, compared = "", compared + 1
+            case _:
+                text = ""
+    assert compared == 5
 
 
 def test_the_examples_of_sase_mean_what_the_page_shows() -> None:

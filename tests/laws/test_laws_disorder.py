@@ -16,6 +16,10 @@ from broker.algebra.afa.lowering import lower, lower_arcs
 from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
 from broker.algebra.afa.semantics import Event, results
 from broker.engine import Engine, Match
+from broker.engine.disorder.joined import RevisedResults
+from broker.engine.disorder.readers import salt_of
+from broker.engine.executors.matches import ids
+from broker.engine.trace import mixed
 from broker.events.schema import Schema
 from broker.language.afa import parse, parse_arc
 
@@ -65,7 +69,7 @@ class Told:
 
 
 def typed(text: str, schema: Schema = SCHEMA, name: str = "S") -> RegisterAutomaton:
-    return lower(parse(text), text, {name: schema}.get, lambda: [name])
+    return lower(parse(text), text, {name: schema, "T": schema}.get, lambda: [name])
 
 
 def meant(registers: RegisterAutomaton, events: list[Event], behind: dict[int, tuple[int, ...]]) -> list[Standing]:
@@ -80,11 +84,18 @@ def meant(registers: RegisterAutomaton, events: list[Event], behind: dict[int, t
 
 
 class Play:
-    """An engine, the events that stand, and the arcs as they are."""
+    """An engine, the events that stand, and the arcs as they are. With `other`, every second event is one of another
+    stream, with that disorder."""
 
-    def __init__(self, texts: list[str], uppers: list[str], mode: str, disorder: Any = "speculate") -> None:
+    def __init__(
+        self, texts: list[str], uppers: list[str], mode: str, disorder: Any = "speculate", other: Any = None
+    ) -> None:
         self.engine = Engine()
         self.engine.add_stream("S", ATTRIBUTES, disorder=disorder)
+        self.streams = "S" if other is None else "ST"
+        if other is not None:
+            self.engine.add_stream("T", ATTRIBUTES, disorder=other)
+            texts = [text.replace("FROM S", "FROM S, T", 1) for text in texts]
         self.typed = {}
         for at, text in enumerate(texts):
             self.typed[f"q{at}"] = typed(text)
@@ -100,8 +111,9 @@ class Play:
     def step(self, step: Any) -> None:
         match step:
             case Insertion(event):
-                self.told.add(self.engine.publish("S", [event.time], [event.row], [event.id]))
-                self.events[event.id] = event
+                stream = event.id % len(self.streams)
+                self.told.add(self.engine.publish(self.streams[stream], [event.time], [event.row], [event.id]))
+                self.events[event.id] = Event(event.id, event.time, stream, event.row)
                 self.newest = max(self.newest, event.time)
             case Withdrawal(id):
                 del self.events[id]
@@ -150,6 +162,14 @@ def test_told_less_withdrawn_is_the_meaning(texts: list[str], batches: list[list
         assert play.told.of(name) == meant(registers, list(play.events.values()), {}), name
 
 
+@given(query_texts(), scripts(), st.integers(0, 20), st.sampled_from(("speculate", "buffer")))
+def test_streams_are_read_merged(text: str, batches: list[list[Any]], cut: int, other: str) -> None:
+    plays = [Play([text], [], told, "speculate", other) for told in ("each", "final")]
+    for play in plays:
+        play.all(batches, cut)
+        assert play.told.of("q0") == meant(play.typed["q0"], list(play.events.values()), {})
+
+
 @given(st.lists(query_texts(), min_size=1, max_size=2), scripts(), st.integers(0, 20))
 def test_final_results_are_what_stands_at_the_end(texts: list[str], batches: list[list[Any]], cut: int) -> None:
     each, final = Play(texts, [], "each"), Play(texts, [], "final")
@@ -170,27 +190,27 @@ def test_streams_of_results_carry_what_comes_and_what_goes(
     given_: dict[int, Event] = {}
     behind: dict[int, tuple[int, ...]] = {}
 
-    def listen() -> None:
+    add = play.told.add
+
+    def listening(found: Any) -> None:
         """Keep the events of the stream that stand."""
-        readers = play.engine.disorder.readers  # type: ignore[union-attr]
-        give, take_back = readers._give, readers._take_back
+        add(found)
+        for part in found.parts:
+            for subscriber, entry in part.entries if isinstance(part, RevisedResults) else ():
+                if isinstance(entry, Match) or subscriber.form.publish is None:
+                    continue
+                inserted, source = entry
+                each = source.one()
+                assert each.trace is not None
+                number = int(mixed(each.trace, salt_of(subscriber), 0))
+                if inserted:
+                    assert number not in given_
+                    given_[number] = Event(number, each.end, 0, each.values)
+                    behind[number] = tuple(id for _, item, _ in each.assigned for id in ids(item))
+                else:
+                    del given_[number]
 
-        def gives(stream: str, time: int, number: int, item: Any, row: Any) -> None:
-            if stream == "D":
-                assert number not in given_
-                given_[number], behind[number] = Event(number, time, 0, row), item[1]
-            give(stream, time, number, item, row)
-
-        def takes_back(stream: str, number: int) -> None:
-            if stream == "D":
-                del given_[number]
-            take_back(stream, number)
-
-        readers._give, readers._take_back = gives, takes_back  # type: ignore[method-assign]
-
-    listen()
-    before = play.restart
-    play.restart = lambda: (before(), listen())  # type: ignore[method-assign,assignment,func-returns-value]
+    play.told.add = listening  # type: ignore[method-assign]
     play.all(batches, cut)
     lower_results = [
         (end, lineage, values) for name in ("q0", "q1") for _, end, lineage, _, values in play.told.of(name)

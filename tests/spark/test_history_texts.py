@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from broker.command.batch import EventBatch
 from broker.command.csv_rows import read_csv as read_csv_for_run
+from broker.command.json_lines import Gathering
 from broker.command.json_lines import read_json_lines as read_json_lines_for_run
 from broker.engine import Engine
 from broker.events import LARGEST, DefinitionError, ForetellError, Row, Schema, StreamDefinition
@@ -187,7 +188,7 @@ def test_json_lines_have_the_ids_that_run_gives_them(tmp_path: Path) -> None:
     assert not rejects
     engine, wanted = Engine(), []
     engine.add_stream("Stock", STOCK.schema.declared())
-    for item in read_json_lines_for_run(io.BytesIO(text.encode()), "x", STREAMS):
+    for item in read_json_lines_for_run(io.BytesIO(text.encode()), "x", Gathering(STREAMS)):
         assert isinstance(item, EventBatch)
         assert item.ids is None
         wanted += list(zip(item.times, item.rows))

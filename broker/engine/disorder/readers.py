@@ -17,6 +17,7 @@ from typing import Any, Final, final
 from sortedcontainers import SortedList
 
 from ...automaton.automaton import Automaton
+from ...events.instant import FOREVER
 from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..executors.matches import Item, ids
 from ..executors.revising import Reviser, Revision
@@ -63,6 +64,8 @@ class RevisingReaders:
         self.readers: dict[str, list[tuple[RevisingSeat, int]]] = {}  # with the index of the stream among its own
         self._failures: list[Failed] = []
         self._made = 0
+        self._open: dict[int, RevisingSeat] = {}  # those with results that are not final, by number
+        self._first_end = FOREVER  # no such result ends before
         self._touched: list[tuple[int, int, RevisingSeat]] = []  # a heap
         self._until_clean = CLEAN_MIN
 
@@ -79,6 +82,7 @@ class RevisingReaders:
     def leave(self, name: str) -> None:
         """Undo `join`. O(subscriptions here)."""
         seat = self.seats.pop(name)
+        self._open.pop(seat.number, None)
         for stream in seat.streams:
             rest = [each for each in self.readers[stream] if each[0] is not seat]
             if rest:
@@ -171,6 +175,8 @@ class RevisingReaders:
         matched = source.one()
         if inserted:
             seat.ends.add(matched.end)
+            self._open[seat.number] = seat
+            self._first_end = min(self._first_end, matched.end)
         else:
             seat.ends.discard(matched.end)
         if seat.publish is None or seat.publish not in self.readers:
@@ -187,21 +193,34 @@ class RevisingReaders:
 
     def pass_time(self, safe: int, promised: bool, found: RevisedResults) -> None:
         """No event before `safe` comes or is withdrawn. If nobody has `promised` so in words, only subscriptions with
-        results that become final are told so. O(subscriptions here), and now and then O(their keys)."""
-        for seat in self.seats.values():
-            ends = seat.ends
-            if len(ends) > 0 and ends[0] < safe:
-                del ends[: ends.bisect_left(safe)]
-            elif not promised:
-                continue
-            if seat.suspended == NOT_SUSPENDED:
-                found.tell(seat.subscriber, safe)
+        results that become final are told so. O(subscriptions with results that are not final), for a promise in words
+        O(subscriptions here); and now and then O(their keys)."""
+        if promised:
+            self._close(list(self.seats.values()), True, safe, found)
+        elif self._first_end < safe:
+            self._close([self._open[number] for number in sorted(self._open)], False, safe, found)
         self._until_clean -= 1
         if promised or self._until_clean < 0:
             self._until_clean = CLEAN_MIN
-            for seat in self.seats.values():
-                if seat.suspended == NOT_SUSPENDED:
-                    seat.reviser.punctuate(safe)
+            for seat in self._running():
+                seat.reviser.punctuate(safe)
+
+    def _close(self, seats: list[RevisingSeat], promised: bool, safe: int, found: RevisedResults) -> None:
+        """Forget the ends before the safe time, and tell the subscriptions that these are final."""
+        self._first_end = FOREVER
+        for seat in seats:
+            ends = seat.ends
+            before = ends.bisect_left(safe)
+            del ends[:before]
+            if (promised or before > 0) and seat.suspended == NOT_SUSPENDED:
+                found.tell(seat.subscriber, safe)
+            if len(ends) > 0:
+                self._first_end = min(self._first_end, ends[0])
+            else:
+                self._open.pop(seat.number, None)
+
+    def _running(self) -> list[RevisingSeat]:
+        return [seat for seat in self.seats.values() if seat.suspended == NOT_SUSPENDED]
 
     # --- suspension ---------------------------------------------------------------------------------------------
 
@@ -232,7 +251,7 @@ class RevisingReaders:
     def statistics(self) -> dict[str, int]:
         """The sums of the machines' counts."""
         figures: dict[str, int] = {}
-        for seat in self.seats.values():
+        for seat in self._running():
             for name, count in seat.reviser.statistics().items():
                 figures[name] = figures.get(name, 0) + count
         return figures
@@ -240,7 +259,7 @@ class RevisingReaders:
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
         assert not self._touched
-        for seat in self.seats.values():
+        for seat in self._running():
             seat.reviser.check_invariants()
         assert {seat.number for seats in self.readers.values() for seat, _ in seats} == {
             seat.number for seat in self.seats.values()
@@ -248,15 +267,24 @@ class RevisingReaders:
 
     def dump(self) -> Any:
         seats = [
-            [name, seat.number, seat.suspended, seat.since, list(seat.ends), seat.reviser.dump()]
+            [
+                name,
+                seat.suspended,
+                seat.since,
+                list(seat.ends),
+                None if seat.suspended != NOT_SUSPENDED else seat.reviser.dump(),
+            ]
             for name, seat in self.seats.items()
         ]
         return [self._until_clean, seats]
 
     def load(self, data: Any) -> None:
         self._until_clean, seats = data
-        for name, _, suspended, since, ends, kept in seats:
+        for name, suspended, since, ends, kept in seats:
             seat = self.seats[name]
             seat.suspended, seat.since, seat.ends = suspended, since, SortedList(ends)
+            if len(ends) > 0:
+                self._open[seat.number] = seat
+                self._first_end = min(self._first_end, ends[0])
             if suspended == NOT_SUSPENDED:
                 seat.reviser.load(kept)

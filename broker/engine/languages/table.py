@@ -36,6 +36,12 @@ def language_of(definition: SubscriptionDefinition) -> Language:
     return found
 
 
+def canonical(definition: SubscriptionDefinition) -> str:
+    """The text of a definition as this program prints it. Raises Unsupported, QueryError. O(text)."""
+    language = language_of(definition)
+    return language.print(language.parse(definition.query))
+
+
 def check_options(definition: SubscriptionDefinition, language: Language) -> None:
     """Raise DefinitionError or Unsupported for an option that the language does not have."""
     name, report = definition.name, definition.report

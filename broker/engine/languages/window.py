@@ -44,6 +44,7 @@ def _compile(request: CompileRequest) -> Form:
             automaton, partial(_planned, expression.publish is not None, request.surroundings.options)
         ),
         report=request.definition.report,
+        lineage=False,
     )
 
 

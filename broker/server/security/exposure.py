@@ -21,7 +21,9 @@ def host_and_port(address: object, what: str, scheme: str, example: str) -> tupl
     """The host and the port of an address. Raises DefinitionError."""
     match = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if match is None or match.group(1) != scheme or int(match.group(4)) > _PORT_MAX:
-        raise DefinitionError(f"{what}: expected an address such as {example}, found {shown(address)}")
+        meant = f"{scheme}://{address}"
+        hint = f"; did you mean {meant!r}?" if _ADDRESS.fullmatch(meant) is not None else ""
+        raise DefinitionError(f"{what}: expected an address such as {example}, found {shown(address)}{hint}")
     return match.group(2) or match.group(3), int(match.group(4))
 
 

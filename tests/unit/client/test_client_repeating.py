@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -12,7 +13,20 @@ from hypothesis import strategies as st
 
 from broker.events import Schema, StreamDefinition
 from broker.kernel import Kernel, Received
-from broker.wire import VERSION, AddStream, Hello, Message, Ping, Publish, decode, encode
+from broker.wire import (
+    VERSION,
+    AddStream,
+    Hello,
+    Message,
+    Numbered,
+    Ping,
+    Publish,
+    Punctuate,
+    Retract,
+    Update,
+    decode,
+    encode,
+)
 from client import ConnectionLost, Receipt
 from client.publisher import LOSSES_MAX, Publisher
 from client.session import Session
@@ -107,12 +121,20 @@ def test_what_ends_every_session_is_given_up() -> None:
     assert len(line.losses) < 100
 
 
-def test_only_a_session_with_a_publisher_numbers_batches() -> None:
-    make = partial(Publish, stream="S", times=None, rows=(), ids=None, starts=None)
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(Publish, stream="S", times=None, rows=(), ids=None, starts=None),
+        partial(Punctuate, time=5, stream=None, where=None),
+        partial(Retract, ids=(5,)),
+        partial(Update, name="a", insert=("q -> q WHEN TRUE",), delete=(), start=None, end=None),
+    ],
+)
+def test_only_a_session_with_a_publisher_numbers_batches_and_changes(make: Callable[[int], Message]) -> None:
     for session, expected in ((Session(True, "p"), ("p", 1)), (Session(), (None, None))):
         correlation, frame = session.request(make)
         batch = decode(frame)
-        assert isinstance(batch, Publish)
+        assert isinstance(batch, Numbered)
         assert (batch.publisher, batch.number) == expected
         assert session.repeatable(correlation) == (expected[0] is not None)
         session.abandon(correlation)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.command.batch import BATCH_EVENTS, Control, EventBatch, Item
 from broker.command.complaint import BadInput
-from broker.command.json_lines import read_json_lines
+from broker.command.json_lines import Gathering, read_json_lines
 from broker.events import Schema, StreamDefinition, UnsubscribeLine
 
 STOCK = StreamDefinition("Stock", Schema.declare({"name": "string", "price": "float"}))
@@ -37,7 +37,7 @@ def read(content: str | bytes, size: int = 2**20) -> list[Item]:
 
 def reading(content: str | bytes, size: int = 2**20) -> Iterator[Item]:
     data = content.encode() if isinstance(content, str) else content
-    return read_json_lines(Trickle(data, size), "e.jsonl", STREAMS)
+    return read_json_lines(Trickle(data, size), "e.jsonl", Gathering(STREAMS))
 
 
 def stock(time: int, price: float = 1.0, **other: object) -> str:
@@ -179,4 +179,4 @@ def test_a_line_without_an_end_is_refused_before_memory_is_full() -> None:
             return b"x" * size
 
     with pytest.raises(BadInput, match="line 1: expected a line of at most 1 MiB"):
-        list(read_json_lines(Endless(), "e.jsonl", STREAMS))
+        list(read_json_lines(Endless(), "e.jsonl", Gathering(STREAMS)))

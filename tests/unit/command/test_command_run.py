@@ -14,8 +14,8 @@ import pytest
 
 from broker.command.complaint import BadInput
 from broker.command.reading import open_events
-from broker.command.results import ResultWriter
-from broker.command.run import match_events
+from broker.command.results import JsonLines, ResultWriter
+from broker.command.run import finish, match_events
 from broker.events import Row, Schema, StreamDefinition, check_rows, check_times
 
 TICK = StreamDefinition("Tick", Schema.declare({"n": "int"}))
@@ -105,7 +105,9 @@ def run(folder: Path, content: str) -> tuple[EchoEngine, list[str], str]:
     complaint = ""
     try:
         with open_events(str(path), engine.streams) as reading:
-            match_events(engine, reading, ResultWriter(output))
+            results = ResultWriter(JsonLines(output))
+            match_events(engine, reading, results)
+            finish(engine, results)
     except BadInput as error:
         complaint = str(error).removeprefix(f"{path}: ")
     return engine, [json.loads(line)["id"] for line in output.getvalue().splitlines()], complaint
@@ -121,7 +123,7 @@ def test_results_of_one_time_are_in_the_order_of_their_ids(tmp_path: Path) -> No
 
 def test_results_are_written_as_soon_as_time_goes_on() -> None:
     output = io.StringIO()
-    results = ResultWriter(output)
+    results = ResultWriter(JsonLines(output))
     results.add([Echo(1, "a"), Echo(2, "b")], 2)
     assert output.getvalue() == '{"end": 1, "id": "a"}\n'
     results.add([], 3)
@@ -135,7 +137,7 @@ def test_a_time_with_more_results_than_a_portion_is_written_in_portions_whatever
     written = []
     for size in (1, 999, 20_000):
         output = io.StringIO()
-        results = ResultWriter(output)
+        results = ResultWriter(JsonLines(output))
         for first in range(0, len(found), size):
             batch = found[first : first + size]
             results.add(iter(batch), batch[-1].end)
@@ -192,7 +194,9 @@ def test_every_format_gives_the_same_results(tmp_path: Path) -> None:
         for suffix in ("csv", "jsonl", "parquet"):
             output, engine = io.StringIO(), EchoEngine()
             with open_events(str(tmp_path / f"e.{suffix}"), engine.streams) as reading:
-                match_events(engine, reading, ResultWriter(output))
+                results = ResultWriter(JsonLines(output))
+                match_events(engine, reading, results)
+                finish(engine, results)
             assert engine.calls == ["publish 1000", "publish 1000", "publish 500"]
             yield output.getvalue()
 
@@ -210,4 +214,4 @@ def test_a_row_of_parquet_is_named_as_such(tmp_path: Path) -> None:
         pytest.raises(BadInput, match=r"e\.parquet: row 2: stream 'Tick': expected a time of 2 or later, found 1"),
         open_events(path, engine.streams) as reading,
     ):
-        match_events(engine, reading, ResultWriter(io.StringIO()))
+        match_events(engine, reading, ResultWriter(JsonLines(io.StringIO())))

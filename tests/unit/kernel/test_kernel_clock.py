@@ -5,7 +5,7 @@ from __future__ import annotations
 from doubles.kernel_rig import ANN, SECOND, Rig, publish, subscribe
 
 from broker.kernel import ClockDue, Tick
-from broker.kernel.records import Punctuated, StreamClocked
+from broker.kernel.records import Punctuated, StreamClocked, StreamDeclared
 from broker.server.replicated_state import ReplicatedState
 from broker.wire import AddStream, Notifications, Publish, Published, ResetTime
 
@@ -145,3 +145,14 @@ def test_a_late_batch_of_the_kernel_is_sifted_by_the_promise() -> None:
     answer = rig.say(ANN, publish([rig.now + 9, rig.now + 10], [1, 2]))[0].message
     assert isinstance(answer, Published)
     assert (answer.count, [each.code for each in answer.refused]) == (1, ["late"])
+
+
+def test_a_state_keeps_when_streams_are_idle() -> None:
+    state = ReplicatedState()
+    state.replay(1, 0, StreamDeclared("S", {"x": "int"}, None, "arrival", None, None, 5))
+    state.replay(2, 0, StreamDeclared("D", {"x": "int"}, None, "speculate", 7, 8, 9))
+    again = ReplicatedState()
+    again.restore(state.save())
+    assert again.engine.streams == state.engine.streams
+    assert [stream.idle for stream in again.engine.streams.values()] == [5, 9]
+    assert again.digest() == state.digest()

@@ -96,7 +96,8 @@ class RegisterPlan(MachinePlan):
         for name, plan, _ in known:
             automaton: Automaton = plan.automaton
             key = [f"{name} state {at}" for at in range(len(automaton.states) + len(automaton.operands))]
-            for at in range(automaton.final):
+            used = {0, *(arc.source for arc in automaton.arcs), *(arc.target for arc in automaton.arcs)}
+            for at in [state for state in range(automaton.final) if state in used]:
                 nodes.append(Node(key[at], str(at) if at else ", ".join(plan.streams()), "state" if at else "start"))
             for at, final in enumerate(automaton.operands):
                 nodes.append(Node(key[automaton.final + at], f"{name}: {final}", "end"))

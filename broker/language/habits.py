@@ -1,0 +1,198 @@
+"""What users of SQL, Esper and Flink write by habit, and what our languages say instead, with the rewritten text.
+
+A habit is recognised by the text around the place of an error; it never decides whether a text is right. Here are texts
+only: nothing is parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+_LEFT: Final = re.compile(r"((?:\$?[0-9]*\.)?[A-Za-z_][\w.\[\]-]*|\$[0-9]*\.[A-Za-z_]\w*)\s*\Z")
+_OPERAND: Final = r"('(?:[^']|'')*'|[-\w.$]+)"
+_BETWEEN: Final = re.compile(rf"BETWEEN\s+{_OPERAND}\s+AND\s+{_OPERAND}", re.IGNORECASE)
+_IN: Final = re.compile(r"(NOT\s+)?IN\s*\(([^()]{1,200})\)", re.IGNORECASE)
+_LIKE: Final = re.compile(r"(NOT\s+)?LIKE\s+'([^'_%]*)(%?)([^'%_]*)(%?)'", re.IGNORECASE)
+_NULL: Final = re.compile(r"IS\s+(NOT\s+)?NULL\b", re.IGNORECASE)
+_WHERE: Final = re.compile(r"WHERE\s+(.+?)\s*(?=\bPUBLISH\b|\bMATCH\b|\bGROUP\b|\Z)", re.IGNORECASE | re.DOTALL)
+_WITHIN: Final = re.compile(r"WITHIN\s+([0-9.]+\s*\w*)", re.IGNORECASE)
+_GROUP: Final = re.compile(r"GROUP\s+BY\s+([\w]+(?:\s*,\s*\w+)*)", re.IGNORECASE)
+_MINUTES: Final = re.compile(r"m\b")
+_NUMBER: Final = re.compile(r"([0-9][0-9.]*)\s*\Z")
+_DURATION: Final = re.compile(r"'\s*([0-9.]+)\s*(us|ms|s|sec|secs|min|mins|hours?|days?|weeks?)\s*'", re.IGNORECASE)
+_NOT: Final = re.compile(r"\bNOT\s+((?:\w+\s+)?\w*)\Z", re.IGNORECASE)
+_SEQUENCE: Final = re.compile(r"SEQ\s*\((.*?)\)\s*WHERE\b", re.IGNORECASE | re.DOTALL)
+_COUNT: Final = re.compile(r"\bcount\s*\(\s*(\w+)\s*\[\s*\]\s*\Z", re.IGNORECASE)
+_STRATEGY: Final = re.compile(r"(skip_till_\w+|strict_contiguity|partition_contiguity)\s*\([^)]*\)", re.IGNORECASE)
+_CONDITIONS: Final = re.compile(r"\bWHERE\b(.*?)(?=\bWITHIN\b|\bRETURN\b|\bPUBLISH\b|\Z)", re.IGNORECASE | re.DOTALL)
+_LEFT_MAX: Final = 200
+"""So many characters before an error are looked at."""
+
+Habit: TypeAlias = Callable[[str, int], str | None]
+"""The text to write instead, given the text and the place of the error; None if it is another mistake."""
+
+
+def language_meant(text: str) -> str:
+    """The language that a query's first word belongs to."""
+    first = text.split(None, 1)[0].upper() if text.strip() else ""
+    if first.startswith(("PATTERN", "SEQ")):
+        return "sase"
+    return "ptopss" if first == "FROM" and re.search(r"\bMATCH\b", text, re.IGNORECASE) else "cayuga"
+
+
+def habit(text: str, at: int) -> str:
+    """Return the end of an error message for the place `at`: what is written instead; or nothing. O(text)."""
+    for look in _HABITS:
+        found = look(text, at)
+        if found is not None:
+            return f"; not in this language: write {found}"
+    return ""
+
+
+def _left(text: str, at: int) -> str | None:
+    match = _LEFT.search(text[max(0, at - _LEFT_MAX) : at])
+    return None if match is None else match.group(1)
+
+
+def _between(text: str, at: int) -> str | None:
+    match, left = _BETWEEN.match(text, at), _left(text, at)
+    if match is None or left is None:
+        return None
+    return f"{left} >= {match.group(1)} AND {left} <= {match.group(2)}"
+
+
+def _in(text: str, at: int) -> str | None:
+    match, left = _IN.match(text, at), _left(text, at)
+    if match is None or left is None:
+        return None
+    any_of = " OR ".join(f"{left} = {value.strip()}" for value in match.group(2).split(","))
+    return f"{'NOT ' if match.group(1) else ''}({any_of})"
+
+
+def _like(text: str, at: int) -> str | None:
+    match, left = _LIKE.match(text, at), _left(text, at)
+    if match is None or left is None:
+        return None
+    negated, before, first, after, last = match.groups()
+    if first and last and not before:
+        found = f"contains({left}, '{after}')"
+    elif first and not last and not after:
+        found = f"starts_with({left}, '{before}')"
+    elif first and not last:
+        parts = [f"starts_with({left}, '{before}')"] * bool(before) + [f"ends_with({left}, '{after}')"]
+        found = " AND ".join(parts)
+    else:
+        found = f"{left} = '{before}'"
+    return f"NOT ({found})" if negated else found
+
+
+def _null(text: str, at: int) -> str | None:
+    match, left = _NULL.match(text, at), _left(text, at)
+    if match is None or left is None:
+        return None
+    if match.group(1):
+        return f"{left} = {left}, which is false for null"
+    return f"coalesce({left}, V) = V with a value V that {left} never has"
+
+
+def _where(text: str, at: int) -> str | None:
+    match = _WHERE.match(text, at)
+    if match is None:
+        return None
+    condition = " ".join(match.group(1).split())
+    if text.lstrip()[:4].upper() == "FROM":
+        return f"a definition, FROM stream a: {condition} MATCH a"
+    source = _left(text, at) or "stream"
+    return f"SELECT * FROM FILTER{{{condition}}}({source})"
+
+
+def _within(text: str, at: int) -> str | None:
+    match = _WITHIN.match(text, at)
+    if match is None or language_meant(text) != "cayuga":
+        return None
+    return f"FILTER{{DUR <= {match.group(1).strip()}}}(...) around the pattern"
+
+
+def _group(text: str, at: int) -> str | None:
+    match = _GROUP.match(text, at)
+    if match is None:
+        return None
+    names = [name.strip() for name in match.group(1).split(",")]
+    if text.lstrip()[:4].upper() == "FROM":
+        return f"FROM stream BY {', '.join(names)}"
+    joins = " AND ".join(f"$2.{name} = $.{name}" for name in names)
+    return f"FOLD{{{joins}, , ...}}, whose steps join the events of one {' and '.join(names)}"
+
+
+def _minutes(text: str, at: int) -> str | None:
+    match = _NUMBER.search(text[max(0, at - _LEFT_MAX) : at])
+    return None if match is None or _MINUTES.match(text, at) is None else f"{match.group(1)} min"
+
+
+def _duration(text: str, at: int) -> str | None:
+    match = _DURATION.match(text, at)
+    return None if match is None else f"{match.group(1)} {match.group(2)}, without quotes"
+
+
+def _negation(text: str, at: int) -> str | None:
+    """NOT before an event; the error is at NOT, or behind it."""
+    language = language_meant(text)
+    if language == "cayuga":
+        return None
+    word = re.compile(r"NOT\s+((?:\w+\s+)?\w+)", re.IGNORECASE).match(text, at)
+    if word is None:
+        before = _NOT.search(text[max(0, at - _LEFT_MAX) : at])
+        rest = re.compile(r"\w+").match(text, at)
+        if before is None or rest is None:
+            return None
+        named = f"{before.group(1)}{rest.group()}"
+    else:
+        named = word.group(1)
+    if language == "ptopss":
+        return f'the pattern in SASE+ (language = "sase"), where ~(Stream {named.split()[-1]}) is negation'
+    return f"~({' '.join(named.split())})" if " " in named.strip() else f"~(Stream {named.strip()})"
+
+
+def _optional(text: str, at: int) -> str | None:
+    match = re.compile(r"\s*([?*])").match(text, at)
+    stream = _left(text, at)
+    if match is None or stream is None or language_meant(text) != "sase":
+        return None
+    kind = f"{stream}+ a[]" if match.group(1) == "*" else f"{stream} a"
+    return f"two subscriptions, one with {kind} and one without it; both may PUBLISH one stream"
+
+
+def _count(text: str, at: int) -> str | None:
+    match = _COUNT.search(text[max(0, at - _LEFT_MAX) : at])
+    return None if match is None else f"{match.group(1)}.LEN"
+
+
+def _unbraced(text: str, at: int) -> str | None:
+    """Conditions of SASE+ without braces, or without a strategy."""
+    sequence, conditions = _SEQUENCE.search(text), _CONDITIONS.search(text)
+    if sequence is None or conditions is None or "{" in text or not conditions.start() <= at <= conditions.end():
+        return None
+    said = " ".join(conditions.group(1).split())
+    if not re.search(r"[<>=]", said):
+        return None
+    strategy = _STRATEGY.search(said)
+    if strategy is not None:
+        rest = re.sub(r"^AND\s+", "", said[strategy.end() :].strip(), flags=re.IGNORECASE)
+        return f"WHERE {strategy.group()} {{ {rest} }}" if rest else None
+    if re.match(r"\w+\s*\(", said):
+        return None  # a misspelt strategy
+    variables = [part.split()[-1] for part in sequence.group(1).split(",") if part.split() and "~" not in part]
+    return f"WHERE skip_till_next_match({', '.join(variables)}) {{ {said} }}"
+
+
+def _pattern(text: str, at: int) -> str | None:
+    begins = text.lstrip()[:3].upper() == "SEQ" and at == len(text) - len(text.lstrip())
+    return f"PATTERN {text.lstrip()[:20].partition('(')[0]}(..." if begins else None
+
+
+_HABITS: Final[tuple[Habit, ...]] = (
+    _between, _in, _like, _null, _where, _within, _group, _minutes, _duration, _count, _unbraced, _pattern,
+    _negation, _optional,
+)  # fmt: skip
