@@ -120,8 +120,7 @@ class Route:
                         for trial in entry.trials:
                             trial.test(row)
                 else:
-                    while len(symbols) > 0:  # few: one by one is cheaper than `clear`
-                        symbols.pop()
+                    symbols.clear()
                     self._satisfied(row)
             except Exception:  # any error: the index finds the condition that raised it
                 return i

@@ -99,7 +99,7 @@ class Measure:
     def dump(self) -> list[Any]:
         raise AssertionError
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         raise AssertionError
 
 
@@ -133,7 +133,7 @@ class CountMeasure(Measure):
     def dump(self) -> list[Any]:
         return [int(self.count), list(self.counts)]
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         self.count, self.counts = data[0], list(data[1])
 
 
@@ -181,7 +181,7 @@ class IntegerMeasure(Measure):
         first = self.totals[0] if self.totals else self.total
         return [int(self.count), self.total - first, list(self.counts), [total - first for total in self.totals]]
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         self.count, self.total, self.totals = data[0], data[1], list(data[3])
         if self.nullable:
             self.counts = list(data[2])
@@ -245,7 +245,7 @@ class FloatMeasure(Measure):
         state = [int(self.count), self.high, self.low, self.greatest]
         return [*state, list(self.counts), list(self.highs), list(self.lows)]
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         self.count, self.high, self.low, self.greatest, counts, highs, lows = data
         self.highs, self.lows = list(highs), list(lows)
         if self.nullable:
@@ -298,7 +298,7 @@ class ExtremeMeasure(Measure):
     def dump(self) -> list[Any]:
         return [list(self.positions), list(self.values)]
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         self.positions, self.values = list(data[0]), list(data[1])
 
 
