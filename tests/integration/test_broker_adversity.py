@@ -7,6 +7,7 @@ import random
 import signal
 import socket
 import time
+from functools import partial
 from pathlib import Path
 
 import msgpack
@@ -82,7 +83,9 @@ def test_errors_are_typed_and_the_connection_goes_on() -> None:
         refused(UnknownSubscription, "not known", lambda: client.subscribe("nothing"))
         refused(DefinitionError, "exists with other attributes", lambda: client.add_stream("Stock", {"x": "int"}))
         refused(DefinitionError, "subscription name", lambda: client.subscribe("a b", query="SELECT * FROM Stock"))
-        refused(Unsupported, "not supported yet", lambda: client.subscribe("q", language="window", query="PATTERN"))
+        pattern, forecast = "PATTERN SEQ(Stock a)", {"within": 1}
+        predictive = partial(client.subscribe, "q", language="sase", query=pattern, forecast=forecast)
+        refused(Unsupported, "not supported yet", predictive)
         refused(LimitExceeded, "Subscribe takes", query("x" * 10_000_000))
         refused(QueryError, "nesting", query("SELECT * FROM " + "(" * 10_000 + "Stock" + ")" * 10_000))
         error = refused(QueryError, "unknown attribute 'prise'", query("SELECT * FROM FILTER{prise > 1}(Stock)"))

@@ -31,11 +31,11 @@ def windows_lines(windows: WindowAutomaton) -> list[str]:
     for part in windows.parts:
         sizes = f"states of the prefix: {len(part.starts)}, of the body: {len(part.final)}"
         lines.append(", ".join([sizes, *_bounds(part)]))
-    lines.append(_bounded(windows))
+    lines.append(bounded_line(windows))
     return lines
 
 
-def _bounded(windows: WindowAutomaton) -> str:
+def bounded_line(windows: WindowAutomaton) -> str:
     """Whether the number of open starts is bounded; if not, the events that open one more each time they come."""
     bounds = window_bounds(windows)
     again = "; windows of one start may end again and again" if bounds.again else ""

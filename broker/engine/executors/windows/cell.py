@@ -5,23 +5,26 @@ with the panes whose windows are in it, as disjoint intervals of numbers: starts
 events since the oldest open start are in a log.
 
 Here: panes, groups and the log. Hot. Not here: the effect of an event (stepping), aggregates (measures).
+
+A garbage collector looks at each list and object of each partition, and partitions are many: so there are few of them.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Final, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....events.schema import Row
 from ..matches import Item, tuple_item
-from .measures import Measure
+from .measures import NO_COUNTS, Measure
 from .tables import WindowTables
 
 TRIMMED_MIN: Final = 64  # panes or events that must be useless before columns are moved
 
-# Partitions are many: columns that a query does not need are these, which stay empty.
+# Columns that a query does not need, and rests of groups without any, are these, which stay empty.
 NO_ROWS: Final[list[Row]] = []
 NO_TIMES: Final[list[int | None]] = []
 NO_NUMBERS: Final[list[int]] = []
@@ -29,6 +32,7 @@ NO_MEASURES: Final[list[Measure]] = []
 
 
 @final
+@mypyc_attr(acyclic=True)
 class Group:
     """Panes whose windows are in one state: those from `low` to `high`, and earlier ones in the intervals of `rest`,
     which has the first and the last number of each, ascending."""
@@ -66,8 +70,7 @@ class Group:
             if other.low == self.high + 1:
                 self.high = other.high
                 return
-            self.rest.append(int(self.low))
-            self.rest.append(int(self.high))
+            self.rest = [*self.rest, int(self.low), int(self.high)]
             self.low = other.low
             self.high = other.high
             return
@@ -101,6 +104,15 @@ def joined(several: list[list[int]]) -> list[int]:
     return found
 
 
+def below(intervals: list[int], end: i64) -> list[int]:
+    """The part of intervals below a number. O(intervals)."""
+    while len(intervals) > 0 and intervals[-2] >= end:
+        intervals = intervals[:-2]
+    if len(intervals) > 0 and intervals[-1] >= end:
+        intervals[-1] = int(end - 1)
+    return intervals
+
+
 def without(intervals: list[int], less: list[int]) -> list[int]:
     """The first intervals without the second. O(intervals)."""
     found: list[int] = []
@@ -122,60 +134,79 @@ def without(intervals: list[int], less: list[int]) -> list[int]:
 
 
 @final
+@mypyc_attr(acyclic=True)
+class Columns:
+    """The panes and the log of a partition, for itself and for matches that are not read yet.
+
+    The pane with the number `base` + k began at the event `positions[k]` at the time `began[k]`. The log begins with
+    the event number `logged`. The lists grow at the end; to forget something is to have other columns.
+    """
+
+    def __init__(
+        self, base: i64, positions: list[int], began: list[int], logged: i64, items: list[Item], rows: list[Row]
+    ) -> None:
+        self.base = base
+        self.positions = positions
+        self.began = began
+        self.logged = logged
+        self.items = items
+        self.rows = rows
+
+    def end(self) -> i64:
+        """The number of the next pane."""
+        return self.base + len(self.positions)
+
+
+@final
+@mypyc_attr(acyclic=True)
 class WindowCell:
     """A partition.
 
-    `count`: how many events it has had; `states`: those of the prefix automata; `before`: the rows of its newest
-    events, the newest first, and `times` of them. The pane with the number `base` + k began at the event `positions[k]`
-    at the time `began[k]`. The log begins with the event number `logged`. `low`, by part: the first pane whose windows
-    are not too long; `ripe`: the first whose windows are too short. `ends`, for windows that wait: by pane, the last
-    event at which there was a window, or -1. `upto`: of windows of the clock, the newest that it is in.
+    `count`: how many events it has had since it has been followed. `marks`: by part the state of the prefix automaton;
+    then by part, if windows are bounded, the first pane whose windows are not too long, and the first whose windows are
+    too short. `before`: the rows of its newest events, the newest first, and `times` of them. `ends`, for windows that
+    wait: by pane, the last event at which there was a window, or -1, and `moments`: times of the log. `upto`: of
+    windows of the clock, the newest that it is in; `periods`: by pane, its period. `last`: the time of its newest
+    event.
     """
 
     def __init__(self, key: Row, tables: WindowTables, blank: Row) -> None:
         self.key = key
+        self.parts: i64 = tables.parts
         self.count: i64 = 0
-        self.states: list[int] = [0] * int(tables.parts)
+        self.marks: list[int] = [0] * int(tables.parts * (3 if tables.bounded else 1))
         self.before: list[Row] = NO_ROWS
         self.times: list[int | None] = NO_TIMES
         if tables.back > 0:
             self.before = [blank] * tables.back
             self.times = [None] * tables.back
         self.groups: list[Group] = []
-        self.base: i64 = 0
-        self.positions: list[int] = []
-        self.began: list[int] = []
-        self.logged: i64 = 0
-        self.items: list[Item] = []
-        self.rows: list[Row] = [] if tables.rows else NO_ROWS
-        self.low: list[int] = NO_NUMBERS
-        self.ripe: list[int] = NO_NUMBERS
-        if tables.bounded:
-            self.low = [0] * int(tables.parts)
-            self.ripe = [0] * int(tables.parts)
+        self.columns = Columns(0, [], [], 0, [], [] if tables.rows else NO_ROWS)
         self.ends: list[int] = [] if tables.waits else NO_NUMBERS
-        self.moments: list[int] = [] if tables.waits else NO_NUMBERS  # times of the log
-        self.last: i64 = 0  # the time of its newest event
+        self.moments: list[int] = [] if tables.waits else NO_NUMBERS
+        self.periods: list[int] = [] if tables.windows.clock is not None else NO_NUMBERS
+        self.last: i64 = 0
         self.upto: i64 = 0
         self.many = tables.measured
         self.measures: list[Measure] = tables.measures() if self.many else NO_MEASURES
 
     def open(self, time: i64) -> i64:
         """Begin a pane at the current event; returns its number."""
-        if len(self.positions) == 0:
-            self.logged = self.count
-        self.positions.append(int(self.count))
-        self.began.append(int(time))
+        columns = self.columns
+        if len(columns.positions) == 0:
+            columns.logged = self.count
+        columns.positions.append(int(self.count))
+        columns.began.append(int(time))
         if self.many:
             for measure in self.measures:
                 measure.open()
-        return self.base + len(self.positions) - 1
+        return columns.end() - 1
 
-    def note(self, row: Row, times: Slots, time: i64, item: Item, rows: bool) -> None:
+    def note(self, row: Row, times: Slots, item: Item, rows: bool) -> None:
         """Add the current event to the log and to all measures."""
-        self.items.append(item)
+        self.columns.items.append(item)
         if rows:
-            self.rows.append(row)
+            self.columns.rows.append(row)
         if self.many:
             position = self.count
             for measure in self.measures:
@@ -183,103 +214,92 @@ class WindowCell:
 
     def forget(self) -> None:
         """Drop all panes and the log: no window is open."""
-        self.base += len(self.positions)
-        self.positions = []
-        self.began = []
-        self.items = []
-        if len(self.rows) > 0:
-            self.rows = []
-        if len(self.ends) > 0:
+        old = self.columns
+        self.columns = Columns(old.end(), [], [], 0, [], [] if len(old.rows) > 0 else old.rows)
+        if len(self.moments) > 0:
             self.ends = []
             self.moments = []
         for measure in self.measures:
             measure.reset()
-        part: i64
-        for part in range(len(self.low)):
-            self.low[part] = int(self.base)
-            self.ripe[part] = int(self.base)
 
     def trim(self, first: i64, at_once: bool = False) -> None:
         """Drop the panes below the number `first` and the events before them, if that is worth while.
 
-        Columns are replaced, not changed: matches that are not read yet refer to them. O(1) amortised.
+        O(1) amortised.
         """
-        dead = first - self.base
-        if dead <= 0 or (not at_once and (dead < TRIMMED_MIN or 2 * dead < len(self.positions))):
+        old = self.columns
+        dead = first - old.base
+        if dead <= 0 or (not at_once and (dead < TRIMMED_MIN or 2 * dead < len(old.positions))):
             return
-        start: i64 = self.positions[dead]
-        events = start - self.logged
-        self.positions = self.positions[dead:]
-        self.began = self.began[dead:]
-        self.items = self.items[events:]
-        if len(self.rows) > 0:
-            self.rows = self.rows[events:]
+        start: i64 = old.positions[dead]
+        events = start - old.logged
+        rows = old.rows[events:] if len(old.rows) > 0 else old.rows
+        self.columns = Columns(first, old.positions[dead:], old.began[dead:], start, old.items[events:], rows)
         if len(self.moments) > 0:
             self.ends = self.ends[dead:]
             self.moments = self.moments[events:]
-        self.logged = start
-        self.base = first
+        if len(self.periods) > 0:
+            self.periods = self.periods[dead:]
         for measure in self.measures:
             measure.trim(dead, start)
-        part: i64
-        for part in range(len(self.low)):
-            if self.low[part] < first:
-                self.low[part] = int(first)
-            if self.ripe[part] < first:
-                self.ripe[part] = int(first)
 
     def idle(self) -> bool:
         """Whether it is as a partition that has had no event."""
-        return self.count == 0 or (
-            len(self.groups) == 0 and len(self.before) == 0 and not any(self.states) and len(self.positions) == 0
-        )
+        looks = len(self.before) > 0 and self.count > 0
+        part: i64
+        for part in range(self.parts):
+            if self.marks[part] != 0:
+                return False
+        return len(self.groups) == 0 and not looks and len(self.columns.positions) == 0
 
     # --- snapshots ---------------------------------------------------------------------------------------------------
 
     def dump(self) -> list[Any]:
+        columns = self.columns
+        numbers = [self.count, columns.base, columns.logged, self.last, self.upto]
         return [
             list(self.key),
-            [int(self.count), int(self.base), int(self.logged), int(self.last), int(self.upto)],
-            list(self.states),
+            [int(number) for number in numbers],
+            list(self.marks),
             [list(row) for row in self.before],
             list(self.times),
             [[int(group.state), group.intervals()] for group in self.groups],
-            [list(self.positions), list(self.began), list(self.low), list(self.ripe), list(self.ends)],
-            [list(self.items), [list(row) for row in self.rows], list(self.moments)],
+            [list(columns.positions), list(columns.began), list(self.ends), list(self.periods)],
+            [list(columns.items), [list(row) for row in columns.rows], list(self.moments)],
             [measure.dump() for measure in self.measures],
         ]
 
     def load(self, data: Any) -> None:
-        _, numbers, states, before, times, groups, panes, log, measures = data
-        self.count, self.base, self.logged, self.last, self.upto = numbers
-        self.states = list(states)
+        _, numbers, marks, before, times, groups, panes, log, measures = data
+        self.count, base, logged, self.last, self.upto = numbers
+        self.marks = list(marks)
         if before:
             self.before, self.times = [tuple(row) for row in before], list(times)
         self.groups = []
         for state, intervals in groups:
-            group = Group(state, 0, 0, [])
+            group = Group(state, 0, 0, NO_NUMBERS)
             group.take(list(intervals))
             self.groups.append(group)
-        self.positions, self.began = list(panes[0]), list(panes[1])
-        self.items = [tuple_item(item) for item in log[0]]
-        if panes[2]:
-            self.low, self.ripe = list(panes[2]), list(panes[3])
-        if log[1]:
-            self.rows = [tuple(row) for row in log[1]]
+        rows = [tuple(row) for row in log[1]] if log[1] else self.columns.rows
+        items = [tuple_item(item) for item in log[0]]
+        self.columns = Columns(base, list(panes[0]), list(panes[1]), logged, items, rows)
         if log[2]:
-            self.ends, self.moments = list(panes[4]), list(log[2])
+            self.ends, self.moments = list(panes[2]), list(log[2])
+        if panes[3]:
+            self.periods = list(panes[3])
         for measure, saved in zip(self.measures, measures, strict=True):
             measure.load(saved)
 
     def check_invariants(self, tables: WindowTables) -> None:
         """Raise AssertionError if its parts contradict each other."""
-        assert all(len(column) == 0 for column in (NO_ROWS, NO_TIMES, NO_NUMBERS, NO_MEASURES))
-        end = self.base + len(self.positions)
-        assert len(self.positions) == len(self.began)
-        assert not self.positions or self.logged == self.positions[0] or tables.windows.clock is not None
-        assert all(one < other for one, other in zip(self.positions, self.positions[1:]))
-        assert len(self.items) == (self.count - self.logged if self.positions else 0)
-        assert not tables.rows or len(self.rows) == len(self.items)
+        assert all(len(column) == 0 for column in (NO_ROWS, NO_TIMES, NO_NUMBERS, NO_MEASURES, NO_COUNTS))
+        columns = self.columns
+        positions = columns.positions
+        assert len(positions) == len(columns.began)
+        assert not positions or columns.logged == positions[0]
+        assert all(one < other for one, other in itertools.pairwise(positions))
+        assert len(columns.items) == (self.count - columns.logged if positions else 0)
+        assert len(columns.rows) == (len(columns.items) if tables.rows else 0)
         seen: set[int] = set()
         for group in self.groups:
             assert group.state not in seen
@@ -287,4 +307,4 @@ class WindowCell:
             intervals = group.intervals()
             assert all(low <= high for low, high in zip(intervals[::2], intervals[1::2]))
             assert all(high + 1 < low for high, low in zip(intervals[1::2], intervals[2::2]))
-            assert self.base <= intervals[0] <= intervals[-1] < end
+            assert columns.base <= intervals[0] <= intervals[-1] < columns.end()

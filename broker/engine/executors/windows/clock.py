@@ -19,10 +19,10 @@ from ...account import Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
-from .cell import WindowCell
-from .measures import Closing, first_at_least
+from .cell import NO_NUMBERS, WindowCell
+from .measures import NO_CLOSINGS, Closing, first_at_least
 from .tables import WindowTables
-from .window_matches import EndingWindows, LogPart
+from .window_matches import EndingWindows
 
 NEVER_IN: Final = -(1 << 62)
 """The number of a window before all that there can be."""
@@ -31,7 +31,7 @@ NEVER_IN: Final = -(1 << 62)
 @final
 class ClockMachine(Executor):
     """The partitions of one subscription. `ring`: by the number of an open window, the partitions with events in it, in
-    the order of their first ones. The panes of a cell have the numbers of their periods in `periods` of the same key.
+    the order of their first ones.
     """
 
     def __init__(self, tables: WindowTables, account: Account, keys_max: int, events_max: int) -> None:
@@ -46,7 +46,6 @@ class ClockMachine(Executor):
         self.offset: i64 = clock.offset
         self.divided = len(tables.source.key) > 0
         self.cells: dict[Row, WindowCell] = {}
-        self.periods: dict[Row, list[int]] = {}
         self.ring: dict[int, list[WindowCell]] = {}
         self.trims_at_once = False  # for tests
 
@@ -75,16 +74,15 @@ class ClockMachine(Executor):
                 self.lost += 1
                 return False
             cell = self.cells[part] = WindowCell(part, self.tables, ())
-            self.periods[part] = []
             cell.upto = NEVER_IN
         tables = self.tables
         times: Slots = (int(time),) if tables.timed else ()
         if newest > cell.upto:
             self._enter(cell, max(oldest, cell.upto + 1), newest, time)
-        cell.note((*row, int(time)) if tables.timed else row, times, time, item, tables.rows)
+        cell.note((*row, int(time)) if tables.timed else row, times, item, tables.rows)
         cell.count += 1
         cell.last = time
-        if len(cell.items) > self.events_max:
+        if len(cell.columns.items) > self.events_max:
             self.lost += 1
             self._leave(cell, newest)
         return True
@@ -92,7 +90,7 @@ class ClockMachine(Executor):
     def _enter(self, cell: WindowCell, first: i64, newest: i64, time: i64) -> None:
         """Begin a pane in a new period, and enter the windows that it is the first of its partition in."""
         cell.open(time)
-        self.periods[cell.key].append(int(newest))
+        cell.periods.append(int(newest))
         cell.upto = newest
         number = first
         while number <= newest:
@@ -121,45 +119,29 @@ class ClockMachine(Executor):
     def _tell(self, cell: WindowCell, number: i64, begin: i64, found: Completions) -> None:
         """Report the window of a partition: all its events since the first one in the window."""
         self.account.spend(1)
-        at = first_at_least(self.periods[cell.key], number)
-        pane = int(cell.base + at)
-        first: i64 = cell.positions[at]
-        closings: list[Closing] = [measure.closing(first) for measure in cell.measures]
-        log = LogPart(int(cell.logged), cell.items, cell.rows)
-        last = int(cell.count) - 1
-        found.add(
-            EndingWindows(
-                self.tables,
-                [pane, pane],
-                int(cell.base),
-                cell.positions,
-                cell.began,
-                log,
-                last,
-                int(cell.last),
-                closings,
-                int(begin),
-            )
-        )
+        at = first_at_least(cell.periods, number)
+        columns = cell.columns
+        pane = columns.base + at
+        first: i64 = columns.positions[at]
+        closings: list[Closing] = NO_CLOSINGS
+        if cell.many:
+            closings = [measure.closing(first) for measure in cell.measures]
+        last = cell.count - 1
+        source = EndingWindows(self.tables, pane, pane, NO_NUMBERS, columns, last, cell.last, closings, int(begin))
+        found.add(source)
 
     def _leave(self, cell: WindowCell, number: i64) -> None:
         """Forget the panes of a partition before a period; the partition, if it has no others."""
-        periods = self.periods[cell.key]
-        at = first_at_least(periods, number)
-        if at == len(periods):
+        at = first_at_least(cell.periods, number)
+        if at == len(cell.periods):
             del self.cells[cell.key]
-            del self.periods[cell.key]
-            return
-        before = cell.base
-        cell.trim(cell.base + at, self.trims_at_once)
-        if cell.base > before:
-            self.periods[cell.key] = periods[cell.base - before :]
+        else:
+            cell.trim(cell.columns.base + at, self.trims_at_once)
 
     # --- state -------------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
         self.cells = {}
-        self.periods = {}
         self.ring = {}
         self.alarm = NOTHING_DUE
 
@@ -177,31 +159,29 @@ class ClockMachine(Executor):
         return {
             "windows": 1,
             "window_keys": len(self.cells),
-            "window_starts": sum([len(cell.positions) for cell in cells]),
+            "window_starts": sum([len(cell.columns.positions) for cell in cells]),
             "window_groups": len(self.ring),
-            "window_events": sum([len(cell.items) for cell in cells]),
+            "window_events": sum([len(cell.columns.items) for cell in cells]),
         }
 
     def check_invariants(self) -> None:
         for key, cell in self.cells.items():
             assert cell.key == key
-            assert len(self.periods[key]) == len(cell.positions) > 0
+            assert len(cell.periods) == len(cell.columns.positions) > 0
             cell.check_invariants(self.tables)
-        assert self.periods.keys() == self.cells.keys()
         for number, cells in self.ring.items():
-            assert all(self.cells[cell.key] is cell and self.periods[cell.key][-1] >= number for cell in cells)
+            assert all(self.cells[cell.key] is cell and cell.periods[-1] >= number for cell in cells)
 
     def dump(self) -> Any:
         ring = [[number, [list(cell.key) for cell in cells]] for number, cells in self.ring.items()]
-        return [[[cell.dump(), self.periods[cell.key]] for cell in self.cells.values()], ring]
+        return [[cell.dump() for cell in self.cells.values()], ring]
 
     def load(self, data: Any) -> None:
         cells, ring = data
-        for saved, periods in cells:
+        for saved in cells:
             key = tuple(saved[0])
             cell = self.cells[key] = WindowCell(key, self.tables, ())
             cell.load(saved)
-            self.periods[key] = list(periods)
         self.ring = {number: [self.cells[tuple(key)] for key in keys] for number, keys in ring}
         if self.ring:
             self.alarm = min(self.ring) * self.slide + self.offset + self.size - 1

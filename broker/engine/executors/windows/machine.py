@@ -60,22 +60,28 @@ class WindowMachine(Executor):
         else:
             part = ()
         self.taken = True
+        tables = self.tables
         cell = self.cells.get(part)
+        letter = mask >> 1
+        column: i64 = 0
+        if tables.forgets:
+            if tables.looks:
+                letter |= self._looking(cell, row, time)
+            column = tables.column(letter)
+            if not tables.begins[column] and (cell is None or len(cell.columns.positions) == 0):
+                return False  # it is in no window
         if cell is None:
             if len(self.cells) >= self.keys_max:
                 self.lost += 1
                 return False
-            cell = self.cells[part] = WindowCell(part, self.tables, self.blank)
-        tables = self.tables
-        letter = mask >> 1
-        times: Slots = ()
-        if tables.looks:
-            letter |= self._looking(cell, row, time)
-        if tables.timed:
-            times = (int(time),)
+            cell = self.cells[part] = WindowCell(part, tables, self.blank)
+        if not tables.forgets:
+            if tables.looks:
+                letter |= self._looking(cell, row, time)
+            column = tables.column(letter)
         stepper = self.stepper
         self.account.spend(1 + len(cell.groups))
-        stepper.move(cell, tables.column(letter), row, times, time, item)
+        stepper.move(cell, column, row, (int(time),) if tables.timed else (), time, item)
         waiting = self.waiting
         if waiting is not None:
             over = waiting.completed(cell, time)
@@ -85,7 +91,7 @@ class WindowMachine(Executor):
             ended = stepper.completed(cell, time)
             if ended is not None:
                 found.add(ended)
-        if len(cell.positions) > 0:
+        if len(cell.columns.positions) > 0:
             stepper.settle(cell)
         cell.count += 1
         if waiting is not None:
@@ -97,9 +103,11 @@ class WindowMachine(Executor):
             stepper.lost = 0
         return True
 
-    def _looking(self, cell: WindowCell, row: Row, time: i64) -> i64:
+    def _looking(self, cell: WindowCell | None, row: Row, time: i64) -> i64:
         """The bits of the conditions that read earlier events, or times."""
-        slots: Slots = (*cell.before, int(time), *cell.times)
+        slots: Slots = (int(time),)
+        if cell is not None and len(cell.before) > 0:
+            slots = (*cell.before, int(time), *cell.times)
         bit: i64 = 1 << self.tables.plain
         found: i64 = 0
         for condition in self.tables.tested:
@@ -113,7 +121,7 @@ class WindowMachine(Executor):
     def _wait(self, cell: WindowCell) -> None:
         """Note that the cell waits, behind all that had their events earlier; or that it does not wait any more."""
         self.recent.pop(cell.key, None)
-        if len(cell.positions) > 0:
+        if len(cell.columns.positions) > 0:
             self.recent[cell.key] = cell
         self._set_alarm()
 
@@ -160,9 +168,9 @@ class WindowMachine(Executor):
         return {
             "windows": 1,
             "window_keys": len(self.cells),
-            "window_starts": sum([len(cell.positions) for cell in cells]),
+            "window_starts": sum([len(cell.columns.positions) for cell in cells]),
             "window_groups": sum([len(cell.groups) for cell in cells]),
-            "window_events": sum([len(cell.items) for cell in cells]),
+            "window_events": sum([len(cell.columns.items) for cell in cells]),
         }
 
     def check_invariants(self) -> None:
@@ -171,7 +179,7 @@ class WindowMachine(Executor):
             cell.check_invariants(self.tables)
         lasts = [cell.last for cell in self.recent.values()]
         assert lasts == sorted(lasts)
-        assert all(len(cell.positions) > 0 for cell in self.recent.values())
+        assert all(len(cell.columns.positions) > 0 for cell in self.recent.values())
 
     def dump(self) -> Any:
         return [[cell.dump() for cell in self.cells.values()], [list(key) for key in self.recent]]

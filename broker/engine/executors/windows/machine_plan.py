@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final
 
+from ....automaton.analyses.window_bounds import window_bounds
 from ....automaton.automaton import Automaton
 from ....automaton.diagram import Graph
-from ....automaton.windows.drawing import windows_diagram, windows_lines
+from ....automaton.windows.drawing import bounded_line, windows_diagram, windows_lines
 from ....automaton.windows.window_automaton import WindowAutomaton
 from ...account import Account
 from ...binding import MarkedParts
@@ -72,6 +73,12 @@ class WindowsPlan(MachinePlan):
         if self.windows.clock is not None:
             return ClockMachine(tables, account, options.bindings_max, options.nodes_max)
         return WindowMachine(tables, account, options.bindings_max, options.runs_max, options.nodes_max)
+
+    def advice(self) -> list[str]:
+        """That the number of open starts is not bounded, or that this is unknown; a limit bounds it at run time."""
+        if window_bounds(self.windows).verdict == "bounded":
+            return []
+        return [f"{bounded_line(self.windows)}; at most runs_max of a partition are kept"]
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:

@@ -9,18 +9,70 @@ Here: measures, one class each. Hot. Not here: which aggregates need which (tabl
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, Final, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Computation, Slots
 from ....events.schema import Row
 from .exact_sums import added_high, added_low
 
-Closing = tuple[Any, ...]
-"""What a measure says of the moment at which windows end, for reading later. It refers to columns that only grow."""
+NO_COUNTS: Final[list[int]] = []
+"""The counts of values where none is null; it stays empty."""
 
 
+@mypyc_attr(acyclic=True)
+class Closing:
+    """What a measure says of the moment at which windows end, for reading later. It refers to columns of panes, which
+    only grow."""
+
+
+NO_CLOSINGS: Final[list[Closing]] = []
+"""Those of no measures; it stays empty."""
+
+
+@final
+@mypyc_attr(acyclic=True)
+class CountClosing(Closing):
+    def __init__(self, counts: list[int], count: i64) -> None:
+        self.counts = counts
+        self.count = count
+
+
+@final
+@mypyc_attr(acyclic=True)
+class IntegerClosing(Closing):
+    def __init__(self, counts: list[int], count: i64, totals: list[int], total: int) -> None:
+        self.counts = counts
+        self.count = count
+        self.totals = totals
+        self.total = total
+
+
+@final
+@mypyc_attr(acyclic=True)
+class FloatClosing(Closing):
+    def __init__(
+        self, counts: list[int], count: i64, highs: list[float], lows: list[float], high: float, low: float, most: float
+    ) -> None:
+        self.counts = counts
+        self.count = count
+        self.highs = highs
+        self.lows = lows
+        self.high = high
+        self.low = low
+        self.greatest = most
+
+
+@final
+@mypyc_attr(acyclic=True)
+class ExtremeClosing(Closing):
+    def __init__(self, positions: list[int], values: list[Any]) -> None:
+        self.positions = positions
+        self.values = values
+
+
+@mypyc_attr(acyclic=True)  # a value is computed from rows, which know no measures
 class Measure:
     """A measure of one partition. The panes are those since the last `reset` or `trim`."""
 
@@ -52,6 +104,7 @@ class Measure:
 
 
 @final
+@mypyc_attr(acyclic=True)
 class CountMeasure(Measure):
     """How many values are not null."""
 
@@ -68,7 +121,7 @@ class CountMeasure(Measure):
             self.count += 1
 
     def closing(self, first: i64) -> Closing:
-        return (self.counts, int(self.count))
+        return CountClosing(self.counts, self.count)
 
     def trim(self, panes: i64, first: i64) -> None:
         self.counts = self.counts[panes:]
@@ -85,18 +138,21 @@ class CountMeasure(Measure):
 
 
 @final
+@mypyc_attr(acyclic=True)
 class IntegerMeasure(Measure):
-    """Sum and count of ints, of any size."""
+    """Sum and count of ints, of any size. Unless they are `nullable`, their count is that of the events."""
 
-    def __init__(self, value: Computation) -> None:
+    def __init__(self, value: Computation, nullable: bool) -> None:
         self.value = value
+        self.nullable = nullable
         self.count: i64 = 0
         self.total = 0
-        self.counts: list[int] = []
+        self.counts: list[int] = [] if nullable else NO_COUNTS
         self.totals: list[int] = []
 
     def open(self) -> None:
-        self.counts.append(int(self.count))
+        if self.nullable:
+            self.counts.append(int(self.count))
         self.totals.append(self.total)
 
     def push(self, row: Row, times: Slots, position: i64) -> None:
@@ -106,16 +162,18 @@ class IntegerMeasure(Measure):
             self.total += value
 
     def closing(self, first: i64) -> Closing:
-        return (self.counts, int(self.count), self.totals, self.total)
+        return IntegerClosing(self.counts, self.count, self.totals, self.total)
 
     def trim(self, panes: i64, first: i64) -> None:
-        self.counts = self.counts[panes:]
+        if self.nullable:
+            self.counts = self.counts[panes:]
         self.totals = self.totals[panes:]
 
     def reset(self) -> None:
         self.count = 0
         self.total = 0
-        self.counts = []
+        if self.nullable:
+            self.counts = []
         self.totals = []
 
     def dump(self) -> list[Any]:
@@ -124,25 +182,31 @@ class IntegerMeasure(Measure):
         return [int(self.count), self.total - first, list(self.counts), [total - first for total in self.totals]]
 
     def load(self, data: Any) -> None:
-        self.count, self.total, self.counts, self.totals = data[0], data[1], list(data[2]), list(data[3])
+        self.count, self.total, self.totals = data[0], data[1], list(data[3])
+        if self.nullable:
+            self.counts = list(data[2])
 
 
 @final
+@mypyc_attr(acyclic=True)
 class FloatMeasure(Measure):
-    """Sum and count of floats; the sum as two floats (exact_sums). `greatest`: the greatest magnitude that it had."""
+    """Sum and count of floats; the sum as two floats (exact_sums). `greatest`: the greatest magnitude that it had.
+    `nullable` as of ints."""
 
-    def __init__(self, value: Computation) -> None:
+    def __init__(self, value: Computation, nullable: bool) -> None:
         self.value = value
+        self.nullable = nullable
         self.count: i64 = 0
         self.high = 0.0
         self.low = 0.0
         self.greatest = 0.0
-        self.counts: list[int] = []
+        self.counts: list[int] = [] if nullable else NO_COUNTS
         self.highs: list[float] = []
         self.lows: list[float] = []
 
     def open(self) -> None:
-        self.counts.append(int(self.count))
+        if self.nullable:
+            self.counts.append(int(self.count))
         self.highs.append(self.high)
         self.lows.append(self.low)
 
@@ -159,10 +223,11 @@ class FloatMeasure(Measure):
                 self.greatest = magnitude
 
     def closing(self, first: i64) -> Closing:
-        return (self.counts, int(self.count), self.highs, self.lows, self.high, self.low, self.greatest)
+        return FloatClosing(self.counts, self.count, self.highs, self.lows, self.high, self.low, self.greatest)
 
     def trim(self, panes: i64, first: i64) -> None:
-        self.counts = self.counts[panes:]
+        if self.nullable:
+            self.counts = self.counts[panes:]
         self.highs = self.highs[panes:]
         self.lows = self.lows[panes:]
 
@@ -171,7 +236,8 @@ class FloatMeasure(Measure):
         self.high = 0.0
         self.low = 0.0
         self.greatest = 0.0
-        self.counts = []
+        if self.nullable:
+            self.counts = []
         self.highs = []
         self.lows = []
 
@@ -180,11 +246,14 @@ class FloatMeasure(Measure):
         return [*state, list(self.counts), list(self.highs), list(self.lows)]
 
     def load(self, data: Any) -> None:
-        self.count, self.high, self.low, self.greatest, *columns = data
-        self.counts, self.highs, self.lows = (list(column) for column in columns)
+        self.count, self.high, self.low, self.greatest, counts, highs, lows = data
+        self.highs, self.lows = list(highs), list(lows)
+        if self.nullable:
+            self.counts = list(counts)
 
 
 @final
+@mypyc_attr(acyclic=True)
 class ExtremeMeasure(Measure):
     """The least values, or the `greatest`, behind each position: a stack in which they only rise, or fall."""
 
@@ -215,7 +284,7 @@ class ExtremeMeasure(Measure):
 
     def closing(self, first: i64) -> Closing:
         at = first_at_least(self.positions, first)
-        return (self.positions[at:], self.values[at:])
+        return ExtremeClosing(self.positions[at:], self.values[at:])
 
     def trim(self, panes: i64, first: i64) -> None:
         at = first_at_least(self.positions, first)

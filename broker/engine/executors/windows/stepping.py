@@ -18,10 +18,10 @@ from ....algebra.computation import Slots
 from ....events.schema import Row
 from ...account import Account
 from ..matches import Item
-from .cell import Group, WindowCell, joined, without
-from .measures import Closing
+from .cell import NO_NUMBERS, Group, WindowCell, below, joined, without
+from .measures import NO_CLOSINGS, Closing
 from .tables import WindowTables
-from .window_matches import EndingWindows, LogPart
+from .window_matches import EndingWindows
 
 EACH: Final = 0
 SHORTEST: Final = 1
@@ -59,6 +59,7 @@ class Stepper:
         if expires:
             self._expire(cell, time)
         groups = cell.groups
+        marks = cell.marks
         kept: i64 = 0
         at: i64
         if len(groups) > FEW:
@@ -69,7 +70,7 @@ class Stepper:
             state: i64 = body[group.state * columns + column]
             if state < 0:
                 continue
-            if expires and not group.cut(cell.low[tables.part[state]]):
+            if expires and not group.cut(marks[tables.parts + tables.part[state]]):
                 continue
             known = self._known(groups, kept, state, many)
             if known >= 0:
@@ -87,7 +88,7 @@ class Stepper:
         part: i64
         for part in range(tables.parts):
             prefix = tables.prefix[part]
-            before: i64 = cell.states[part]
+            before: i64 = marks[part]
             begun: i64 = tables.starts[part][before]
             if begun >= 0:
                 begun = body[begun * columns + column]
@@ -96,17 +97,18 @@ class Stepper:
                         pane = cell.open(time)
                     known = self._known(groups, len(groups), begun, False)
                     if known >= 0:
-                        groups[known].merge(Group(begun, pane, pane, []))
+                        groups[known].merge(Group(begun, pane, pane, NO_NUMBERS))
                     else:
-                        groups.append(Group(begun, pane, pane, []))
+                        groups.append(Group(begun, pane, pane, NO_NUMBERS))
             after: i64 = prefix[before * columns + column]
             if after != before:
-                cell.states[part] = int(after)
+                marks[part] = int(after)
         if len(groups) > 0:
-            cell.note((*row, time) if tables.timed else row, times, time, item, tables.rows)
-            if len(cell.positions) > self.starts_max or len(cell.items) > self.events_max:
+            cell.note((*row, int(time)) if tables.timed else row, times, item, tables.rows)
+            kept_columns = cell.columns
+            if len(kept_columns.positions) > self.starts_max or len(kept_columns.items) > self.events_max:
                 self._limit(cell)
-        elif len(cell.positions) > 0 and self.mode != LONGEST:
+        elif len(cell.columns.positions) > 0 and self.mode != LONGEST:
             cell.forget()
 
     def _known(self, groups: list[Group], upto: i64, state: i64, many: bool) -> i64:
@@ -122,23 +124,27 @@ class Stepper:
     def _expire(self, cell: WindowCell, time: i64) -> None:
         """Advance the first panes whose windows are still short enough, and last not too long."""
         tables = self.tables
-        count = cell.count
-        end: i64 = len(cell.positions)
+        marks = cell.marks
+        columns = cell.columns
+        positions, began = columns.positions, columns.began
+        end: i64 = len(positions)
         part: i64
         for part in range(tables.parts):
-            least = count - tables.most[part] + 1
+            least = cell.count - tables.most[part] + 1
             since = time - tables.within[part]
-            low: i64 = cell.low[part]
-            at: i64 = max(low - cell.base, 0)
-            while at < end and (cell.positions[at] < least or cell.began[at] < since):
+            low: i64 = marks[tables.parts + part]
+            at: i64 = max(low - columns.base, 0)
+            while at < end and (positions[at] < least or began[at] < since):
                 at += 1
-            cell.low[part] = int(cell.base + at)
+            if columns.base + at != low:
+                marks[tables.parts + part] = int(columns.base + at)
 
     def _limit(self, cell: WindowCell) -> None:
         """Cut off the oldest starts, beyond the most that may be open."""
-        end = cell.base + len(cell.positions)
-        first = max(end - self.starts_max, cell.base)
-        while first < end and cell.count - cell.positions[first - cell.base] >= self.events_max:
+        columns = cell.columns
+        end = columns.end()
+        first = max(end - self.starts_max, columns.base)
+        while first < end and cell.count - columns.positions[first - columns.base] >= self.events_max:
             first += 1
         kept: list[Group] = []
         for group in cell.groups:
@@ -157,80 +163,72 @@ class Stepper:
         """The windows that the current event completes. `cell.count` is its number."""
         tables = self.tables
         final = tables.final
-        found: list[int] | None = None
+        low: i64 = 0
+        high: i64 = -1
+        rest = NO_NUMBERS
         for group in cell.groups:
             if not final[group.state]:
                 continue
-            own = self.ripe(cell, group)
-            if len(own) == 0:
+            part: i64 = tables.part[group.state]
+            ripe = self.ripe(cell, part) if tables.least[part] > 1 else group.high + 1
+            if group.first() >= ripe:
                 continue
-            if found is None:
-                found = own
-            else:
-                found = joined([found, own])
-        if found is None:
+            if high < 0 and group.high < ripe:
+                low, high, rest = group.low, group.high, group.rest
+                continue
+            own = below(group.intervals(), ripe)
+            if high >= 0:
+                own = joined([own, [*rest, int(low), int(high)]])
+            low, high, rest = own[-2], own[-1], own[:-2]
+        if high < 0:
             return None
         if self.mode != EACH:
-            found = self._kept(cell, found)
-        source = self._source(cell, found, time)
+            if self.mode == EARLIEST:
+                low = rest[0] if len(rest) > 0 else low
+                high = low
+                rest = NO_NUMBERS
+            elif self.mode == LATEST:
+                low = high
+                rest = NO_NUMBERS
+            else:
+                self._close(cell, [*rest, int(low), int(high)])
+        columns = cell.columns
+        closings: list[Closing] = NO_CLOSINGS
+        if cell.many:
+            oldest = rest[0] if len(rest) > 0 else low
+            first: i64 = columns.positions[oldest - columns.base]
+            closings = []
+            for measure in cell.measures:
+                closings.append(measure.closing(first))
+        source = EndingWindows(tables, low, high, rest, columns, cell.count, time, closings, None)
         self.account.spend(source.amount())
         return source
 
-    def ripe(self, cell: WindowCell, group: Group) -> list[int]:
-        """The panes of a group whose windows are long enough."""
+    def ripe(self, cell: WindowCell, part: i64) -> i64:
+        """The first pane whose windows are too short. O(1) amortised."""
         tables = self.tables
-        part: i64 = tables.part[group.state]
-        least: i64 = tables.least[part]
-        intervals = group.intervals()
-        if least <= 1:
-            return intervals
-        latest = cell.count - least + 1
-        ripe: i64 = cell.ripe[part]
-        if ripe < cell.base:
-            ripe = cell.base
-        end = cell.base + len(cell.positions)
-        while ripe < end and cell.positions[ripe - cell.base] <= latest:
-            ripe += 1
-        cell.ripe[part] = int(ripe)
-        while len(intervals) > 0 and intervals[-2] >= ripe:
-            del intervals[-2:]
-        if len(intervals) > 0 and intervals[-1] >= ripe:
-            intervals[-1] = int(ripe - 1)
-        return intervals
+        columns = cell.columns
+        positions = columns.positions
+        latest = cell.count - tables.least[part] + 1
+        place = 2 * tables.parts + part
+        known: i64 = cell.marks[place]
+        at: i64 = max(known - columns.base, 0)
+        end: i64 = len(positions)
+        while at < end and positions[at] <= latest:
+            at += 1
+        if columns.base + at != known:
+            cell.marks[place] = int(columns.base + at)
+        return columns.base + at
 
-    def _kept(self, cell: WindowCell, found: list[int]) -> list[int]:
-        if self.mode == EARLIEST:
-            return [found[0], found[0]]
-        if self.mode == LATEST:
-            return [found[-1], found[-1]]
-        groups: list[Group] = []  # the shortest: their starts are done
+    def _close(self, cell: WindowCell, found: list[int]) -> None:
+        """Drop the starts whose shortest windows have been found."""
+        groups: list[Group] = []
         for group in cell.groups:
             rest = without(group.intervals(), found)
             if len(rest) > 0:
                 group.take(rest)
                 groups.append(group)
         cell.groups = groups
-        return found
-
-    def _source(self, cell: WindowCell, found: list[int], time: i64) -> EndingWindows:
-        first: i64 = cell.positions[found[0] - cell.base]
-        closings: list[Closing] = []
-        if cell.many:
-            for measure in cell.measures:
-                closings.append(measure.closing(first))
-        log = LogPart(int(cell.logged), cell.items, cell.rows)
-        return EndingWindows(
-            self.tables,
-            found,
-            int(cell.base),
-            cell.positions,
-            cell.began,
-            log,
-            int(cell.count),
-            int(time),
-            closings,
-            None,
-        )
 
     def settle(self, cell: WindowCell) -> None:
         """Drop groups that lead nowhere, and what no open window needs. `cell.count` is the current event's number."""
@@ -246,7 +244,7 @@ class Stepper:
         if kept < len(groups):
             del groups[kept:]
         if kept == 0:
-            if len(cell.positions) > 0:
+            if len(cell.columns.positions) > 0:
                 cell.forget()
             return
         first = groups[0].first()

@@ -12,7 +12,7 @@ from mypy_extensions import i64
 from ....algebra.computation import Computation
 from ....algebra.normal_form import ALWAYS, NEVER, Form
 from ....algebra.predicate import All, computation, condition
-from ....algebra.terms import Attribute, Register, Term, replace, walk
+from ....algebra.terms import Attribute, Register, Term, nullable, replace, walk
 from ....algebra.window_aggregates import WindowAggregate
 from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
@@ -52,7 +52,8 @@ class WindowTables:
 
     Parts are numbered, and the states of all bodies have different numbers. `prefix`, `starts`: by part. `body`: the
     next state; `final`; `terminal`: nothing comes after the state; `part`: whose it is. `least`, `most`, `within`: by
-    part. `expires`: windows may become too long; `bounded`: or be too short; `waits`: they are told when they are over.
+    part. `forgets`: a partition without open windows needs no state; `begins`: by column, whether one may begin then.
+    `expires`: windows may become too long; `bounded`: or be too short; `waits`: they are told when they are over.
     `rows`: the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are measures.
     """
 
@@ -125,6 +126,13 @@ class WindowTables:
         self.expires = any(most < UNBOUNDED for most in (*self.most, *self.within))
         self.bounded = self.expires or any(least > 1 for least in self.least)
         self.waits = windows.keep == "longest"
+        # Where a partition without open windows is as if it had had no event, most events need not be looked at.
+        self.forgets = windows.back == 0 and all(len(one.starts) == 1 for one in windows.parts)
+        begins = [self.starts[number][0] for number in range(len(windows.parts))]
+        self.begins: list[bool] = [
+            any(state != DEAD and self.body[state * width + column] != DEAD for state in begins)
+            for column in range(width)
+        ]
 
     # --- aggregates -------------------------------------------------------------------------------------------------
 
@@ -138,13 +146,15 @@ class WindowTables:
             self.timed = self.timed or any(isinstance(part, Register) for term in terms for part in walk(term))
             values = [computation(term) for term in terms]
             kind = _kind(aggregate)
+            if kind == COUNT and not nullable(terms[0]):
+                kind, values = "", []  # as count(*)
             measure = NO_MEASURE
             if kind:
                 measure = kinds.setdefault((kind, terms[0]), len(kinds))
-            if aggregate.arguments and (not kind or kind == EXACT):
+            if values and (not kind or kind == EXACT):
                 self.rows = True
             self.aggregates.append(AggregatePlan(aggregate, values, kind, measure))
-        self._measured = [(kind, computation(term)) for kind, term in kinds]
+        self._measured = [(kind, computation(term), nullable(term)) for kind, term in kinds]
         if windows.keep == "longest":
             self.rows = any(aggregate.arguments for aggregate in windows.aggregates)
             self._measured = []
@@ -152,7 +162,7 @@ class WindowTables:
 
     def measures(self) -> list[Measure]:
         """The measures of a new partition."""
-        return [_measure(kind, value) for kind, value in self._measured]
+        return [_measure(kind, value, may_be_null) for kind, value, may_be_null in self._measured]
 
 
 def _is_static(form: Form) -> bool:
@@ -187,11 +197,11 @@ def _kind(aggregate: WindowAggregate) -> str:
     return ""
 
 
-def _measure(kind: str, value: Computation) -> Measure:
+def _measure(kind: str, value: Computation, may_be_null: bool) -> Measure:
     if kind == COUNT:
         return CountMeasure(value)
     if kind == TOTAL:
-        return IntegerMeasure(value)
+        return IntegerMeasure(value, may_be_null)
     if kind == EXACT:
-        return FloatMeasure(value)
+        return FloatMeasure(value, may_be_null)
     return ExtremeMeasure(value, kind == GREATEST)

@@ -146,6 +146,19 @@ def test_a_session_is_over_when_time_says_so() -> None:
     assert [match.lineage for match in engine.finish()] == [[1, 3]]
 
 
+def test_users_are_told_before_that_windows_may_become_many() -> None:
+    engine = engine_of(PAIRS, "FROM S WINDOW SESSION 5", "FROM S WINDOW EVERY 5")
+    plans = [subscriber.machine for subscriber in engine.catalog.subscriptions.values()]
+    assert [[] if plan is None else plan.advice() for plan in plans] == [
+        [
+            "open starts: unbounded, one more each time these events come: [ty = 'A']; at most runs_max of a partition"
+            " are kept"
+        ],
+        [],
+        [],
+    ]
+
+
 def test_what_cannot_be_asked_says_so() -> None:
     engine = engine_of(PAIRS)
     with pytest.raises(Unsupported, match="cannot list partial matches"):
