@@ -39,6 +39,15 @@ class FileTimes:
             self.plain.add(stream)
         return instant_of(value, unit)
 
+    def written(self, value: object, stream: str | None) -> int:
+        """The instant of a line in this project's own form, whose numbers are microseconds unless a unit is declared:
+        clocks that start at zero come to any number. Raises EventError.
+        """
+        unit = self._other if stream is None else self._units.get(stream, self._other)
+        if type(value) is int and unit in (None, "us"):
+            self.plain.add(stream)
+        return instant_of(value, unit)
+
     def texts(self, texts: Sequence[str], stream: str) -> list[int]:
         """The instants of texts, such as a column of CSV. Raises EventError, ValueError. O(texts)."""
         if stream not in self.plain and texts:

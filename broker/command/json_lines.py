@@ -250,7 +250,7 @@ class Gathering:
             if type(stream) is not str or type(time) is not int or type(data) is not dict:
                 return None
             if stream not in self._times.plain:
-                time = self._times.instant(time, stream)
+                time = self._times.written(time, stream)
             width, row = self._readers[stream]
             if len(data) != width:
                 return None
@@ -267,7 +267,7 @@ class Gathering:
                     return self._flat.event(record, self._times)
                 except EventError as error:
                     raise EventError(str(error), line=line) from None
-        return parse_line(text, line, self._times.instant)
+        return parse_line(text, line, self._times.written)
 
     def _row(self, event: Event, line: int) -> Row:
         try:

@@ -64,14 +64,21 @@ def flat(time: object, price: object, **others: object) -> str:
 
 def test_epoch_seconds_are_not_taken_for_microseconds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("e.csv").write_text(csv_of((SECONDS, 1), (SECONDS + 1, 2)))
-    Path("e.jsonl").write_text(json.dumps({"stream": "Stock", "time": SECONDS * 1_000, "data": ["IBM", 1]}))
+    Path("e.jsonl").write_text(flat(SECONDS * 1_000, 1))
     pq.write_table(pa.table({"time": [SECONDS * 10**9], "name": ["IBM"], "price": [1.0]}), "e.parquet")
     for file, unit in (("e.csv", "s"), ("e.jsonl", "ms"), ("e.parquet", "ns")):
-        line = complaint(capsys, "--events", file)
+        line = complaint(capsys, "--events", file, "--stream", "Stock")
         assert line.startswith(f"{file}: ")
         assert f"declare the unit with --time-unit {unit}, or with --time-unit us if" in line
-        assert results(capsys, "--events", file, "--time-unit", unit)[0]["end"] == SECONDS * 1_000_000
+        found = results(capsys, "--events", file, "--stream", "Stock", "--time-unit", unit)
+        assert found[0]["end"] == SECONDS * 1_000_000
     assert results(capsys, "--events", "e.csv", "--time-unit", "us")[0]["end"] == SECONDS
+
+
+def test_lines_of_our_own_have_microseconds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("e.jsonl").write_text(json.dumps({"stream": "Stock", "time": SECONDS, "data": ["IBM", 1]}))
+    assert results(capsys, "--events", "e.jsonl")[0]["end"] == SECONDS
+    assert results(capsys, "--events", "e.jsonl", "--time-unit", "s")[0]["end"] == SECONDS * 1_000_000
 
 
 def test_the_unit_may_belong_to_the_stream(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
