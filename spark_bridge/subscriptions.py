@@ -59,10 +59,7 @@ class Subscriptions:
     def of_text(cls, text: str, place: str = "subscriptions") -> Subscriptions:
         """The subscriptions in the text of a TOML file. Raises ForetellError with the place."""
         file = read_subscription_file(text, place)
-        for stream in file.streams:
-            if stream.time_unit not in (None, "us", "iso"):
-                unit = f"time_unit {stream.time_unit!r}"
-                raise Unsupported(f"{place}: streams.{stream.name}: {unit} of a history on Spark is not supported yet")
+        check_units(file.streams, place)
         return cls(file.streams, file.subscriptions, place)
 
     def __len__(self) -> int:
@@ -171,3 +168,11 @@ class Subscriptions:
         _UNPACKED.clear()
         _UNPACKED[digest] = found
         return found
+
+
+def check_units(streams: Iterable[StreamDefinition], place: str) -> None:
+    """Raise Unsupported for a stream whose times are neither microseconds nor text: a history would misread them."""
+    for stream in streams:
+        if stream.time_unit not in (None, "us", "iso"):
+            unit = f"time_unit {stream.time_unit!r}"
+            raise Unsupported(f"{place}: streams.{stream.name}: {unit} of a history on Spark is not supported yet")

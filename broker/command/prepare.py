@@ -52,8 +52,10 @@ def prepare(
     from spark_bridge.history.preparing import prepare as prepared
     from spark_bridge.history.reading import pieces_of
     from spark_bridge.history.writing import SLICE_ROWS
+    from spark_bridge.subscriptions import check_units
 
     streams = load_file(subscriptions).streams
+    check_units(streams, str(subscriptions))
     by_name = {each.name: each for each in streams}
     files = Files(tuple(history), None, format)
     asked = stream is not None or time is not None or id is not None or bool(column)

@@ -283,3 +283,11 @@ def test_bad_rows_of_parquet_are_left_out(folder: Path, capsys: pytest.CaptureFi
     assert prices([json.loads(line) for line in found.out.splitlines()]) == [1]
     assert "e.parquet: row 2: expected a time, found null" in found.err
     assert "e.parquet: row 3: stream 'Stock', attribute 'name': expected string, found null" in found.err
+
+
+def test_a_history_does_not_misread_a_unit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("s.toml").write_text(STREAM + 'time_unit = "s"\n' + ALL)
+    Path("e.csv").write_text(csv_of((SECONDS, 1)))
+    assert perform(["prepare", "s.toml", "--history", "e.csv", "--out", "h"]) == 2
+    said = capsys.readouterr().err
+    assert said == "foretell: s.toml: streams.Stock: time_unit 's' of a history on Spark is not supported yet\n"
