@@ -59,7 +59,7 @@ from broker.wire import (
 from broker.wire.limits import CREDITS_MAX
 
 from . import subscribe_many
-from .arguments import checked_durable, checked_forecast
+from .arguments import checked_durable, checked_forecast, checked_text
 from .batches import check_batch, merged, parts
 from .durable import Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
@@ -202,6 +202,7 @@ class Calls:
 
     def definition(self, name: str) -> Call[StreamDefinition]:
         """The broker's definition of a stream; the broker is asked once."""
+        checked_text("stream", name)
         known = self._streams.get(name)
         if known is None:
             streams = yield from self._ask(lambda number: DescribeStream(number, name), Streams)
@@ -287,6 +288,7 @@ class Calls:
 
     def unsubscribe(self, name: str) -> Call[None]:
         """End a subscription."""
+        checked_text("subscription", name)
         known = self._session.has_inbox(name)
         self._session.close_inbox(name)
         try:

@@ -218,7 +218,7 @@ def test_oversized_and_deeply_nested_messages_are_refused(site: Site) -> None:
             for _ in range(40):
                 within = [within]
             forecast = {"within": within}
-            nils = (None,) * 11
+            nils = (None,) * 12
             for frames, reason in (
                 ((deep,), "not msgpack within the limits"),
                 ((msgpack.packb([6, 2, "x", "cayuga", "q", None, None, forecast, 1, *nils]),), "nested at most 8 deep"),

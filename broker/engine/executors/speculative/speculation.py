@@ -193,7 +193,7 @@ class Speculation:
         ending = list(zip(self._ending, self._ending_times))[self._ended :]
         return [[[list(timeline.key), time] for timeline, time in queue] for queue in (cleaning, ending)]
 
-    def enqueue(self, queues: list[list[list[Any]]]) -> None:
+    def enqueue(self, queues: Any) -> None:
         """The inverse."""
         for timeline in self.timelines.values():
             timeline.queued = False
