@@ -60,10 +60,20 @@ class Expensive(SmallEngine):  # type: ignore[misc]  # as above
 @contextmanager
 def publishing(broker: Broker, count: int, last: int) -> Iterator[Future[Any]]:
     """A client that publishes a batch of so many events, in a thread of its own; its receipt."""
-    with Client(broker.endpoint, timeout=60) as client, ThreadPoolExecutor(1) as pool:
-        client.add_stream("S", {"x": "int"})
-        times = [*range(1, count), last]
-        yield pool.submit(client.publish_batch, "S", times, [(1,)] * count)
+
+    def publish() -> Any:
+        with Client(broker.endpoint, timeout=60) as client:  # a client belongs to its thread
+            client.add_stream("S", {"x": "int"})
+            return client.publish_batch("S", [*range(1, count), last], [(1,)] * count)
+
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(publish)
+
+
+def declare(broker: Broker) -> None:
+    """Declare another stream, by a client of this thread."""
+    with Client(broker.endpoint, timeout=60) as client:
+        client.add_stream("T", {})
 
 
 @contextmanager
@@ -139,7 +149,7 @@ def test_others_are_served_while_an_expensive_batch_is_in_work() -> None:
         engine.wait_for_pieces(2)
         other.ping()
         assert other.statistics()["loop"]["waiting"] == 0
-        waits = pool.submit(other.add_stream, "T", {})
+        waits = pool.submit(declare, broker)
         while not broker.report(60)["loop"]["waiting"]:
             time.sleep(0.01)
         assert not receipt.done()
