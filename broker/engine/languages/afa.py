@@ -45,8 +45,18 @@ class _RegisterArcs(ChangingArcs):
                 raise DefinitionError(f"expected the name of an arc to delete, found {name!r}{suggestion(name, names)}")
             typed = typed.deleted(name, update.begin, update.end)
         for text in update.insert:
-            typed = typed.inserted(lower_arcs(typed, parse_arc(text), text), update.begin, update.end)
+            arcs = lower_arcs(typed, parse_arc(text), text)
+            self._check_left(typed.states[arcs[0].source], arcs[0].source)
+            typed = typed.inserted(arcs, update.begin, update.end)
         return _RegisterArcs(typed)
+
+    def _check_left(self, name: str, state: int) -> None:
+        """Refuse an arc out of a final state from which no arc led on: its runs were reported and are not kept."""
+        if state in self.typed.finals and all(arc.source != state for arc in self.typed.arcs):
+            raise DefinitionError(
+                f"expected an arc out of a state whose runs go on, found one out of the final state {name!r}, where "
+                f"runs end: a text with '{name} -> {name} WHEN FALSE' keeps them"
+            )
 
 
 def _compile(request: CompileRequest) -> Form:

@@ -157,6 +157,17 @@ def test_updates_that_are_refused_change_nothing() -> None:
         engine.update("q0", [arc])
 
 
+def test_an_update_does_not_lead_on_from_where_runs_have_ended() -> None:
+    ending = "FROM S START a FINAL b, c\na -> b WHEN ty = 'A'\na -> c WHEN ty = 'X'"
+    engine = engine_of(("afa", ending), ("afa", ending + "\nb -> b WHEN FALSE"))
+    engine.publish("S", [1], [("A", 0)])
+    with pytest.raises(DefinitionError, match="'q0': expected an arc out of a state whose runs go on"):
+        engine.update("q0", ["b -> c WHEN ty = 'C'"])
+    engine.update("q1", ["b -> c WHEN ty = 'C'"])
+    found = [match.lineage for match in engine.publish("S", [2], [("C", 0)]) if match.subscription == "q1"]
+    assert found == [[1, 2]]
+
+
 def test_a_stream_that_is_read_early_is_not_published_in_order() -> None:
     engine = engine_of(("afa", FIRST), ("afa", "FROM P START a FINAL b a -> b WHEN n > 1"))
     engine.add_stream("T", {"n": "int"})
