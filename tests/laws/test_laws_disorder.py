@@ -120,6 +120,8 @@ class Play:
     def step(self, step: Any) -> None:
         match step:
             case Insertion(event):
+                if event.id in self.events and self.in_order(event.id):
+                    return  # it was not withdrawn; ids in order are not compared
                 stream = event.id % len(self.streams)
                 columns = [event.time], [event.row], [event.id]
                 try:
