@@ -99,7 +99,7 @@ def compared(chosen: argparse.Namespace, builds: Builds, folder: Path, say: Say)
     answer: dict[str, Any] = {**provenance(), "builds": list(builds), "repetitions": chosen.repetitions}
     answer |= {"counted": [], "timed": []}
     if chosen.instructions:
-        counting.library(folder)
+        counting.build_counter(folder)
         for name, asked in trials(COUNTED, folder, data, chosen.only):
             answer["counted"] += counted(name, asked, builds, dumps, say)
             keep(answer, builds, chosen.out)

@@ -25,7 +25,7 @@ _PHASE: Final = re.compile(r"^desc: Trigger: Client Request: (\S+)$", re.MULTILI
 _TOTAL: Final = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
-def library(folder: Path) -> None:
+def build_counter(folder: Path) -> None:
     """Compiles phases.c into the folder. Raises BenchmarkError where valgrind or a compiler is missing."""
     if shutil.which("valgrind") is None:
         raise BenchmarkError("counting instructions: valgrind is missing")

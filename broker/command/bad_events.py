@@ -1,6 +1,6 @@
 """What becomes of events of a file that cannot be read or do not fit: stop, leave them out, or write them to a file.
 
-Nothing is lost in silence: what is left out is counted, and the first reasons are told at the end.
+Nothing is lost in silence: what is left out is counted, and the first reasons are reported at the end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .complaint import at, one_line
 from .results import json_line
 
 REASONS: Final = 5
-"""So many reasons are told at the end."""
+"""So many reasons are reported at the end."""
 STOP: Final = "stop"
 SKIP: Final = "skip"
 
@@ -68,7 +68,7 @@ class BadEvents:
             self._file.close()
 
     def lines(self) -> Iterator[str]:
-        """What is told at the end."""
+        """The report at the end."""
         if self.count:
             where = "" if self._policy == SKIP else f", written to {self._policy}"
             yield f"{self.count:,} bad events left out{where}"
@@ -79,7 +79,7 @@ class BadEvents:
 
 @contextmanager
 def handled(policy: str) -> Iterator[BadEvents]:
-    """The bad events of the block; at its end they are told on standard error."""
+    """The bad events of the block; at its end they are reported on standard error."""
     bad = BadEvents(policy)
     try:
         if policy not in (STOP, SKIP):

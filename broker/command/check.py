@@ -1,4 +1,4 @@
-"""`foretell check`: checks a subscription file, and events for it, without running any. All errors are told."""
+"""`foretell check`: checks a subscription file, and events for it, without running any. It reports all errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check(
     """Check a subscription file, and events for it; status 2 if something is wrong."""
     engine, file, wrong = checked(subscriptions)
     for name in engine.subscriptions:
-        for line in told(engine, file, name):
+        for line in explained(engine, file, name):
             typer.echo(line)
     if wrong:
         sys.stdout.flush()
@@ -106,7 +106,7 @@ def checked(path: Path) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
     return engine, file, wrong
 
 
-def told(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str]:
+def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str]:
     """What a subscription reads and publishes, and what is probably not meant."""
     from ..engine.languages.table import language_of
     from ..language.lint import lint

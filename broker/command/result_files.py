@@ -37,7 +37,7 @@ _KINDS: Final[Mapping[str, Kind]] = {".jsonl": "jsonl", ".json": "jsonl", ".csv"
 def sink_of(out: Path | None, table: bool, output: TextIO, times: TimesAs) -> ResultSink:
     """Where results go: to a file by its suffix, or to the output. Raises BadInput for a suffix of no format."""
     if out is None:
-        return Columns(None, output, times) if table else JsonLines(output, times)
+        return ResultColumns(None, output, times) if table else JsonLines(output, times)
     if table:
         raise BadInput("expected --format table or --out, found both")
     kind = _KINDS.get(out.suffix.lower())
@@ -50,7 +50,7 @@ def sink_of(out: Path | None, table: bool, output: TextIO, times: TimesAs) -> Re
         pyarrow_of(out)
     if kind == "jsonl":
         return JsonLines(open(out, "w", encoding="utf-8"), times, owned=True)  # the sink closes it
-    return Columns(out, output, times)
+    return ResultColumns(out, output, times)
 
 
 def pyarrow_of(out: Path) -> Any:
@@ -66,7 +66,7 @@ def pyarrow_of(out: Path) -> Any:
 
 
 @final
-class Columns:
+class ResultColumns:
     """Collects results, and writes them when it is closed: to the file, whose suffix is its format, or as text."""
 
     def __init__(self, out: Path | None, output: TextIO, times: TimesAs) -> None:

@@ -51,7 +51,7 @@ class EmbeddedEngine(Protocol):
     @property
     def streams(self) -> Mapping[str, StreamDefinition]: ...
     @property
-    def told(self) -> int | None: ...
+    def reported_until(self) -> int | None: ...
     def publish(
         self,
         stream: str,
@@ -184,7 +184,7 @@ def finish(engine: EmbeddedEngine, results: ResultWriter) -> None:
     """Report what waited for the end of the events."""
     from ..engine.results import expanded
 
-    results.add(expanded(engine.finish()), engine.told)
+    results.add(expanded(engine.finish()), engine.reported_until)
     results.finish()
 
 
@@ -213,10 +213,10 @@ def match_events(
             for item in reading.items:
                 if isinstance(item, EventBatch):
                     for found in answers(item, reading.where, publish, None if bad is None or bad.stops else leave_out):
-                        results.add(expanded(found), engine.told)
+                        results.add(expanded(found), engine.reported_until)
                 else:
                     with placed(reading.where(item.place)):
-                        results.add(expanded(apply_control(engine, item)), engine.told)
+                        results.add(expanded(apply_control(engine, item)), engine.reported_until)
                 advance(item.position)
     except ForetellError:
         results.finish()

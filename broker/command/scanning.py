@@ -1,6 +1,6 @@
 """Looks through events before a run (`check --events`): types, nulls, order, candidates for a key. Nothing is matched.
 
-Rows are read without the declared types, so that all findings are told and not the first. At most ROWS_MAX rows.
+Rows are read without the declared types, so that all findings are reported and not the first. At most ROWS_MAX rows.
 """
 
 from __future__ import annotations

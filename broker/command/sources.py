@@ -1,6 +1,6 @@
 """Opens files of bytes that the user names: several of them, patterns, standard input, compressed or not.
 
-What compresses a file is told by its first bytes, so that standard input may be compressed too.
+The first bytes of a file tell what compresses it, so that standard input may be compressed too.
 """
 
 from __future__ import annotations
@@ -77,19 +77,12 @@ def _decompressed(plain: io.BufferedReader, place: str, beginning: bytes) -> Bin
 
 
 def _zstd(plain: io.BufferedReader, place: str) -> Any:
-    """Read with the standard library of Python 3.14, or with the pyarrow of an extra. Raises BadInput."""
-    try:
-        from compression import zstd  # type: ignore[import-not-found,unused-ignore]  # from Python 3.14 on
-
-        return zstd.ZstdFile(plain)
-    except ImportError:
-        pass
+    """Read with the pyarrow of an extra. Raises BadInput."""
     try:
         import pyarrow
     except ImportError:
         raise BadInput(
-            f"{place}: reading .zst needs Python 3.14, or pyarrow, which is not installed: pip install "
-            "'foretell[parquet]'"
+            f"{place}: reading .zst needs pyarrow, which is not installed: pip install 'foretell[parquet]'"
         ) from None
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(plain, "r"), "zstd")
 

@@ -199,9 +199,9 @@ def complaint_of(error: Exception) -> str | None:
     if isinstance(error, ForetellError) or type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
         return None
     text = str(error)
-    told = _FORETOLD.findall(text)
-    if told:
-        return str(told[-1][1])
+    errors = _FORETOLD.findall(text)
+    if errors:
+        return str(errors[-1][1])
     if "JAVA_GATEWAY_EXITED" in text or "JAVA_HOME" in text:
         return "Spark did not start; it needs Java 17 or newer (--spark-log FILE saves its log)"
     if "Traceback (most recent call last)" in text:

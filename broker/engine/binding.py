@@ -28,7 +28,7 @@ UNMARKED: Final = -1
 
 
 @final
-class Bound:
+class BoundLiterals:
     """A subscription's literals, and the forms and terms made of them."""
 
     __slots__ = ("forms", "literals", "terms")
@@ -39,7 +39,7 @@ class Bound:
         self.terms = terms
 
 
-AutomatonMaker: TypeAlias = Callable[[Bound], Automaton]
+AutomatonMaker: TypeAlias = Callable[[BoundLiterals], Automaton]
 
 
 @final
@@ -78,10 +78,10 @@ class MarkedParts:
             self._term_makers.append(maker)
         return number
 
-    def bind(self, literals: Literals) -> Bound:
+    def bind(self, literals: Literals) -> BoundLiterals:
         """Make all forms and terms with these literals. O(size of the parts with marks)."""
         forms = [maker(literals) for maker in self._form_makers]
-        return Bound(literals, forms, [maker(literals) for maker in self._term_makers])
+        return BoundLiterals(literals, forms, [maker(literals) for maker in self._term_makers])
 
     # --- automata -----------------------------------------------------------------------------------------------
 
@@ -94,7 +94,7 @@ class MarkedParts:
         a = automaton
         same_states = all(number == UNMARKED for number, _ in states)
 
-        def made(bound: Bound) -> Automaton:
+        def made(bound: BoundLiterals) -> Automaton:
             return Automaton(
                 a.states if same_states else tuple([_state(number, state, bound) for number, state in states]),
                 tuple([arc if maker is None else maker(bound) for arc, maker in arcs]),
@@ -112,18 +112,18 @@ class MarkedParts:
 
         return made
 
-    def _tree(self, tree: MachineTree) -> Callable[[Bound], MachineTree]:
+    def _tree(self, tree: MachineTree) -> Callable[[BoundLiterals], MachineTree]:
         guards = [(self.form(primitive.guard), primitive) for primitive in tree.primitives]
         within = number_in(tree.within)
 
-        def made(bound: Bound) -> MachineTree:
+        def made(bound: BoundLiterals) -> MachineTree:
             primitives = [p if n == UNMARKED else Primitive(bound.forms[n], p.variables) for n, p in guards]
             length = tree.within if within is None else duration_of(within, bound)
             return replace(tree, primitives=tuple(primitives), within=length)
 
         return made
 
-    def sources(self, update: Sequence[SlotSource]) -> Callable[[Bound], tuple[SlotSource, ...]] | None:
+    def sources(self, update: Sequence[SlotSource]) -> Callable[[BoundLiterals], tuple[SlotSource, ...]] | None:
         """A function that fills slots with other literals; None if no slot has any."""
         numbers = [self.term(s.term) if isinstance(s, Computed) else UNMARKED for s in update]
         if all(number == UNMARKED for number in numbers):
@@ -131,7 +131,7 @@ class MarkedParts:
         pairs = list(zip(update, numbers))
         return lambda bound: tuple([s if n == UNMARKED else Computed(bound.terms[n]) for s, n in pairs])
 
-    def _arc(self, arc: Arc) -> tuple[Arc, Callable[[Bound], Arc] | None]:
+    def _arc(self, arc: Arc) -> tuple[Arc, Callable[[BoundLiterals], Arc] | None]:
         guard, rest = self.form(arc.guard), self.form(arc.rest)
         update = self.sources(arc.update)
         outputs = [(self.term(term), term) for term in arc.output]
@@ -142,7 +142,7 @@ class MarkedParts:
         if guard == UNMARKED and rest == UNMARKED and update is None and same_output and same_conjuncts and same_time:
             return arc, None
 
-        def made(bound: Bound) -> Arc:
+        def made(bound: BoundLiterals) -> Arc:
             return Arc(
                 arc.source,
                 arc.target,
@@ -169,7 +169,7 @@ class MarkedParts:
         return arc, made
 
 
-def duration_of(number: int, bound: Bound) -> Any:
+def duration_of(number: int, bound: BoundLiterals) -> Any:
     """The literal with a number, which is a duration, with its mark if it has one: compiled, an `int` would lose it."""
     return chosen(bound.literals, number)
 
@@ -180,7 +180,7 @@ def marks_of_time(elapsed: Sequence[Elapsed]) -> list[int]:
     return [number for number in found if number is not None]
 
 
-def _in_time(elapsed: Elapsed, bound: Bound) -> Elapsed:
+def _in_time(elapsed: Elapsed, bound: BoundLiterals) -> Elapsed:
     marks = marks_of_time([elapsed])
     if not marks:
         return elapsed
@@ -189,7 +189,7 @@ def _in_time(elapsed: Elapsed, bound: Bound) -> Elapsed:
     return Elapsed(elapsed.slot, ((0, within),), text, elapsed.number, elapsed.since)
 
 
-def _state(number: int, state: State, bound: Bound) -> State:
+def _state(number: int, state: State, bound: BoundLiterals) -> State:
     return state if number == UNMARKED else State(state.stream, bound.forms[number], state.stay)
 
 

@@ -115,9 +115,9 @@ class Engine:
         return newest(self.runtime) if self.disorder is None else self.disorder.floor(stream)
 
     @property
-    def told(self) -> int | None:
+    def reported_until(self) -> int | None:
         """The time before which later calls give no results; FOREVER if results are not told in the order of time."""
-        return self.now if self.disorder is None else self.disorder.told
+        return self.now if self.disorder is None else self.disorder.reported_until
 
     def add_stream(
         self,

@@ -32,7 +32,7 @@ def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = No
 def _machines(catalog: Catalog, program: Program, disorder: Reordering | None) -> list[list[Known]]:
     """Subscriptions with a machine, grouped by kind."""
     kinds: dict[str, list[Known]] = {}
-    revising = {} if disorder is None else disorder.readers.seats
+    revising = {} if disorder is None else disorder.readers.by_name
     for name, subscriber in catalog.subscriptions.items():
         plan = subscriber.machine
         if plan is not None and name not in program.machines.registrations:

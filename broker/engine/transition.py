@@ -60,7 +60,7 @@ class Fill:
 
 
 @final
-class Update:
+class SlotUpdate:
     """The sources of a run's slots in its new place, in order; at least one."""
 
     def __init__(self, sources: tuple[SlotSource, ...]) -> None:
@@ -82,7 +82,7 @@ class Update:
 class Transition(Guarded):
     """An arc ready to run: it leads to a place with an update of the slots, or to a target, or it reports a symbol."""
 
-    def __init__(self, form: Form, update: Update | None, place: Place | None, target: Target | None) -> None:
+    def __init__(self, form: Form, update: SlotUpdate | None, place: Place | None, target: Target | None) -> None:
         super().__init__(form)
         self.update = update
         self.place = place

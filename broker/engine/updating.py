@@ -84,9 +84,9 @@ def _rewrite(engine: Engine, subscriber: Subscriber, begin: int, end: int) -> Jo
     assert plan is not None
     automaton = changing.automaton
     for name in (subscriber.name, name_of_copy(subscriber.name)):
-        seat = registrations.get(name)
-        if seat is not None:
-            plan.rewrite(seat.matcher.machine, automaton, begin, end)
+        reader = registrations.get(name)
+        if reader is not None:
+            plan.rewrite(reader.matcher.machine, automaton, begin, end)
     if engine.disorder is None:
         return JoinedResults([])
     return engine.disorder.rewrite(subscriber.name, automaton, begin, end)

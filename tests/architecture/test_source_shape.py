@@ -99,3 +99,14 @@ def test_every_folder_with_modules_is_a_package() -> None:
 def test_the_packages_of_the_design_exist() -> None:
     expected = {*PURE, "server", "command"}
     assert {path.name for path in (ROOT / "broker").iterdir() if (path / "__init__.py").exists()} == expected
+
+
+def test_no_two_classes_of_the_broker_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sources("broker"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    # Names of internal streams, which snapshots hold, are digests of expressions with both of these classes.
+    assert places.pop("Attribute") == ["broker/algebra/terms.py", "broker/events/schema.py"]
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

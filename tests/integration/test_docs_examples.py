@@ -278,7 +278,7 @@ def test_the_examples_of_windows_mean_what_the_page_shows() -> None:
 
 def test_the_examples_of_afa_mean_what_the_page_shows() -> None:
     streams: dict[str, StreamDefinition] = {}
-    events: list[semantics_afa.Event] = []
+    events: list[semantics_afa.LivingEvent] = []
     text, compared = "", 0
     for block in blocks(ROOT / "docs" / "afa.md"):
         match block.info:
@@ -286,7 +286,7 @@ def test_the_examples_of_afa_mean_what_the_page_shows() -> None:
                 streams = {s.name: s for s in read_subscription_file(block.text, "streams").streams}
             case "json events" if not events:
                 (bag,) = occurrences(block.text, streams).values()
-                events = [semantics_afa.Event(o.lineage[0], o.end, 0, o.row) for o in bag]
+                events = [semantics_afa.LivingEvent(o.lineage[0], o.end, 0, o.row) for o in bag]
             case "afa":
                 text = block.text
             case "json results" if text:

@@ -20,7 +20,7 @@ from strategies.afa import (
 
 from broker.algebra.afa.lowering import lower, lower_arcs
 from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
-from broker.algebra.afa.semantics import Event, results
+from broker.algebra.afa.semantics import LivingEvent, results
 from broker.automaton.constructions.registers import automaton_of_registers
 from broker.engine.executors.speculative.saving import dump, load
 from broker.engine.executors.speculative.speculation import Speculation, lineage
@@ -58,7 +58,7 @@ class ToldResults:
         self.speculation.check_invariants()
 
 
-def meant(registers: RegisterAutomaton, events: list[Event]) -> list[Told]:
+def meant(registers: RegisterAutomaton, events: list[LivingEvent]) -> list[Told]:
     found = results(registers, events)
     return [
         (registers.states[one.state], one.registers, one.begin, one.end if registers.within else one.begin, one.lineage)
@@ -73,10 +73,10 @@ def without_end(registers: RegisterAutomaton, told: set[Told]) -> list[Told]:
 
 def play(
     registers: RegisterAutomaton, batches: list[list[Any]], saved: bool = False, **switches: Any
-) -> tuple[RegisterAutomaton, dict[int, Event], ToldResults]:
+) -> tuple[RegisterAutomaton, dict[int, LivingEvent], ToldResults]:
     speculation = Speculation(automaton_of_registers(registers), **switches)
     told = ToldResults(speculation)
-    events: dict[int, Event] = {}
+    events: dict[int, LivingEvent] = {}
     newest = 0
     for batch in batches:
         for step in batch:

@@ -15,7 +15,7 @@ from strategies.afa import SCHEMA, Insertion, Punctuation, Update, Withdrawal, q
 
 from broker.algebra.afa.lowering import lower, lower_arcs
 from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
-from broker.algebra.afa.semantics import Event, results
+from broker.algebra.afa.semantics import LivingEvent, results
 from broker.engine import Engine, Match
 from broker.engine.disorder.joined import RevisedResults
 from broker.engine.disorder.readers import salt_of
@@ -74,7 +74,9 @@ def typed(text: str, schema: Schema = SCHEMA, name: str = "S") -> RegisterAutoma
     return lower(parse(text), text, {name: schema, "T": schema}.get, lambda: [name])
 
 
-def meant(registers: RegisterAutomaton, events: list[Event], behind: dict[int, tuple[int, ...]]) -> list[Standing]:
+def meant(
+    registers: RegisterAutomaton, events: list[LivingEvent], behind: dict[int, tuple[int, ...]]
+) -> list[Standing]:
     """All results, each with the ids behind the events of streams that are made of results."""
     times = {event.id: event.time for event in events}
     found = []
@@ -113,7 +115,7 @@ class Play:
         for at, text in enumerate(uppers):
             self.engine.subscribe(f"u{at}", "afa", text, results=mode)
         self.told = Told()
-        self.events: dict[int, Event] = {}
+        self.events: dict[int, LivingEvent] = {}
         self.newest = -1
         self.promised = -1
 
@@ -129,7 +131,7 @@ class Play:
                 except (LateEvent, DuplicateEvent):
                     assert self.in_order(event.id)
                     return
-                self.events[event.id] = Event(event.id, event.time, stream, event.row)
+                self.events[event.id] = LivingEvent(event.id, event.time, stream, event.row)
                 self.newest = max(self.newest, event.time)
             case Withdrawal(id) if self.in_order(id):
                 with pytest.raises(UnknownEvent):
@@ -216,7 +218,7 @@ def test_streams_of_results_carry_what_comes_and_what_goes(
     one: str, other: str, upper: str, batches: list[list[Any]], cut: int
 ) -> None:
     play = Play([one, other], [upper], "each")
-    given_: dict[int, Event] = {}
+    given_: dict[int, LivingEvent] = {}
     behind: dict[int, tuple[int, ...]] = {}
 
     add = play.told.add
@@ -234,7 +236,7 @@ def test_streams_of_results_carry_what_comes_and_what_goes(
                 number = int(mixed(each.trace, salt_of(subscriber), 0))
                 if inserted:
                     assert number not in given_
-                    given_[number] = Event(number, each.end, 0, each.values)
+                    given_[number] = LivingEvent(number, each.end, 0, each.values)
                     behind[number] = tuple(id for _, item, _ in each.assigned for id in ids(item))
                 else:
                     del given_[number]

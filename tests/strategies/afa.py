@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from broker.algebra.afa.semantics import Event
+from broker.algebra.afa.semantics import LivingEvent
 from broker.events.schema import Schema
 
 SCHEMA = Schema.declare({"k": "string?", "ty": "string", "x": "int?"})
@@ -83,7 +83,7 @@ def alike_texts(draw: st.DrawFn) -> list[str]:
 
 @dataclass(frozen=True)
 class Insertion:
-    event: Event
+    event: LivingEvent
 
 
 @dataclass(frozen=True)
@@ -127,10 +127,10 @@ def scripts(draw: st.DrawFn, updates: bool = True) -> list[list[Any]]:
     time, planned = 0, []
     for number, (gap, key, kind, x, late) in enumerate(rows, 1):
         time += gap
-        planned.append((number + late * draw(st.integers(0, 1)), Event(number, time, 0, (key, kind, x))))
+        planned.append((number + late * draw(st.integers(0, 1)), LivingEvent(number, time, 0, (key, kind, x))))
     planned.sort(key=lambda each: each[0])
     steps: list[Any] = []
-    alive: list[Event] = []
+    alive: list[LivingEvent] = []
     coming = [event for _, event in planned]
     promised = -1
     while coming:

@@ -34,7 +34,6 @@ from broker.language.window.syntax import (
     AggregateExpression,
     ClockWindows,
     Equivalence,
-    Extent,
     Implication,
     MarkedWindows,
     Membership,
@@ -43,6 +42,7 @@ from broker.language.window.syntax import (
     QuantifiedFormula,
     SessionWindows,
     WindowQuery,
+    WindowSize,
 )
 
 SCHEMA: Final = Schema.declare({"ty": "string?", "v": "int?", "x": "float?"})
@@ -172,8 +172,8 @@ def formulas(draw: st.DrawFn, bound: tuple[str, ...] = ("x", "y"), sets: tuple[s
     return QuantifiedFormula(every, False, (new,), between, draw(formulas((*bound, new), sets, depth - 1)))
 
 
-def extents(events: bool) -> st.SearchStrategy[Extent]:
-    return st.builds(Extent, st.integers(1, 4), st.just(events))
+def extents(events: bool) -> st.SearchStrategy[WindowSize]:
+    return st.builds(WindowSize, st.integers(1, 4), st.just(events))
 
 
 @st.composite
@@ -193,7 +193,7 @@ def by_events() -> st.SearchStrategy[ClockWindows]:
 def queries(draw: st.DrawFn, windows: st.SearchStrategy[Any] | None = None) -> WindowQuery:
     short = st.one_of(clocks(), by_events(), st.builds(SessionWindows, st.integers(0, 3)))
     chosen = draw(st.one_of(pairs(), pairs(), short) if windows is None else windows)
-    by_time = isinstance(chosen, ClockWindows) and not (chosen.slide or chosen.size or Extent(1, True)).events
+    by_time = isinstance(chosen, ClockWindows) and not (chosen.slide or chosen.size or WindowSize(1, True)).events
     keep: Any = "each"
     if not by_time and not isinstance(chosen, SessionWindows):
         keep = draw(st.sampled_from(("each", "each", *KEEPS)))

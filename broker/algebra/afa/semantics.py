@@ -18,7 +18,7 @@ from .register_automaton import NEVER_ENDED, RegisterArc, RegisterAutomaton
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class LivingEvent:
     """An event of the automaton's stream with the index `stream`."""
 
     id: int
@@ -50,7 +50,7 @@ class Configuration:
     lineage: tuple[int, ...]
 
 
-def results(automaton: RegisterAutomaton, events: Sequence[Event]) -> list[Result]:
+def results(automaton: RegisterAutomaton, events: Sequence[LivingEvent]) -> list[Result]:
     """All results over a set of events, whose order in time is that of (time, id); in the order of their last event,
     then of their first. O(events squared) steps."""
     found: list[tuple[int, int, Result]] = []
@@ -66,9 +66,9 @@ def results(automaton: RegisterAutomaton, events: Sequence[Event]) -> list[Resul
     return [result for _, _, result in sorted(found, key=lambda each: each[:2])]
 
 
-def partitions(automaton: RegisterAutomaton, events: Sequence[Event]) -> list[list[Event]]:
+def partitions(automaton: RegisterAutomaton, events: Sequence[LivingEvent]) -> list[list[LivingEvent]]:
     """The events of each partition, in their order; an event with a null key is in none."""
-    keyed: dict[Row, list[Event]] = {}
+    keyed: dict[Row, list[LivingEvent]] = {}
     for event in events:
         key = tuple(event.row[position] for position in automaton.sources[event.stream].key)
         if None not in key:
@@ -76,13 +76,13 @@ def partitions(automaton: RegisterAutomaton, events: Sequence[Event]) -> list[li
     return list(keyed.values())
 
 
-def lifetime_end(automaton: RegisterAutomaton, event: Event) -> int:
+def lifetime_end(automaton: RegisterAutomaton, event: LivingEvent) -> int:
     """When an event that begins a run ceases to live."""
     return NEVER_ENDED if automaton.within is None else event.time + automaton.within
 
 
 def runs(
-    automaton: RegisterAutomaton, events: Sequence[Event], first: int
+    automaton: RegisterAutomaton, events: Sequence[LivingEvent], first: int
 ) -> Iterator[tuple[int, list[Configuration]]]:
     """The last event of each contiguous sub-sequence that begins at `first`, and the runs over it."""
     begun = Configuration(automaton.start, automaton.initial, ())
@@ -98,7 +98,7 @@ def runs(
         yield last, configurations
 
 
-def step(automaton: RegisterAutomaton, before: Configuration, event: Event) -> Iterator[Configuration]:
+def step(automaton: RegisterAutomaton, before: Configuration, event: LivingEvent) -> Iterator[Configuration]:
     """Where one event leads a run."""
     for arc in automaton.arcs:
         if arc.source == before.state and arc.stream == event.stream and arc.exists(event.time):
@@ -123,12 +123,12 @@ def closure(automaton: RegisterAutomaton, reached: Configuration, time: int) -> 
                 waiting.append(Configuration(arc.target, updated(automaton, arc, one, None), one.lineage))
 
 
-def condition(arc: RegisterArc, before: Configuration, event: Event | None) -> bool:
+def condition(arc: RegisterArc, before: Configuration, event: LivingEvent | None) -> bool:
     """Whether the arc's condition holds."""
     return holds(arc.condition, environment(before, event))
 
 
-def updated(automaton: RegisterAutomaton, arc: RegisterArc, before: Configuration, event: Event | None) -> Row:
+def updated(automaton: RegisterAutomaton, arc: RegisterArc, before: Configuration, event: LivingEvent | None) -> Row:
     """The registers after an arc; all are computed from those before it."""
     if not arc.updates:
         return before.registers
@@ -143,7 +143,7 @@ def stored(term: Term, read: Environment, type_: str) -> Value:
     return float(found) if type_ == "float" and isinstance(found, int) else found
 
 
-def environment(before: Configuration, event: Event | None) -> Environment:
+def environment(before: Configuration, event: LivingEvent | None) -> Environment:
     """What terms can read: the event, if one is taken, and the registers."""
     if event is None:
         return Environment(Occurrence((), 0, 0, ()), last=before.registers)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ..automaton import Stay
-from .template import Grouping, GroupTemplate, Source, TemplateClause, TemplateStep
+from .template import Compared, Grouping, GroupTemplate, TemplateClause, TemplateStep
 
 
 class Mechanism(enum.Enum):
@@ -44,7 +44,7 @@ class Layout:
         point = [0.0] * self.dimensions
         for (source, value), at in zip(_constants(grouping), self.coordinates):
             point[at] = value
-            if source is Source.FACTOR:
+            if source is Compared.FACTOR:
                 point[at + 1] = -value
         return point
 
@@ -65,10 +65,10 @@ def layout_of(grouping: Grouping) -> Layout | Against:
     return "; ".join(against)
 
 
-def _constants(grouping: Grouping) -> list[tuple[Source, float]]:
+def _constants(grouping: Grouping) -> list[tuple[Compared, float]]:
     sources = [asked.source for clause in grouping.template.clauses() for asked in clause.asked]
     if grouping.template.window:
-        sources.append(Source.SPAN)
+        sources.append(Compared.SPAN)
     return list(zip(sources, grouping.values))
 
 
@@ -83,7 +83,7 @@ def _placed(grouping: Grouping, first: list[int], equal: dict[int, int]) -> tupl
         if number in equal:
             continue
         found[number] = upto
-        upto += 2 if constants[number][0] is Source.FACTOR else 1
+        upto += 2 if constants[number][0] is Compared.FACTOR else 1
     return upto, tuple(found[equal.get(number, number)] for number in range(len(constants)))
 
 
@@ -97,7 +97,7 @@ def _filter(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
     if len(template.steps) != 1:
         return "it has several steps"
-    if any(asked.source is Source.DURATION for clause in template.clauses() for asked in clause.asked):
+    if any(asked.source is Compared.DURATION for clause in template.clauses() for asked in clause.asked):
         return "the event's duration is compared"
     return "something is forbidden" if template.kills or template.late else ([], {})
 
@@ -108,7 +108,7 @@ def _chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
         return "it has one step"
     if template.kills or template.late:
         return "something is forbidden"
-    if any(asked.source is Source.DURATION for clause in template.steps[0].clauses for asked in clause.asked):
+    if any(asked.source is Compared.DURATION for clause in template.steps[0].clauses for asked in clause.asked):
         return "the first event's duration is compared"
     for step in template.steps[1:]:
         if step.stay is Stay.ALL:
@@ -134,7 +134,7 @@ def _waits(steps: tuple[TemplateStep, ...]) -> str | None:
 
 
 def _single(clause: TemplateClause) -> bool:
-    return len(clause.asked) == 1 and clause.asked[0].source is Source.ATTRIBUTE
+    return len(clause.asked) == 1 and clause.asked[0].source is Compared.ATTRIBUTE
 
 
 def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:

@@ -24,7 +24,7 @@ CLAUSES_MAX: Final = 8  # alternatives of a step
 TURNING: Final = ("<", "<=", ">", ">=")
 
 
-class Source(enum.Enum):
+class Compared(enum.Enum):
     """What is compared with an unknown constant: an attribute, how long the composition takes, the time since the first
     event, or an attribute with the constant times a register, or added to one."""
 
@@ -40,7 +40,7 @@ class Asked:
     """A comparison with an unknown constant. `sign`: -1 where the constant is an upper bound; `register`: a step, and
     an attribute of its event."""
 
-    source: Source
+    source: Compared
     attribute: int
     sign: int
     strict: bool = False
@@ -176,7 +176,7 @@ def clause_of(clause: Clause, known: dict[Attribute, Constant], slots: tuple[int
         if not found:
             rest.append(atom)
         for asked, value in found:
-            if asked.source is Source.FACTOR:
+            if asked.source is Compared.FACTOR:
                 factors.append((asked, value))
             else:
                 closest[asked] = max(value, closest.get(asked, value))
@@ -195,25 +195,25 @@ def _asked(atom: Comparison, slots: tuple[int, ...]) -> list[tuple[Asked, float]
                 return []
             if operator == "=":
                 return [
-                    (Asked(Source.ATTRIBUTE, position, 1), _number(turned(">=", value))),
-                    (Asked(Source.ATTRIBUTE, position, -1), _number(turned("<=", value))),
+                    (Asked(Compared.ATTRIBUTE, position, 1), _number(turned(">=", value))),
+                    (Asked(Compared.ATTRIBUTE, position, -1), _number(turned("<=", value))),
                 ]
-            return [(Asked(Source.ATTRIBUTE, position, sign), _number(turned(operator, value)))]
+            return [(Asked(Compared.ATTRIBUTE, position, sign), _number(turned(operator, value)))]
         case Comparison(
             _,
             Attribute(Side.EVENT, position, "float"),
             Arithmetic("*", Constant(int() | float() as value), Register(slot, at, "float")),
         ) if operator in TURNING and at >= 0 and slots[slot] >= 0:
-            return [(Asked(Source.FACTOR, position, sign, strict, (slots[slot], at)), _number(exact(value)))]
+            return [(Asked(Compared.FACTOR, position, sign, strict, (slots[slot], at)), _number(exact(value)))]
         case Comparison(
             _,
             Attribute(Side.EVENT, position, "float"),
             Arithmetic("+", Constant(int() | float() as value), Register(slot, at, "float")),
         ) if operator in TURNING and at >= 0 and slots[slot] >= 0:
-            asked = Asked(Source.OFFSET, position, sign, strict, (slots[slot], at))
+            asked = Asked(Compared.OFFSET, position, sign, strict, (slots[slot], at))
             return [(asked, _number(turned_offset(operator, value)))]
         case Comparison(_, Duration(True), Constant(int() | float() as value)) if operator in TURNING:
-            return [(Asked(Source.DURATION, -1, sign), _number(turned(operator, value)))]
+            return [(Asked(Compared.DURATION, -1, sign), _number(turned(operator, value)))]
         case Comparison(_, Attribute(Side.EVENT, _), Constant(str())):
             raise NoTemplate("it compares a text with a constant that is not its key")
         case _:

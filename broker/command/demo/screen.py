@@ -49,14 +49,14 @@ class Screen:
         data = line["data"]
         end, start = _clock(line["end"]), _clock(line["start"])
         since = f"since {start:%H:%M}" if start.date() == end.date() else f"since {start:%a %H:%M}"
-        told = Text.assemble(
+        text = Text.assemble(
             (f"{end:%a %d %b %H:%M}  ", "dim"),
             (f"{pattern.name:<{_WIDTH}}  ", pattern.colour),
             (f"{data['tail']}  ", "bold"),
             pattern.story.format_map(data),
             (f"  ({since})", "dim"),
         )
-        self._console.print(told, soft_wrap=True)
+        self._console.print(text, soft_wrap=True)
 
     def learning(self, events: int, until: date) -> None:
         """Print how many earlier departures the broker has learnt from."""
@@ -81,18 +81,18 @@ class Screen:
                 what = "it did not come true"
             case _:
                 return
-        told = Text.assemble(
+        text = Text.assemble(
             (f"{_clock(line['time']):%a %d %b %H:%M}  ", "dim"),
             (f"{LATE_AGAIN.name:<{_WIDTH}}  ", LATE_AGAIN.colour),
             (f"{line['run']}  ", "bold"),
             what,
         )
-        self._console.print(told, soft_wrap=True)
+        self._console.print(text, soft_wrap=True)
 
     def quality(self, found: Mapping[str, Any]) -> None:
         """Print how reliable the forecasts were, from the broker's statistics."""
         skill = found["brier_skill"]
-        told = Text.assemble(
+        text = Text.assemble(
             (f"{LATE_AGAIN.name}", LATE_AGAIN.colour),
             f": {LATE_AGAIN.meaning}. Of {found['notices']} forecasts",
             "" if found["precision"] is None else f" {found['precision']:.0%} came true;",
@@ -101,7 +101,7 @@ class Screen:
             "" if skill is None else f" and {skill:.0%} better (Brier score) than always predicting the base rate",
             f" of {found['base_rate']:.0%}.",
         )
-        self._console.print(told)
+        self._console.print(text)
 
     def summary(self, events: int, publishing_seconds: float, counts: Mapping[str, int]) -> None:
         """Print the counts, and what each pattern means."""

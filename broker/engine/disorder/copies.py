@@ -15,7 +15,7 @@ from ..catalog import Catalog
 from ..program import Program
 from ..subscriber import Subscriber
 from ..target import ALWAYS_SINCE, Feed
-from .readers import RevisingReaders, RevisingSeat
+from .readers import RevisingReader, RevisingReaders
 
 
 def name_of_copy(name: str) -> str:
@@ -56,7 +56,7 @@ class OrderedCopies:
         if declared is not None:
             return declared.disorder == "speculate"
         published = self.catalog.published.get(stream)
-        made = len([seat for seat in self.readers.seats.values() if seat.publish == stream])
+        made = len([reader for reader in self.readers.by_name.values() if reader.publish == stream])
         return published is not None and made == published.publishers > 0
 
     def check(self, subscriber: Subscriber, revises: bool) -> None:
@@ -71,27 +71,27 @@ class OrderedCopies:
 
     def arrange(self) -> None:
         """Start and end second automata, after subscriptions have come or gone. O(subscriptions that revise)."""
-        wanted: list[RevisingSeat] = []
-        for seat in reversed(self.readers.ranked()):
-            if seat.publish is not None and self._readers_in_order(seat.publish, wanted) > 0:
-                wanted.append(seat)
-        names = {seat.subscriber.name for seat in wanted}
+        wanted: list[RevisingReader] = []
+        for reader in reversed(self.readers.ranked()):
+            if reader.publish is not None and self._readers_in_order(reader.publish, wanted) > 0:
+                wanted.append(reader)
+        names = {reader.subscriber.name for reader in wanted}
         for name in [name for name in self.feeds if name not in names]:
             self.program.machines.leave(name_of_copy(name), None, self.feeds.pop(name))
-        for seat in reversed(wanted):
-            self._start(seat)
+        for reader in reversed(wanted):
+            self._start(reader)
 
-    def _readers_in_order(self, stream: str, copies: list[RevisingSeat]) -> int:
+    def _readers_in_order(self, stream: str, copies: list[RevisingReader]) -> int:
         published = self.catalog.published.get(stream)
         readers = 0 if published is None else published.readers
         readers -= len(self.readers.readers.get(stream, ()))
-        return readers + len([seat for seat in copies if stream in seat.streams])
+        return readers + len([reader for reader in copies if stream in reader.streams])
 
-    def _start(self, seat: RevisingSeat) -> None:
-        name = seat.subscriber.name
-        if name in self.feeds or seat.publish is None:
+    def _start(self, reader: RevisingReader) -> None:
+        name = reader.subscriber.name
+        if name in self.feeds or reader.publish is None:
             return
-        plan = seat.subscriber.machine
+        plan = reader.subscriber.machine
         assert plan is not None
-        feed = self.feeds[name] = Feed(self.program.directory.stream(seat.publish), ALWAYS_SINCE, seat.salt)
+        feed = self.feeds[name] = Feed(self.program.directory.stream(reader.publish), ALWAYS_SINCE, reader.salt)
         self.program.machines.join(name_of_copy(name), plan, None, feed)

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, final, overload
 
-from ..executors.matches import ids
+from ..executors.matches import contributed
 from ..executors.revising import Revision
 from ..match import Match
 from ..notices import Finality
@@ -65,15 +65,12 @@ class RevisedResults(Sequence[Match]):
 def _match(subscriber: Subscriber, revision: Revision) -> Match:
     inserted, source = revision
     matched = source.one()
-    lineage = None
-    if subscriber.lineage is not False:
-        lineage = [number for _, item, _ in matched.assigned for number in ids(item)]
     return Match(
         subscriber.name,
         digest(subscriber.identity(), matched.trace, 0),
         matched.start,
         matched.end,
-        lineage,
+        contributed(matched) if subscriber.shows_lineage() else None,
         dict(zip(subscriber.form.schema.names, matched.values, strict=True)),
         lifetime=matched.lifetime,
         withdrawn=not inserted,

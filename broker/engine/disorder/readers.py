@@ -19,7 +19,7 @@ from sortedcontainers import SortedList
 from ...automaton.automaton import Automaton
 from ...events.instant import FOREVER
 from ..account import FAILED, NOT_SUSPENDED, reason_of
-from ..executors.matches import Item, ids
+from ..executors.matches import Item, contributed
 from ..executors.revising import Reviser, Revision
 from ..match import Match
 from ..results import SUSPENSIONS, Failed
@@ -37,7 +37,7 @@ def salt_of(subscriber: Subscriber) -> int:
 
 
 @final
-class RevisingSeat:
+class RevisingReader:
     """A subscription and its machine. `rank`: behind those of all publishers that it reads from; `ends`: those of the
     results that were told and are not final."""
 
@@ -60,13 +60,13 @@ class RevisingReaders:
     """All of them, by name."""
 
     def __init__(self) -> None:
-        self.seats: dict[str, RevisingSeat] = {}
-        self.readers: dict[str, list[tuple[RevisingSeat, int]]] = {}  # with the index of the stream among its own
+        self.by_name: dict[str, RevisingReader] = {}
+        self.readers: dict[str, list[tuple[RevisingReader, int]]] = {}  # with the index of the stream among its own
         self._failures: list[Failed] = []
         self._made = 0
-        self._open: dict[int, RevisingSeat] = {}  # those with results that are not final, by number
+        self._open: dict[int, RevisingReader] = {}  # those with results that are not final, by number
         self._first_end = FOREVER  # no such result ends before
-        self._touched: list[tuple[int, int, RevisingSeat]] = []  # a heap
+        self._touched: list[tuple[int, int, RevisingReader]] = []  # a heap
         self._until_clean = CLEAN_MIN
 
     # --- coming and going ---------------------------------------------------------------------------------------
@@ -74,17 +74,17 @@ class RevisingReaders:
     def join(self, subscriber: Subscriber, reviser: Reviser) -> None:
         """Add a subscription. O(subscriptions here)."""
         self._made += 1
-        seat = self.seats[subscriber.name] = RevisingSeat(subscriber, reviser, self._made)
-        for at, stream in enumerate(seat.streams):
-            self.readers.setdefault(stream, []).append((seat, at))
+        reader = self.by_name[subscriber.name] = RevisingReader(subscriber, reviser, self._made)
+        for at, stream in enumerate(reader.streams):
+            self.readers.setdefault(stream, []).append((reader, at))
         self._rank()
 
     def leave(self, name: str) -> None:
         """Undo `join`. O(subscriptions here)."""
-        seat = self.seats.pop(name)
-        self._open.pop(seat.number, None)
-        for stream in seat.streams:
-            rest = [each for each in self.readers[stream] if each[0] is not seat]
+        reader = self.by_name.pop(name)
+        self._open.pop(reader.number, None)
+        for stream in reader.streams:
+            rest = [each for each in self.readers[stream] if each[0] is not reader]
             if rest:
                 self.readers[stream] = rest
             else:
@@ -92,20 +92,20 @@ class RevisingReaders:
         self._rank()
 
     def _rank(self) -> None:
-        for seat in self.seats.values():
-            seat.rank = 0
+        for reader in self.by_name.values():
+            reader.rank = 0
         changed = True
         while changed:  # ends, since publishing in circles is refused
             changed = False
-            for seat in self.seats.values():
-                before = [other.rank for other in self.seats.values() if other.publish in seat.streams]
+            for reader in self.by_name.values():
+                before = [other.rank for other in self.by_name.values() if other.publish in reader.streams]
                 rank = 1 + max(before, default=0)
-                changed = changed or rank > seat.rank
-                seat.rank = max(rank, seat.rank)
+                changed = changed or rank > reader.rank
+                reader.rank = max(rank, reader.rank)
 
-    def ranked(self) -> list[RevisingSeat]:
+    def ranked(self) -> list[RevisingReader]:
         """All of them, publishers before their readers."""
-        return sorted(self.seats.values(), key=lambda seat: (seat.rank, seat.number))
+        return sorted(self.by_name.values(), key=lambda reader: (reader.rank, reader.number))
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -120,74 +120,76 @@ class RevisingReaders:
         self._settle(found)
 
     def _give(self, stream: str, time: int, number: int, item: Item, row: Any) -> None:
-        for seat, at in self.readers.get(stream, ()):
-            if seat.suspended == NOT_SUSPENDED:
-                heappush(self._touched, (seat.rank, seat.number, seat))
+        for reader, at in self.readers.get(stream, ()):
+            if reader.suspended == NOT_SUSPENDED:
+                heappush(self._touched, (reader.rank, reader.number, reader))
                 try:
-                    seat.reviser.take(at, time, number, item, row)
+                    reader.reviser.take(at, time, number, item, row)
                 except Exception as error:  # any error concerns this subscription only
-                    self._suspend(seat, error, time)
+                    self._suspend(reader, error, time)
 
     def _take_back(self, stream: str, number: int) -> None:
-        for seat, _ in self.readers.get(stream, ()):
-            if seat.suspended == NOT_SUSPENDED:
-                heappush(self._touched, (seat.rank, seat.number, seat))
+        for reader, _ in self.readers.get(stream, ()):
+            if reader.suspended == NOT_SUSPENDED:
+                heappush(self._touched, (reader.rank, reader.number, reader))
                 try:
-                    seat.reviser.retract(number)
+                    reader.reviser.retract(number)
                 except Exception as error:
-                    self._suspend(seat, error, 0)
+                    self._suspend(reader, error, 0)
 
-    def rewrite(self, seat: RevisingSeat, automaton: Automaton, begin: int, end: int, found: RevisedResults) -> None:
+    def rewrite(
+        self, reader: RevisingReader, automaton: Automaton, begin: int, end: int, found: RevisedResults
+    ) -> None:
         """Replace the arcs of a subscription, which differ for the events of [begin, end)."""
-        if seat.suspended != NOT_SUSPENDED:
+        if reader.suspended != NOT_SUSPENDED:
             return
-        heappush(self._touched, (seat.rank, seat.number, seat))
+        heappush(self._touched, (reader.rank, reader.number, reader))
         try:
-            seat.reviser.write(automaton, begin, end)
+            reader.reviser.write(automaton, begin, end)
         except Exception as error:
-            self._suspend(seat, error, begin)
+            self._suspend(reader, error, begin)
         self._settle(found)
 
     def _settle(self, found: RevisedResults) -> None:
         """Report the changes of all machines that something has reached; those of a stream reach its readers."""
         touched = self._touched
-        last: RevisingSeat | None = None
+        last: RevisingReader | None = None
         while touched:
-            _, _, seat = heappop(touched)
-            if seat is last:
+            _, _, reader = heappop(touched)
+            if reader is last:
                 continue
-            last = seat
-            if seat.suspended != NOT_SUSPENDED:
-                self._report(seat, found)
+            last = reader
+            if reader.suspended != NOT_SUSPENDED:
+                self._report(reader, found)
                 continue
             try:
-                revisions = seat.reviser.settle()
+                revisions = reader.reviser.settle()
             except Exception as error:
-                self._suspend(seat, error, 0)
-                self._report(seat, found)
+                self._suspend(reader, error, 0)
+                self._report(reader, found)
                 continue
             for revision in revisions:
-                self._tell(seat, revision, found)
+                self._tell(reader, revision, found)
 
-    def _tell(self, seat: RevisingSeat, revision: Revision, found: RevisedResults) -> None:
-        found.add(seat.subscriber, revision)
+    def _tell(self, reader: RevisingReader, revision: Revision, found: RevisedResults) -> None:
+        found.add(reader.subscriber, revision)
         inserted, source = revision
         matched = source.one()
         if inserted:
-            seat.ends.add(matched.end)
-            self._open[seat.number] = seat
+            reader.ends.add(matched.end)
+            self._open[reader.number] = reader
             self._first_end = min(self._first_end, matched.end)
         else:
-            seat.ends.discard(matched.end)
-        if seat.publish is None or seat.publish not in self.readers:
+            reader.ends.discard(matched.end)
+        if reader.publish is None or reader.publish not in self.readers:
             return
         assert matched.trace is not None
-        number = int(mixed(matched.trace, seat.salt, 0))
+        number = int(mixed(matched.trace, reader.salt, 0))
         if not inserted:
-            self._take_back(seat.publish, number)
+            self._take_back(reader.publish, number)
             return
-        contributed = tuple([number for _, item, _ in matched.assigned for number in ids(item)])
-        self._give(seat.publish, matched.end, number, (number, contributed), matched.values)
+        lineage = (number, tuple(contributed(matched)))
+        self._give(reader.publish, matched.end, number, lineage, matched.values)
 
     # --- time ---------------------------------------------------------------------------------------------------
 
@@ -196,96 +198,96 @@ class RevisingReaders:
         results that become final are told so. O(subscriptions with results that are not final), for a promise in words
         O(subscriptions here); and now and then O(their keys)."""
         if promised:
-            self._close(list(self.seats.values()), True, safe, found)
+            self._close(list(self.by_name.values()), True, safe, found)
         elif self._first_end < safe:
             self._close([self._open[number] for number in sorted(self._open)], False, safe, found)
         self._until_clean -= 1
         if promised or self._until_clean < 0:
             running = self._running()
-            for seat in running:
-                seat.reviser.punctuate(safe)
-            self._until_clean = CLEAN_MIN + sum([seat.reviser.keys() for seat in running])
+            for reader in running:
+                reader.reviser.punctuate(safe)
+            self._until_clean = CLEAN_MIN + sum([reader.reviser.keys() for reader in running])
 
-    def _close(self, seats: list[RevisingSeat], promised: bool, safe: int, found: RevisedResults) -> None:
+    def _close(self, by_name: list[RevisingReader], promised: bool, safe: int, found: RevisedResults) -> None:
         """Forget the ends before the safe time, and tell the subscriptions that these are final."""
         self._first_end = FOREVER
-        for seat in seats:
-            ends = seat.ends
+        for reader in by_name:
+            ends = reader.ends
             before = ends.bisect_left(safe)
             del ends[:before]
-            if (promised or before > 0) and seat.suspended == NOT_SUSPENDED:
-                found.tell(seat.subscriber, safe)
+            if (promised or before > 0) and reader.suspended == NOT_SUSPENDED:
+                found.tell(reader.subscriber, safe)
             if len(ends) > 0:
                 self._first_end = min(self._first_end, ends[0])
             else:
-                self._open.pop(seat.number, None)
+                self._open.pop(reader.number, None)
 
-    def _running(self) -> list[RevisingSeat]:
-        return [seat for seat in self.seats.values() if seat.suspended == NOT_SUSPENDED]
+    def _running(self) -> list[RevisingReader]:
+        return [reader for reader in self.by_name.values() if reader.suspended == NOT_SUSPENDED]
 
     # --- suspension ---------------------------------------------------------------------------------------------
 
-    def _suspend(self, seat: RevisingSeat, error: Exception, time: int) -> None:
-        seat.suspended = reason_of(error)
-        seat.since = time
-        if seat.suspended == FAILED:
-            self._failures.append(Failed(seat.subscriber.name, self._reference(seat), error))
+    def _suspend(self, reader: RevisingReader, error: Exception, time: int) -> None:
+        reader.suspended = reason_of(error)
+        reader.since = time
+        if reader.suspended == FAILED:
+            self._failures.append(Failed(reader.subscriber.name, self._reference(reader), error))
 
-    def _reference(self, seat: RevisingSeat) -> str:
-        return digest(f"{seat.subscriber.identity()}suspended\0", seat.since, 0)
+    def _reference(self, reader: RevisingReader) -> str:
+        return digest(f"{reader.subscriber.identity()}suspended\0", reader.since, 0)
 
-    def _report(self, seat: RevisingSeat, found: RevisedResults) -> None:
+    def _report(self, reader: RevisingReader, found: RevisedResults) -> None:
         """Tell that the subscription is suspended, once."""
-        name, since = seat.subscriber.name, seat.since
-        made = Match(name, self._reference(seat), since, since, None, {}, limit=SUSPENSIONS[seat.suspended])
-        found.report(seat.subscriber, made)
+        name, since = reader.subscriber.name, reader.since
+        made = Match(name, self._reference(reader), since, since, None, {}, limit=SUSPENSIONS[reader.suspended])
+        found.report(reader.subscriber, made)
         found.failures += self._failures
         self._failures.clear()
 
     def suspended(self) -> dict[str, tuple[str, int]]:
         """The subscriptions that find nothing more: name, reason and time."""
-        seats = self.seats.items()
-        return {name: (SUSPENSIONS[s.suspended], s.since) for name, s in seats if s.suspended != NOT_SUSPENDED}
+        by_name = self.by_name.items()
+        return {name: (SUSPENSIONS[s.suspended], s.since) for name, s in by_name if s.suspended != NOT_SUSPENDED}
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
     def statistics(self) -> dict[str, int]:
         """The sums of the machines' counts."""
         figures: dict[str, int] = {}
-        for seat in self._running():
-            for name, count in seat.reviser.statistics().items():
+        for reader in self._running():
+            for name, count in reader.reviser.statistics().items():
                 figures[name] = figures.get(name, 0) + count
         return figures
 
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
         assert not self._touched
-        for seat in self._running():
-            seat.reviser.check_invariants()
-        assert {seat.number for seats in self.readers.values() for seat, _ in seats} == {
-            seat.number for seat in self.seats.values()
+        for reader in self._running():
+            reader.reviser.check_invariants()
+        assert {reader.number for by_name in self.readers.values() for reader, _ in by_name} == {
+            reader.number for reader in self.by_name.values()
         }
 
     def dump(self) -> Any:
-        seats = [
+        by_name = [
             [
                 name,
-                seat.suspended,
-                seat.since,
-                list(seat.ends),
-                None if seat.suspended != NOT_SUSPENDED else seat.reviser.dump(),
+                reader.suspended,
+                reader.since,
+                list(reader.ends),
+                None if reader.suspended != NOT_SUSPENDED else reader.reviser.dump(),
             ]
-            for name, seat in self.seats.items()
+            for name, reader in self.by_name.items()
         ]
-        return [self._until_clean, seats]
+        return [self._until_clean, by_name]
 
     def load(self, data: Any) -> None:
-        self._until_clean, seats = data
-        for name, suspended, since, ends, kept in seats:
-            seat = self.seats[name]
-            seat.suspended, seat.since, seat.ends = suspended, since, SortedList(ends)
+        self._until_clean, by_name = data
+        for name, suspended, since, ends, kept in by_name:
+            reader = self.by_name[name]
+            reader.suspended, reader.since, reader.ends = suspended, since, SortedList(ends)
             if len(ends) > 0:
-                self._open[seat.number] = seat
+                self._open[reader.number] = reader
                 self._first_end = min(self._first_end, ends[0])
             if suspended == NOT_SUSPENDED:
-                seat.reviser.load(kept)
+                reader.reviser.load(kept)

@@ -76,9 +76,9 @@ class Reordering:
         return stream.disorder != "arrival" or stream.name in self.readers.readers
 
     @property
-    def told(self) -> int:
+    def reported_until(self) -> int:
         """The time before which later calls give no results; FOREVER if some are not told in the order of time."""
-        return FOREVER if len(self.readers.seats) > 0 else self.marks.safe
+        return FOREVER if len(self.readers.by_name) > 0 else self.marks.safe
 
     def publish(
         self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int], first: int
@@ -110,7 +110,7 @@ class Reordering:
     def _pass_time(self, promised: bool, found: RevisedResults) -> None:
         if len(self.ahead) > 0:
             self._catch_up(found)
-        if len(self.readers.seats) > 0:
+        if len(self.readers.by_name) > 0:
             self.readers.pass_time(self.marks.safe, promised, found)
 
     def _catch_up(self, found: RevisedResults) -> None:
@@ -161,9 +161,9 @@ class Reordering:
     def rewrite(self, name: str, automaton: Automaton, begin: int, end: int) -> JoinedResults:
         """Replace the arcs of a subscription, if it revises, for the events of [begin, end)."""
         found = RevisedResults()
-        seat = self.readers.seats.get(name)
-        if seat is not None:
-            self.readers.rewrite(seat, automaton, begin, end, found)
+        reader = self.readers.by_name.get(name)
+        if reader is not None:
+            self.readers.rewrite(reader, automaton, begin, end, found)
         return JoinedResults([found])
 
     # --- time ---------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class Reordering:
 
     def leave(self, name: str) -> None:
         """A subscription goes."""
-        if name in self.readers.seats:
+        if name in self.readers.by_name:
             self.readers.leave(name)
 
     # --- questions ----------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class Reordering:
         return {
             "buffered_events": len(self.buffer),
             "events_ahead": len(self.ahead),
-            "revising": len(self.readers.seats),
+            "revising": len(self.readers.by_name),
             "finality_behind": max(0, marks.newest - marks.safe) if known else None,
         }
 

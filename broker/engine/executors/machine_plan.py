@@ -13,7 +13,7 @@ from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
 from ...forecast.progress import Progress
 from ...forecast.states import States
-from ..binding import Bound, MarkedParts
+from ..binding import BoundLiterals, MarkedParts
 from ..directory import Directory
 from ..options import Options
 from ..target import Outcome, Target
@@ -170,7 +170,7 @@ class Known(NamedTuple):
     machine: Executor | Reviser | None
 
 
-PlanMaker: TypeAlias = Callable[[Bound, Automaton], MachinePlan]
+PlanMaker: TypeAlias = Callable[[BoundLiterals, Automaton], MachinePlan]
 
 
 def counted(number: int, one: str, more: str = "") -> str:

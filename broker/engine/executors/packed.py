@@ -68,6 +68,19 @@ def roomy(values: vec[i64], size: i64) -> vec[i64]:
     return fresh
 
 
+def roomy_floats(values: vec[float], size: i64) -> vec[float]:
+    """The same for floats."""
+    wanted: i64 = max(ROOM, 2 * len(values), size)
+    if not COMPILED:
+        values.extend([0.0] * (wanted - len(values)))  # type: ignore[attr-defined]  # a list
+        return values
+    fresh = vec[float]([0.0] * wanted)
+    j: i64
+    for j in range(len(values)):
+        fresh[j] = values[j]
+    return fresh
+
+
 def shifted(values: vec[float], first: i64, upto: i64) -> None:
     """Move the values from `first` to below `upto` to the front. O(values moved)."""
     j: i64

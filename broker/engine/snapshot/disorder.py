@@ -17,7 +17,8 @@ def save_options(state: EngineState) -> Any:
     """The option `results` of each subscription that has it, and the names of those that revise."""
     named = {name: s.results for name, s in state.catalog.subscriptions.items() if s.results is not None}
     disorder = state.engine.disorder
-    return None if disorder is None and not named else [named, [] if disorder is None else list(disorder.readers.seats)]
+    revising = [] if disorder is None else list(disorder.readers.by_name)
+    return None if disorder is None and not named else [named, revising]
 
 
 def restore_options(state: EngineState, content: Any) -> None:

@@ -40,7 +40,6 @@ from .syntax import (
     AggregateExpression,
     ClockWindows,
     Equivalence,
-    Extent,
     Implication,
     Keep,
     MarkedWindows,
@@ -50,6 +49,7 @@ from .syntax import (
     QuantifiedFormula,
     SessionWindows,
     WindowQuery,
+    WindowSize,
 )
 
 _KEYWORDS: Final = (
@@ -166,19 +166,19 @@ class _WindowReader(Transformer[Token, WindowQuery]):
     def session(self, children: list[Any]) -> SessionWindows:
         return SessionWindows(children[1], place(children[0]))
 
-    def every(self, children: list[Any]) -> Extent | None:
+    def every(self, children: list[Any]) -> WindowSize | None:
         return children[1] if children else None
 
     def offset(self, children: list[Any]) -> tuple[int, int] | None:
         return (children[1], place(children[0])) if children else None
 
-    def size(self, children: list[Token]) -> Extent:
+    def size(self, children: list[Token]) -> WindowSize:
         number, *unit = children
         events = bool(unit) and unit[0].type == "EVENTS"
         amount = _whole(number, "events") if events else self.length(children)
         if amount == 0:
             raise Misread(place(number), "expected a size of at least 1, found 0")
-        return Extent(amount, events, place(number))
+        return WindowSize(amount, events, place(number))
 
     def length(self, children: list[Token]) -> int:
         try:
@@ -308,7 +308,7 @@ class _WindowReader(Transformer[Token, WindowQuery]):
         return (name_of(children[1]), name_of(children[3])) if children else None
 
 
-def _clock(size: Extent | None, slide: Extent | None, offset: tuple[int, int] | None, at: int) -> ClockWindows:
+def _clock(size: WindowSize | None, slide: WindowSize | None, offset: tuple[int, int] | None, at: int) -> ClockWindows:
     if offset is not None and slide is not None and slide.events:
         raise Misread(offset[1], "expected OFFSET beside durations alone")
     return ClockWindows(size, slide, 0 if offset is None else offset[0], at)

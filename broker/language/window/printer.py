@@ -25,7 +25,6 @@ from .syntax import (
     AggregateExpression,
     ClockWindows,
     Equivalence,
-    Extent,
     Implication,
     MarkedWindows,
     Membership,
@@ -34,6 +33,7 @@ from .syntax import (
     QuantifiedFormula,
     SessionWindows,
     WindowQuery,
+    WindowSize,
 )
 
 # Binding strengths of regular expressions: one inside another that binds tighter needs parentheses.
@@ -70,7 +70,7 @@ def print_windows(windows: Pairs | ClockWindows | SessionWindows | MarkedWindows
             return " ".join(text)
 
 
-def _extent(extent: Extent) -> str:
+def _extent(extent: WindowSize) -> str:
     return f"{extent.amount} EVENTS" if extent.events else format_duration(extent.amount)
 
 

@@ -19,7 +19,7 @@ KEEPS: Final[tuple[Keep, ...]] = ("shortest", "longest", "earliest", "latest")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Extent:
+class WindowSize:
     """A length: a duration in microseconds, or a number of events."""
 
     amount: int
@@ -51,8 +51,8 @@ class Pairs:
 class ClockWindows:
     """`LAST size EVERY slide OFFSET offset`; `size` is None for `EVERY slide`, `slide` for `LAST size`."""
 
-    size: Extent | None
-    slide: Extent | None
+    size: WindowSize | None
+    slide: WindowSize | None
     offset: int
     at: int = field(default=-1, compare=False, repr=False)
 

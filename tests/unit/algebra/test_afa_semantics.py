@@ -11,7 +11,7 @@ import pytest
 
 from broker.algebra.afa.lowering import lower, lower_arcs
 from broker.algebra.afa.register_automaton import RegisterAutomaton
-from broker.algebra.afa.semantics import Event, Result, results
+from broker.algebra.afa.semantics import LivingEvent, Result, results
 from broker.events.errors import QueryError
 from broker.events.schema import Schema
 from broker.language.afa import parse, parse_arc
@@ -31,7 +31,7 @@ def played(case: dict[str, Any]) -> list[Result]:
     definitions = tomllib.loads(case["subscriptions"])
     schema = Schema.declare(definitions["streams"]["S"]["attributes"])
     automaton = automaton_of(definitions["subscriptions"]["q"]["query"], schema)
-    events: dict[int, Event] = {}
+    events: dict[int, LivingEvent] = {}
     newest = 0
     for line in case["events"]:
         if "update" in line:
@@ -41,7 +41,7 @@ def played(case: dict[str, Any]) -> list[Result]:
             del events[line["retract"]]
         elif "stream" in line:
             row = tuple(line["data"][name] for name in schema.names)
-            events[line["id"]] = Event(line["id"], line["time"], 0, row)
+            events[line["id"]] = LivingEvent(line["id"], line["time"], 0, row)
             newest = max(newest, line["time"])
     return results(automaton, list(events.values()))
 
@@ -71,33 +71,34 @@ def test_an_arc_without_event_is_followed_after_each_event_and_before_the_first(
     automaton = automaton_of(
         "FROM S REGISTER k INT = 0 START a FINAL d a ~> b SET k = 1 b -> c WHEN ty = 'A' c ~> d WHEN k = 1 SET k = 2"
     )
-    found = results(automaton, [Event(1, 1, 0, ("A", 1.0, 1)), Event(2, 2, 0, ("B", 1.0, 1))])
+    found = results(automaton, [LivingEvent(1, 1, 0, ("A", 1.0, 1)), LivingEvent(2, 2, 0, ("B", 1.0, 1))])
     assert [(one.lineage, one.registers) for one in found] == [((1,), (2,))]
 
 
 def test_two_runs_that_come_to_the_same_are_one_result_with_the_first_arcs_lineage() -> None:
     automaton = automaton_of("FROM S START a FINAL c a -> b WHEN ty = 'A' a -> b WHEN x > 0 b -> c")
-    found = results(automaton, [Event(1, 1, 0, ("A", 1.0, 1)), Event(2, 2, 0, ("B", 1.0, 1))])
+    found = results(automaton, [LivingEvent(1, 1, 0, ("A", 1.0, 1)), LivingEvent(2, 2, 0, ("B", 1.0, 1))])
     assert [one.lineage for one in found] == [(1, 2)]
 
 
 def test_an_arc_without_on_takes_the_events_of_every_stream() -> None:
     automaton = automaton_of("FROM S, T START a FINAL c a -> b WHEN ty = 'A' b -> c ON T")
     assert [(arc.stream, arc.name) for arc in automaton.arcs] == [(0, ""), (1, ""), (1, "")]
-    events = [Event(1, 1, 1, ("A",)), Event(2, 2, 1, ("B",)), Event(3, 3, 0, ("A", 1.0, 1)), Event(4, 4, 1, ("C",))]
+    rows = ((1, ("A",)), (1, ("B",)), (0, ("A", 1.0, 1)), (1, ("C",)))
+    events = [LivingEvent(at, at, stream, row) for at, (stream, row) in enumerate(rows, 1)]
     assert [one.lineage for one in results(automaton, events)] == [(1, 2), (3, 4)]
 
 
 def test_a_register_without_value_is_null_and_satisfies_nothing() -> None:
     automaton = automaton_of("FROM S REGISTER r FLOAT = 1 START a FINAL b, c a -> b SET r = x / 0 b -> c WHEN r = r")
-    found = results(automaton, [Event(1, 1, 0, ("A", 1.0, 1)), Event(2, 2, 0, ("A", 1.0, 1))])
+    found = results(automaton, [LivingEvent(1, 1, 0, ("A", 1.0, 1)), LivingEvent(2, 2, 0, ("A", 1.0, 1))])
     assert [(one.lineage, one.registers) for one in found] == [((1,), (None,)), ((2,), (None,))]
     assert automaton.registers.declared() == {"r": "float?"}
 
 
 def test_arcs_are_deleted_for_a_while() -> None:
     automaton = automaton_of("FROM S START a FINAL b go: a -> b").deleted("go", 2, 4)
-    events = [Event(at, at, 0, ("A", 1.0, 1)) for at in range(1, 6)]
+    events = [LivingEvent(at, at, 0, ("A", 1.0, 1)) for at in range(1, 6)]
     assert [one.lineage for one in results(automaton, events)] == [(1,), (4,), (5,)]
 
 

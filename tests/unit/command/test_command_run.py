@@ -36,7 +36,7 @@ class EchoEngine:
     def __init__(self) -> None:
         self.streams = {"Tick": TICK}
         self.calls: list[str] = []
-        self.told: int | None = None
+        self.reported_until: int | None = None
 
     def publish(
         self,
@@ -46,9 +46,9 @@ class EchoEngine:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> list[Echo]:
-        check_times(TICK, times, self.told)
+        check_times(TICK, times, self.reported_until)
         check_rows(TICK, rows)
-        self.told = times[-1]
+        self.reported_until = times[-1]
         self.calls.append(f"publish {len(times)}")
         return [Echo(time, str(row[0])) for time, row in zip(times, rows)]
 

@@ -11,7 +11,7 @@ from ....algebra.normal_form import Clause
 from ....algebra.predicate import condition
 from ....algebra.terms import Register, walk
 from ....automaton.analyses.mechanism import Layout, Mechanism
-from ....automaton.analyses.template import GroupTemplate, Source, TemplateClause, reads_registers
+from ....automaton.analyses.template import Compared, GroupTemplate, TemplateClause, reads_registers
 from ....automaton.automaton import Stay, TimeModel
 from .any_match import AnyCell, AnyTemplate
 from .cell import GroupCell
@@ -28,11 +28,11 @@ from .trailing import TrailingCell, TrailingTemplate
 from .wait import WaitCell, WaitTemplate
 
 SOURCES: Final = {
-    Source.ATTRIBUTE: ATTRIBUTE,
-    Source.DURATION: DURATION,
-    Source.SPAN: SPAN,
-    Source.FACTOR: FACTOR,
-    Source.OFFSET: OFFSET,
+    Compared.ATTRIBUTE: ATTRIBUTE,
+    Compared.DURATION: DURATION,
+    Compared.SPAN: SPAN,
+    Compared.FACTOR: FACTOR,
+    Compared.OFFSET: OFFSET,
 }
 STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, Stay.FAILING: NEXT}
 

@@ -20,7 +20,7 @@ from ...literals import Literals
 from ...recipes import Recipe
 from ...subscriber import Subscriber
 from ...target import Feed, Outcome, Target
-from ...transition import UNBOUNDED, Place, Transition, Update
+from ...transition import UNBOUNDED, Place, SlotUpdate, Transition
 from ...watcher import Watch, Watcher
 from ..merged import MergedAutomata, MergedRuns, SchemaOf
 from .bulk import Bulk
@@ -139,9 +139,9 @@ class KeyedAutomata(MergedAutomata):
         place = self.directory.place(node.number, node.depth, node.state)
         self.places[node.number] = place
         self.directory.count(node.state.stream, 1)
-        update = Update(node.entry.update) if node.entry.update else None
+        update = SlotUpdate(node.entry.update) if node.entry.update else None
         if node.rebind is not None:
-            loop = Update(node.rebind.update) if node.rebind.update else None
+            loop = SlotUpdate(node.rebind.update) if node.rebind.update else None
             place.rebind = Transition(node.rebind.guard, loop, place, None)
         self._forward_bounds[node.number] = 0
         if node.parent.parent is None:
@@ -152,7 +152,7 @@ class KeyedAutomata(MergedAutomata):
             self._add_arc(node.parent, arc)
 
     def _start_arc(
-        self, start: SharedState, guard: Form, update: Update | None, place: Place | None, target: Target | None
+        self, start: SharedState, guard: Form, update: SlotUpdate | None, place: Place | None, target: Target | None
     ) -> StartArc:
         space, key, guard = self.directory.start_cell(start.state.stream, guard)
         return StartArc(space, key, Transition(guard, update, place, target))

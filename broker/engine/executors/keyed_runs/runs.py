@@ -28,7 +28,7 @@ from ...index.arcs import ArcIndex
 from ...index.spaces import Key, Space, waiting_key
 from ...target import Target
 from ...trace import mixed
-from ...transition import Place, Transition, Update
+from ...transition import Place, SlotUpdate, Transition
 from ..epoch_matches import Fault
 from ..matches import Lineage, PartialMatch
 from ..merged import MergedOrder, MergedRuns
@@ -181,7 +181,7 @@ class KeyedRuns(MergedRuns):
             except Exception as error:  # any error concerns this arc only
                 self.found.faults.append(Fault(arc, error))
 
-    def _enter(self, place: Place, update: Update | None, before: Run | None) -> None:
+    def _enter(self, place: Place, update: SlotUpdate | None, before: Run | None) -> None:
         """Put a new run into `place`, which continues `before` or begins here, unless no event can ever affect it."""
         row, time = self.row, self.time
         bound: Row = ()

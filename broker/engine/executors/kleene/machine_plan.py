@@ -13,7 +13,7 @@ from ....automaton.analyses.measures import measures_of, monotone, variant
 from ....automaton.automaton import Automaton
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
-from ...binding import Bound, MarkedParts
+from ...binding import BoundLiterals, MarkedParts
 from ...options import Options
 from ...target import Outcome, Target
 from ..contract import Executor, Input, Member
@@ -61,7 +61,7 @@ class PatternPlan(MachinePlan):
     def maker(self, parts: MarkedParts) -> PlanMaker:
         make, varies = plan_maker(self.plan, parts), self.variant is not None
 
-        def made(bound: Bound, automaton: Automaton) -> MachinePlan:
+        def made(bound: BoundLiterals, automaton: Automaton) -> MachinePlan:
             return PatternPlan(automaton, self.published, make(bound), varies)
 
         return made

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....algebra.normal_form import Form
-from ...binding import UNMARKED, Bound, MarkedParts
+from ...binding import UNMARKED, BoundLiterals, MarkedParts
 from .plan import ForbiddenEvents, KeyedInput, KleenePlan, OperandStep
 
 
-def plan_maker(plan: KleenePlan, parts: MarkedParts) -> Callable[[Bound], KleenePlan]:
+def plan_maker(plan: KleenePlan, parts: MarkedParts) -> Callable[[BoundLiterals], KleenePlan]:
     """A function that makes the plan of the same automaton with other literals."""
     automaton = parts.automaton(plan.automaton)
     inputs = [(parts.form(given.guard), given) for given in plan.inputs]
@@ -20,7 +20,7 @@ def plan_maker(plan: KleenePlan, parts: MarkedParts) -> Callable[[Bound], Kleene
     negations = [(parts.form(each.rest), each) for each in plan.negations]
     key = plan.key
 
-    def made(bound: Bound) -> KleenePlan:
+    def made(bound: BoundLiterals) -> KleenePlan:
         return KleenePlan(
             automaton(bound),
             tuple([g if n == UNMARKED else KeyedInput(g.stream, bound.forms[n], g.key) for n, g in inputs]),
@@ -37,13 +37,13 @@ def plan_maker(plan: KleenePlan, parts: MarkedParts) -> Callable[[Bound], Kleene
     return made
 
 
-def _step(step: OperandStep, parts: MarkedParts) -> Callable[[Bound], OperandStep]:
+def _step(step: OperandStep, parts: MarkedParts) -> Callable[[BoundLiterals], OperandStep]:
     begin, take, end = parts.form(step.begin_rest), parts.form(step.take_rest), parts.form(step.end)
     begun, taken = parts.sources(step.begun), parts.sources(step.taken)
     if (begin, take, end) == (UNMARKED, UNMARKED, UNMARKED) and begun is None and taken is None:
         return lambda bound: step
 
-    def made(bound: Bound) -> OperandStep:
+    def made(bound: BoundLiterals) -> OperandStep:
         return OperandStep(
             step.strategy,
             step.begin,
@@ -58,5 +58,5 @@ def _step(step: OperandStep, parts: MarkedParts) -> Callable[[Bound], OperandSte
     return made
 
 
-def _form(number: int, form: Form, bound: Bound) -> Form:
+def _form(number: int, form: Form, bound: BoundLiterals) -> Form:
     return form if number == UNMARKED else bound.forms[number]

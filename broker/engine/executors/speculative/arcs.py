@@ -21,7 +21,7 @@ from ....automaton.automaton import Arc, Automaton, Kind
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, integers, put, put_integer
-from .arena import Layout, unknowns
+from .arena import NodeLayout, unknowns
 from .classes import EventClasses
 from .operations import WORDS, Operation
 from .written import CLAUSES, IGNORES, Written, written
@@ -50,7 +50,7 @@ class ArcTable:
     `labels`: for each arc of the automaton what the digest of a run says of its target, instead of its number.
     """
 
-    def __init__(self, automaton: Automaton, layout: Layout, labels: list[int] | None = None) -> None:
+    def __init__(self, automaton: Automaton, layout: NodeLayout, labels: list[int] | None = None) -> None:
         self.automaton = automaton
         self.layout = layout
         self.final: i64 = automaton.final

@@ -17,7 +17,7 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....automaton.automaton import Automaton
-from ..packed import Floats, Integers, floats, integers
+from ..packed import Floats, Integers, floats, integers, roomy, roomy_floats
 
 with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import vec
@@ -53,34 +53,8 @@ def marks(unmarked: i64, marked: i64) -> Integers:
     return vec[i64]([0] * unmarked + [1] * marked)
 
 
-def grown(values: Integers, size: i64) -> Integers:
-    """The column with at least that length. O(its length); it doubles."""
-    wanted: i64 = max(2 * len(values), size)
-    if not COMPILED:
-        values.extend([0] * (wanted - len(values)))  # type: ignore[attr-defined]  # a list
-        return values
-    fresh = vec[i64]([0] * wanted)
-    j: i64
-    for j in range(len(values)):
-        fresh[j] = values[j]
-    return fresh
-
-
-def grown_floats(values: Floats, size: i64) -> Floats:
-    """The same for floats."""
-    wanted: i64 = max(2 * len(values), size)
-    if not COMPILED:
-        values.extend([0.0] * (wanted - len(values)))  # type: ignore[attr-defined]  # a list
-        return values
-    fresh = vec[float]([0.0] * wanted)
-    j: i64
-    for j in range(len(values)):
-        fresh[j] = values[j]
-    return fresh
-
-
 @final
-class Layout:
+class NodeLayout:
     """Where registers are: `banks` and `places` by register. The last two words of a record are digest and link."""
 
     def __init__(self, automaton: Automaton) -> None:
@@ -106,7 +80,7 @@ class Layout:
 class Arena:
     """`top`: the number of nodes. `links` has pairs: the link before, and the id of an event; `linked` counts them."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: NodeLayout) -> None:
         self.layout = layout
         self.top: i64 = 0
         self.room: i64 = 0
@@ -123,8 +97,8 @@ class Arena:
             return
         layout = self.layout
         self.room = max(2 * self.room, nodes)
-        self.words = grown(self.words, self.room * layout.stride)
-        self.numbers = grown_floats(self.numbers, self.room * layout.floats)
+        self.words = roomy(self.words, self.room * layout.stride)
+        self.numbers = roomy_floats(self.numbers, self.room * layout.floats)
         if layout.objects > 0:
             missing: list[object] = [None] * (self.room * layout.objects - len(self.objects))
             self.objects.extend(missing)
@@ -132,14 +106,14 @@ class Arena:
     def reserve_links(self, count: i64) -> None:
         """Make room for that many more links."""
         if 2 * (self.linked + count) > len(self.links):
-            self.links = grown(self.links, 2 * (self.linked + count))
+            self.links = roomy(self.links, 2 * (self.linked + count))
 
     def link(self, before: i64, id: i64) -> i64:
         """A new link to an event. O(1), amortised."""
         at = self.linked
         links = self.links
         if 2 * at + 2 > len(links):
-            links = self.links = grown(links, 2 * at + 2)
+            links = self.links = roomy(links, 2 * at + 2)
         links[2 * at] = before
         links[2 * at + 1] = id
         self.linked = at + 1
@@ -221,7 +195,7 @@ class Arena:
         self.top += 1
 
 
-def read_registers(layout: Layout, words: Integers, numbers: Floats, objects: list[object], node: i64) -> Slots:
+def read_registers(layout: NodeLayout, words: Integers, numbers: Floats, objects: list[object], node: i64) -> Slots:
     """The registers of a record as values."""
     found: list[object] = []
     nulls = words[node * layout.stride + NULLS]
@@ -241,7 +215,7 @@ def read_registers(layout: Layout, words: Integers, numbers: Floats, objects: li
 
 
 def store(
-    layout: Layout, words: Integers, numbers: Floats, objects: list[object], node: i64, register: i64, value: Any
+    layout: NodeLayout, words: Integers, numbers: Floats, objects: list[object], node: i64, register: i64, value: Any
 ) -> None:
     """Set a register of a record."""
     bank = layout.banks[register]

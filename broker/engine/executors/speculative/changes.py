@@ -12,15 +12,15 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
-from ..packed import Floats, Integers, floats, integers
-from .arena import NONE, ORDER, START, STATE, Arena, Layout, grown, grown_floats, read_registers, store
+from ..packed import Floats, Integers, floats, integers, roomy, roomy_floats
+from .arena import NONE, ORDER, START, STATE, Arena, NodeLayout, read_registers, store
 
 ROOM: Final = 16
-TOLD: Final = 2  # numbers of a change: the time of its last event, and whether it is added
+SUMMARY: Final = 2  # numbers of a change: the time of its last event, and whether it is added
 
 
 @final
-class Node:
+class RunNode:
     """A run. It began with the event at time `start` with number `order`, and lives as long as that event, until `end`.
 
     `trace` is the digest of the events that it took, `links` are these.
@@ -39,12 +39,12 @@ class Node:
 
 
 @final
-class Change:
+class ResultChange:
     """A result that was added (`inserted`) or removed: the run, and the time of its last event."""
 
     __slots__ = ("inserted", "node", "time")
 
-    def __init__(self, inserted: bool, node: Node, time: i64) -> None:
+    def __init__(self, inserted: bool, node: RunNode, time: i64) -> None:
         self.inserted = inserted
         self.node = node
         self.time = time
@@ -54,11 +54,11 @@ class Change:
 class Changes:
     """A sequence of changes. Those collected so far, or, once settled, those that are left; these never change.
 
-    `words`, `numbers` and `objects`: copies of records; `told`: TOLD numbers each. `left` are left, those that are
+    `words`, `numbers`, `objects`: copies of records; `summaries`: SUMMARY numbers each. `left` are left, those that are
     `picked` or all; `links`: those of the arena, for the events that each took.
     """
 
-    def __init__(self, layout: Layout, within: i64, expected: i64 = 0) -> None:
+    def __init__(self, layout: NodeLayout, within: i64, expected: i64 = 0) -> None:
         self.layout = layout
         self.within = within
         self.count: i64 = 0
@@ -67,7 +67,7 @@ class Changes:
         self.words: Integers = integers()
         self.numbers: Floats = floats()
         self.objects: list[object] = []
-        self.told: Integers = integers()
+        self.summaries: Integers = integers()
         self.left: i64 = 0
         self.picked: list[int] = []
         self.links: Integers = integers()
@@ -83,8 +83,8 @@ class Changes:
         if at >= self.room:
             self.reserve(at + 1)
         self.count = at + 1
-        self.told[TOLD * at] = time
-        self.told[TOLD * at + 1] = 1 if inserted else 0
+        self.summaries[SUMMARY * at] = time
+        self.summaries[SUMMARY * at + 1] = 1 if inserted else 0
         if not inserted:
             self.withdrawn += 1
         stride, floats = layout.stride, layout.floats
@@ -109,9 +109,9 @@ class Changes:
         if count <= self.room:
             return
         self.room = max(2 * self.room, count, ROOM)
-        self.words = grown(self.words, self.room * self.layout.stride)
-        self.numbers = grown_floats(self.numbers, self.room * self.layout.floats)
-        self.told = grown(self.told, self.room * TOLD)
+        self.words = roomy(self.words, self.room * self.layout.stride)
+        self.numbers = roomy_floats(self.numbers, self.room * self.layout.floats)
+        self.summaries = roomy(self.summaries, self.room * SUMMARY)
 
     def settle(self, arena: Arena, cancelling: bool, lineage: bool) -> None:
         """Leave out results that came and went. O(1), or O(changes) if some are withdrawn."""
@@ -132,20 +132,20 @@ class Changes:
         times: set[int] = set()
         at: i64
         for at in range(self.count):
-            if self.told[TOLD * at + 1] == 0:
-                times.add(int(self.told[TOLD * at]))
+            if self.summaries[SUMMARY * at + 1] == 0:
+                times.add(int(self.summaries[SUMMARY * at]))
         net: dict[tuple[object, ...], int] = {}
         marks: dict[int, tuple[object, ...]] = {}
         for at in range(self.count):
-            if int(self.told[TOLD * at]) in times:
+            if int(self.summaries[SUMMARY * at]) in times:
                 mark = marks[int(at)] = self._mark(at)
-                net[mark] = net.get(mark, 0) + (1 if self.told[TOLD * at + 1] else -1)
+                net[mark] = net.get(mark, 0) + (1 if self.summaries[SUMMARY * at + 1] else -1)
         at = self.count
         while at > 0:  # the last change of a result decides
             at -= 1
             own = marks.get(int(at))
             if own is not None:
-                if net[own] != (1 if self.told[TOLD * at + 1] else -1):
+                if net[own] != (1 if self.summaries[SUMMARY * at + 1] else -1):
                     continue
                 net[own] = 0
             self.picked.append(int(at))
@@ -158,8 +158,8 @@ class Changes:
         words = self.words
         registers = read_registers(layout, words, self.numbers, self.objects, at)
         return (
-            int(self.told[TOLD * at]), int(words[first + START]), int(words[first + ORDER]), int(words[first + STATE]),
-            int(words[first + layout.trace]), registers,
+            int(self.summaries[SUMMARY * at]), int(words[first + START]), int(words[first + ORDER]),
+            int(words[first + STATE]), int(words[first + layout.trace]), registers,
         )  # fmt: skip
 
     # --- reading ------------------------------------------------------------------------------------------------
@@ -172,10 +172,10 @@ class Changes:
         found: i64 = 0
         i: i64
         for i in range(self.left):
-            found += 1 - self.told[TOLD * self._at(i) + 1]
+            found += 1 - self.summaries[SUMMARY * self._at(i) + 1]
         return int(found)
 
-    def __getitem__(self, index: int) -> Change:
+    def __getitem__(self, index: int) -> ResultChange:
         """A change as objects. O(registers and lineage). Raises IndexError."""
         if not 0 <= index < self.left:
             raise IndexError(index)
@@ -191,8 +191,8 @@ class Changes:
             link = self.links[2 * link]
         links.reverse()
         start, order, state = words[first + START], words[first + ORDER], words[first + STATE]
-        node = Node(start, order, start + self.within, state, registers, words[first + layout.trace], links)
-        return Change(self.told[TOLD * at + 1] == 1, node, self.told[TOLD * at])
+        node = RunNode(start, order, start + self.within, state, registers, words[first + layout.trace], links)
+        return ResultChange(self.summaries[SUMMARY * at + 1] == 1, node, self.summaries[SUMMARY * at])
 
-    def __iter__(self) -> Iterator[Change]:
+    def __iter__(self) -> Iterator[ResultChange]:
         return iter([self[index] for index in range(self.left)])

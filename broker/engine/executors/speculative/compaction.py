@@ -9,11 +9,11 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ..packed import Integers
-from .arena import NONE, Arena, Layout, grown, zeros
+from ..packed import Integers, roomy
+from .arena import NONE, Arena, NodeLayout, zeros
 from .changes import Changes
 from .timeline import Timeline
-from .waiting import Waiting
+from .waiting import WaitingRuns
 
 
 @final
@@ -25,7 +25,7 @@ class Compaction:
         self.arena = arena
         self.moved = moved
         moved.top = 0
-        self.waiting: list[Waiting] = []
+        self.waiting: list[WaitingRuns] = []
         self._from: i64 = -1  # the block that was moved last, and where it is now
         self._count: i64 = 0
         self._to: i64 = 0
@@ -54,7 +54,7 @@ class Compaction:
     def _move(self, first: i64, count: i64) -> i64:
         """Copy nodes that follow each other to the end of the new arena."""
         before, after = self.arena, self.moved
-        layout: Layout = before.layout
+        layout: NodeLayout = before.layout
         to = after.top
         after.reserve(to + count)
         words, others = after.words, before.words
@@ -86,7 +86,7 @@ class Compaction:
         links = arena.links
         moved = self.moved
         if len(moved.links) < arena.linked:
-            moved.links = grown(moved.links, arena.linked)
+            moved.links = roomy(moved.links, arena.linked)
         places = moved.links
         i: i64
         for i in range(arena.linked):

@@ -14,7 +14,7 @@ from ....events.schema import Row
 
 @final
 @mypyc_attr(acyclic=True)
-class Entry:
+class TimelineEntry:
     """An event and its block, `count` nodes from `first` on in the arena; `finals` of them are results or wait.
 
     Events of one time are in the order of `order`.

@@ -17,7 +17,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....events.schema import Row
 from ...trace import MASK
 from ..matches import Assigned, Item, Matched, MatchSource
-from .changes import Change, Node
+from .changes import ResultChange, RunNode
 from .speculation import lineage
 
 
@@ -53,7 +53,7 @@ class Contributions:
     def load(self, data: Any) -> None:
         self.known = {number: (time, tuple(ids)) for number, time, ids in data}
 
-    def of(self, node: Node) -> list[int] | None:
+    def of(self, node: RunNode) -> list[int] | None:
         """The ids that contributed to a run; None if these are the numbers of its events."""
         if len(self.known) == 0:
             return None
@@ -74,7 +74,7 @@ class LifetimeMatches(MatchSource):
 
     __slots__ = ("changes", "endless", "ids")
 
-    def __init__(self, changes: list[Change], ids: list[list[int] | None], endless: bool) -> None:
+    def __init__(self, changes: list[ResultChange], ids: list[list[int] | None], endless: bool) -> None:
         self.changes = changes
         self.ids = ids
         self.endless = endless
@@ -87,7 +87,7 @@ class LifetimeMatches(MatchSource):
             yield matched(change, self.ids[at], self.endless)
 
 
-def matched(change: Change, ids: list[int] | None, endless: bool) -> Matched:
+def matched(change: ResultChange, ids: list[int] | None, endless: bool) -> Matched:
     """A result, with its lifetime (AFA, 3.1) and the number by which it is known."""
     node = change.node
     begin, end = int(change.time), None if endless else int(node.end)

@@ -7,15 +7,15 @@ Runs that wait are among them: with other arcs, or another form of storage, they
 from __future__ import annotations
 
 from .arena import NONE, ORDER, START, STATE, read_registers
-from .changes import Node
+from .changes import RunNode
 from .timeline import Timeline
 
 
-def kept_nodes(timeline: Timeline) -> list[Node]:
+def kept_nodes(timeline: Timeline) -> list[RunNode]:
     """The runs that the first event finds, in the order of their first events. O(nodes, and events that they took)."""
     stepper, arena = timeline.stepper, timeline.arena
     layout = arena.layout
-    found: list[Node] = []
+    found: list[RunNode] = []
     for at in range(timeline.kept, timeline.kept + timeline.cleaned):
         if int(arena.words[at * layout.stride + STATE]) not in stepper.waiting:
             found.append(_node(timeline, at, False))
@@ -27,7 +27,7 @@ def kept_nodes(timeline: Timeline) -> list[Node]:
     return found
 
 
-def _node(timeline: Timeline, at: int, waits: bool) -> Node:
+def _node(timeline: Timeline, at: int, waits: bool) -> RunNode:
     arena, runs = timeline.arena, timeline.runs
     layout = arena.layout
     words, numbers = arena.words, arena.numbers
@@ -44,14 +44,14 @@ def _node(timeline: Timeline, at: int, waits: bool) -> Node:
     start = words[first + START]
     end = start + timeline.stepper.within
     trace = words[first + layout.trace]
-    return Node(start, words[first + ORDER], end, words[first + STATE], registers, trace, taken)
+    return RunNode(start, words[first + ORDER], end, words[first + STATE], registers, trace, taken)
 
 
-def keep_nodes(timeline: Timeline, nodes: list[Node]) -> None:
+def keep_nodes(timeline: Timeline, nodes: list[RunNode]) -> None:
     """The inverse, into a timeline without events. O(nodes, and events that they took)."""
     stepper, arena = timeline.stepper, timeline.arena
     timeline.kept = arena.top
-    waiting: list[Node] = []
+    waiting: list[RunNode] = []
     for node in nodes:
         if timeline.runs is not None and int(node.state) in stepper.waiting:
             waiting.append(node)
@@ -66,7 +66,7 @@ def keep_nodes(timeline: Timeline, nodes: list[Node]) -> None:
         timeline.runs.insert(arena, arena.top, node.start, node.order)
 
 
-def _write(timeline: Timeline, node: Node) -> None:
+def _write(timeline: Timeline, node: RunNode) -> None:
     arena = timeline.arena
     layout = arena.layout
     at = arena.top

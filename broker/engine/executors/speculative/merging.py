@@ -20,7 +20,7 @@ Key: TypeAlias = tuple[object, ...]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedRegisters:
     """`automaton`: all of them; `labels`: what digests say of the targets of its arcs; `owners`: for each of its final
     states the number of the automaton that it is from, and which final state it is there."""
 
@@ -36,7 +36,7 @@ def merging_key(automaton: Automaton) -> Key:
     return sources, registers, automaton.initial, automaton.within, _key(automaton, 0, [])
 
 
-def merged(automata: Sequence[Automaton]) -> Merged:
+def merged(automata: Sequence[Automaton]) -> MergedRegisters:
     """One automaton with the results of all, whose merging keys are equal. O(arcs x their ancestors)."""
     states: list[State] = []
     known: dict[Key, int] = {}
@@ -71,7 +71,7 @@ def merged(automata: Sequence[Automaton]) -> Merged:
         arcs=written,
         operands=tuple([automata[number].operands[operand] for number, operand in owners]),
     )
-    return Merged(whole, [label for _, label in arcs], owners)
+    return MergedRegisters(whole, [label for _, label in arcs], owners)
 
 
 def _from_the_start(automaton: Automaton) -> list[int]:

@@ -30,7 +30,7 @@ UNTRACED: Final = 0  # the link of a run that has taken an event, where lineage 
 
 
 @final
-class Stepper:
+class BlockStepper:
     """Computes the block of one event.
 
     `made`: the number of nodes so far; `most`: the nodes of the largest block; `finals`: those of the last block that

@@ -18,7 +18,7 @@ from ....algebra.normal_form import Clause
 from ....algebra.predicate import OPERATORS, All, computation, conjunction
 from ....algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Side, Term
 from ....automaton.automaton import Carry, Computed, SlotSource
-from .arena import FLOAT, INTEGER, Layout
+from .arena import FLOAT, INTEGER, NodeLayout
 
 WORDS: Final = 6  # of an operation: its form, register, bit of its nulls, and what the form says
 EXACT_MAX: Final = 1 << 53  # an integer up to which a float is exact
@@ -54,7 +54,7 @@ class Operation:
     term: Computation | None = None
 
 
-def conditions(layout: Layout, clause: Clause) -> list[Operation]:
+def conditions(layout: NodeLayout, clause: Clause) -> list[Operation]:
     """The conditions of a clause, all of which must hold; the cheap ones first."""
     found: list[Operation] = []
     others: list[Comparison] = []
@@ -69,7 +69,7 @@ def conditions(layout: Layout, clause: Clause) -> list[Operation]:
     return found
 
 
-def _condition(layout: Layout, atom: Comparison) -> Operation | None:
+def _condition(layout: NodeLayout, atom: Comparison) -> Operation | None:
     operator = OPERATORS[atom.operator]
     match atom:
         case Comparison(_, Attribute(Side.EVENT, position, type_), Register(slot, -1, other)) if type_ == other:
@@ -91,7 +91,7 @@ def _condition(layout: Layout, atom: Comparison) -> Operation | None:
 
 
 def _read(
-    layout: Layout, form: int, slot: int, type_: str, operator: int, detail: int, value: int, number: float = 0.0
+    layout: NodeLayout, form: int, slot: int, type_: str, operator: int, detail: int, value: int, number: float = 0.0
 ) -> Operation | None:
     if form == CONDITION or layout.banks[slot] != (FLOAT if type_ == "float" else INTEGER):
         return None
@@ -131,7 +131,7 @@ def _count(term: Term) -> tuple[int, int] | None:
     return None
 
 
-def updates(layout: Layout, sources: tuple[SlotSource, ...]) -> list[Operation]:
+def updates(layout: NodeLayout, sources: tuple[SlotSource, ...]) -> list[Operation]:
     """The assignments of an arc; all read the registers before it. Registers that are carried have none."""
     found: list[Operation] = []
     for register, source in enumerate(sources):
@@ -147,7 +147,7 @@ def updates(layout: Layout, sources: tuple[SlotSource, ...]) -> list[Operation]:
     return found
 
 
-def _update(layout: Layout, register: int, term: Term) -> Operation | None:
+def _update(layout: NodeLayout, register: int, term: Term) -> Operation | None:
     bank, place, bit = layout.banks[register], layout.places[register], layout.bits[register]
     if bank == INTEGER:
         match term:

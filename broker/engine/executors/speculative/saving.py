@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .changes import Node
+from .changes import RunNode
 from .kept import keep_nodes, kept_nodes
 from .speculation import Speculation
 
@@ -44,11 +44,11 @@ def load(speculation: Speculation, data: Any) -> None:
     speculation.enqueue(queues)
 
 
-def _dumped(node: Node) -> list[Any]:
+def _dumped(node: RunNode) -> list[Any]:
     written = [int(node.start), int(node.order), int(node.end), int(node.state), list(node.registers), int(node.trace)]
     return [*written, node.links]
 
 
-def _loaded(data: Any) -> Node:
+def _loaded(data: Any) -> RunNode:
     start, order, end, state, registers, trace, taken = data
-    return Node(start, order, end, state, tuple(registers), trace, taken)
+    return RunNode(start, order, end, state, tuple(registers), trace, taken)

@@ -15,12 +15,12 @@ from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...account import UNLIMITED
 from .arcs import ArcTable
-from .arena import Arena, Layout
+from .arena import Arena, NodeLayout
 from .changes import Changes
 from .compaction import Compaction
-from .entries import Entry
+from .entries import TimelineEntry
 from .expanding import expand
-from .nodes import Stepper
+from .nodes import BlockStepper
 from .timeline import Timeline
 from .visits import Visits
 from .wait_states import wait_states
@@ -53,14 +53,14 @@ class Speculation:
         self.lineage = lineage
         self.sharing = sharing
         self.cancelling = cancelling
-        self.layout = Layout(automaton)
+        self.layout = NodeLayout(automaton)
         self.arena = Arena(self.layout)
         self._spare = Arena(self.layout)
         self.table = ArcTable(automaton, self.layout, labels)
         self.within: i64 = FOREVER if automaton.within is None else automaton.within
         states = wait_states(automaton, self.layout) if waiting else []
         self.table.waiting = states
-        self.stepper = Stepper(self.table, self.arena, automaton, self.within, lineage, states, runs_max)
+        self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, lineage, states, runs_max)
         self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
         self.timelines: dict[Row, Timeline] = {}
         self.changes = Changes(self.layout, self.within)
@@ -72,7 +72,7 @@ class Speculation:
         self._unchanged = Changes(self.layout, self.within)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
         self._alone: Timeline | None = None  # of the only key, where there is no BY
-        self._entries: dict[int, Entry] = {}  # by id, what is not final
+        self._entries: dict[int, TimelineEntry] = {}  # by id, what is not final
         # Timelines with events, and with runs alone, in the order of the times from which on there is something to do.
         self._cleaning: list[Timeline] = []
         self._cleaning_times: list[int] = []
@@ -92,7 +92,7 @@ class Speculation:
                 return
         if self.arena.top > self.full or self.arena.linked > self.full_links:
             self.compact()
-        entry = Entry(stream, time, order, id, item, row, self.table.classify(stream, row))
+        entry = TimelineEntry(stream, time, order, id, item, row, self.table.classify(stream, row))
         timeline.insert(entry, self.changes)
         if self.withdrawable:
             self._entries[int(id)] = entry

@@ -16,10 +16,10 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from .arena import ORDER, START, STATE
 from .changes import Changes
-from .entries import Entry
-from .nodes import Stepper
+from .entries import TimelineEntry
+from .nodes import BlockStepper
 from .visits import Visits
-from .waiting import Waiting
+from .waiting import WaitingRuns
 
 
 @final
@@ -28,23 +28,23 @@ class Timeline:
     dropped. `queued`: whether the timeline waits for a punctuation.
     """
 
-    def __init__(self, stepper: Stepper, key: Row, sharing: bool, visits: Visits | None) -> None:
+    def __init__(self, stepper: BlockStepper, key: Row, sharing: bool, visits: Visits | None) -> None:
         self.stepper = stepper
         self.arena = stepper.arena
         self.key = key
         self.sharing = sharing
-        self.entries: list[Entry] = []
+        self.entries: list[TimelineEntry] = []
         self.kept: i64 = 0
         self.cleaned: i64 = 0
         self.ended: i64 = 0  # finals among the cleaned nodes
         self.visited: i64 = 0
         self.queued = False
         self.visits = visits
-        self.runs: Waiting | None = None if visits is None else Waiting(stepper.arena.layout)
+        self.runs: WaitingRuns | None = None if visits is None else WaitingRuns(stepper.arena.layout)
 
     # --- changes ------------------------------------------------------------------------------------------------
 
-    def insert(self, entry: Entry, changes: Changes) -> None:
+    def insert(self, entry: TimelineEntry, changes: Changes) -> None:
         """Insert an event at its time. O(log events), its block, and the changes that it causes."""
         entries = self.entries
         n: i64 = len(entries)
@@ -144,7 +144,7 @@ class Timeline:
         entry.count = made + entry.count - upto
         entry.finals = finals
 
-    def _make(self, at: i64, entry: Entry) -> None:
+    def _make(self, at: i64, entry: TimelineEntry) -> None:
         """Compute the block of an event that is inserted there."""
         before: i64
         count: i64
@@ -171,7 +171,7 @@ class Timeline:
         for at in range(len(self.entries)):
             self._make(at, self.entries[at])
 
-    def _step(self, entry: Entry, before: i64, count: i64, whole: bool) -> i64:
+    def _step(self, entry: TimelineEntry, before: i64, count: i64, whole: bool) -> i64:
         return self.stepper.block(
             before, before + count, entry.row, entry.klass, entry.time, entry.order, entry.id, whole
         )
@@ -216,7 +216,7 @@ class Timeline:
                 found += 1
         return found
 
-    def _tell_all(self, entry: Entry, at: i64, inserted: bool, changes: Changes) -> None:
+    def _tell_all(self, entry: TimelineEntry, at: i64, inserted: bool, changes: Changes) -> None:
         stride = self.arena.layout.stride
         marked = self.stepper.marked
         i: i64
@@ -267,7 +267,7 @@ class Timeline:
 
     # --- time ---------------------------------------------------------------------------------------------------
 
-    def clean(self, time: i64, ids: dict[int, Entry]) -> None:
+    def clean(self, time: i64, ids: dict[int, TimelineEntry]) -> None:
         """No event before that time comes any more: forget the earlier events, but keep the last one's block.
 
         O(events dropped).

@@ -21,12 +21,12 @@ from ...trace import mixed
 from ..packed import Floats, Integers
 from .arcs import UNKNOWN
 from .arena import NULLS, START, STATE, Arena, read_registers
-from .changes import TOLD, Changes
-from .entries import Entry
+from .changes import SUMMARY, Changes
+from .entries import TimelineEntry
 from .forms import assign, related, related_floats
-from .nodes import Stepper
+from .nodes import BlockStepper
 from .operations import COMPUTATION, EVENT_FLOAT, EVENT_INTEGER, WORDS
-from .waiting import SPAN, Waiting
+from .waiting import SPAN, WaitingRuns
 from .written import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UPDATES
 
 NOTHING: Final = -1  # the state is left alone
@@ -35,12 +35,12 @@ ANY: Final = -2  # each run is asked all
 
 @final
 class Visits:
-    def __init__(self, stepper: Stepper) -> None:
+    def __init__(self, stepper: BlockStepper) -> None:
         self.stepper = stepper
         self.table = stepper.table
         self.arena: Arena = stepper.arena
 
-    def event(self, runs: Waiting, entries: list[Entry], at: i64, changes: Changes, inserted: bool) -> None:
+    def event(self, runs: WaitingRuns, entries: list[TimelineEntry], at: i64, changes: Changes, inserted: bool) -> None:
         """Let the event there, which was inserted or is to be removed, meet the runs that wait. O(these)."""
         entry = entries[at]
         within = self.stepper.within
@@ -104,15 +104,15 @@ class Visits:
             elif plan == ANY:
                 kept = self._meet(runs, i, entry, changes, inserted)
                 if inserted and not kept:
-                    self._retell(runs, i, entries, at + 1, changes, False)
+                    self._meet_from(runs, i, entries, at + 1, changes, False)
                     spans[i * SPAN + 2], spans[i * SPAN + 3] = time, order
                 elif not inserted and until == time and spans[i * SPAN + 3] == order:
                     spans[i * SPAN + 2], spans[i * SPAN + 3] = FOREVER, 0
-                    self._retell(runs, i, entries, at + 1, changes, True)
+                    self._meet_from(runs, i, entries, at + 1, changes, True)
 
     def _plain_result(
-        self, words: Integers, numbers: Floats, run: i64, entry: Entry, target: i64, label: i64, changes: Changes,
-        inserted: bool,
+        self, words: Integers, numbers: Floats, run: i64, entry: TimelineEntry, target: i64, label: i64,
+        changes: Changes, inserted: bool,
     ) -> None:  # fmt: skip
         """The result of an arc that changes no register; there is room for it."""
         arena = self.arena
@@ -120,9 +120,9 @@ class Visits:
         stride, floats, trace = layout.stride, layout.floats, layout.trace
         at = changes.count
         changes.count = at + 1
-        copies, told = changes.words, changes.told
-        told[TOLD * at] = entry.time
-        told[TOLD * at + 1] = 1 if inserted else 0
+        copies, summaries = changes.words, changes.summaries
+        summaries[SUMMARY * at] = entry.time
+        summaries[SUMMARY * at + 1] = 1 if inserted else 0
         if not inserted:
             changes.withdrawn += 1
         source, record = run * stride, at * stride
@@ -145,7 +145,7 @@ class Visits:
         else:
             copies[record + trace], copies[record + trace + 1] = words[source + trace], words[source + trace + 1]
 
-    def begin(self, runs: Waiting, entries: list[Entry], at: i64, node: i64, changes: Changes) -> None:
+    def begin(self, runs: WaitingRuns, entries: list[TimelineEntry], at: i64, node: i64, changes: Changes) -> None:
         """A run waits since the event there. O(runs that wait since later events, and events in its interval).
 
         Raises Exhausted if too many do.
@@ -153,16 +153,18 @@ class Visits:
         if runs.count >= self.stepper.runs_max:
             raise Exhausted
         entry = entries[at]
-        self._retell(runs, runs.insert(self.arena, node, entry.time, entry.order), entries, at + 1, changes, True)
+        self._meet_from(runs, runs.insert(self.arena, node, entry.time, entry.order), entries, at + 1, changes, True)
 
-    def end(self, runs: Waiting, entries: list[Entry], at: i64, node: i64, changes: Changes) -> None:
+    def end(self, runs: WaitingRuns, entries: list[TimelineEntry], at: i64, node: i64, changes: Changes) -> None:
         """A run does not come to wait at the event there any more. Costs as `begin`."""
         entry = entries[at]
         found = runs.find(self.arena, node, entry.time, entry.order)
-        self._retell(runs, found, entries, at + 1, changes, False)
+        self._meet_from(runs, found, entries, at + 1, changes, False)
         runs.remove(found)
 
-    def _retell(self, runs: Waiting, run: i64, entries: list[Entry], at: i64, changes: Changes, inserted: bool) -> None:
+    def _meet_from(
+        self, runs: WaitingRuns, run: i64, entries: list[TimelineEntry], at: i64, changes: Changes, inserted: bool
+    ) -> None:
         """Let a run meet the events from there on, up to the end of its interval, which is set if it is `inserted`."""
         ended = runs.words[run * runs.layout.stride + START] + self.stepper.within
         spans = runs.spans
@@ -177,7 +179,7 @@ class Visits:
                 return
             at += 1
 
-    def _concerns(self, entry: Entry) -> bool:
+    def _concerns(self, entry: TimelineEntry) -> bool:
         """Whether some waiting state has more for the event than to ignore it."""
         states = self.stepper.waiting
         i: i64 = 0
@@ -185,7 +187,7 @@ class Visits:
             i += 1
         return i < len(states)
 
-    def _plan(self, state: i64, entry: Entry) -> i64:
+    def _plan(self, state: i64, entry: TimelineEntry) -> i64:
         """What an event asks of the runs in a state: NOTHING, ANY, or the one comparison of floats of the arc there."""
         table = self.table
         epoch = table.enter(entry.time)
@@ -209,7 +211,7 @@ class Visits:
             at += code[at + LENGTH]
         return found if ignored else ANY
 
-    def _meet(self, runs: Waiting, run: i64, entry: Entry, changes: Changes, inserted: bool) -> bool:
+    def _meet(self, runs: WaitingRuns, run: i64, entry: TimelineEntry, changes: Changes, inserted: bool) -> bool:
         """Tell the results of a run at an event, and return whether the run ignores it. O(arcs of the state)."""
         self.stepper.met += 1
         table = self.table
@@ -231,7 +233,7 @@ class Visits:
             at += table.code[at + LENGTH]
         return ignored
 
-    def _holding(self, runs: Waiting, run: i64, entry: Entry, here: i64) -> bool:
+    def _holding(self, runs: WaitingRuns, run: i64, entry: TimelineEntry, here: i64) -> bool:
         code, constants = self.table.code, self.table.numbers
         stride, floats = runs.layout.stride, runs.layout.floats
         words, numbers = runs.words, runs.numbers
@@ -260,7 +262,9 @@ class Visits:
             position = behind
         return False
 
-    def _result(self, runs: Waiting, run: i64, entry: Entry, here: i64, changes: Changes, inserted: bool) -> None:
+    def _result(
+        self, runs: WaitingRuns, run: i64, entry: TimelineEntry, here: i64, changes: Changes, inserted: bool
+    ) -> None:
         """The result of an arc that a waiting run takes."""
         code, constants = self.table.code, self.table.numbers
         layout = runs.layout

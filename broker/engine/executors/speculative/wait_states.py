@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from ....automaton.automaton import Arc, Automaton, Kind
 from ....events.instant import FOREVER
-from .arena import OBJECT, Layout
+from .arena import OBJECT, NodeLayout
 
 
-def wait_states(automaton: Automaton, layout: Layout) -> list[int]:
+def wait_states(automaton: Automaton, layout: NodeLayout) -> list[int]:
     """The states that wait. O(arcs x states)."""
     arcs = [arc for arc in automaton.arcs if len(arc.guard) > 0]
     always = all(arc.kind is not Kind.EPSILON and arc.begin == -FOREVER and arc.end == FOREVER for arc in arcs)

@@ -14,21 +14,21 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....events.instant import FOREVER
-from ..packed import Floats, Integers, floats, integers
-from .arena import ORDER, START, Arena, Layout, grown, grown_floats
+from ..packed import Floats, Integers, floats, integers, roomy, roomy_floats
+from .arena import ORDER, START, Arena, NodeLayout
 
 SPAN: Final = 4  # numbers of an interval: the event that made the run wait, and the last one that finds it there
 ROOM: Final = 8
 
 
 @final
-class Waiting:
+class WaitingRuns:
     """`count` runs: records in `words` and `numbers`, and `spans`: time and order of two events.
 
     The last event is the one that the run did not ignore, and that ended it; an endless interval ends at FOREVER.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: NodeLayout) -> None:
         self.layout = layout
         self.count: i64 = 0
         self.room: i64 = 0
@@ -42,9 +42,9 @@ class Waiting:
         stride, counted = layout.stride, layout.floats
         if self.count >= self.room:
             self.room = max(2 * self.room, ROOM)
-            self.words = grown(self.words, self.room * stride)
-            self.numbers = grown_floats(self.numbers, self.room * counted)
-            self.spans = grown(self.spans, self.room * SPAN)
+            self.words = roomy(self.words, self.room * stride)
+            self.numbers = roomy_floats(self.numbers, self.room * counted)
+            self.spans = roomy(self.spans, self.room * SPAN)
         at = self.first(time, order + 1)
         i: i64 = self.count
         while i > at:

@@ -12,7 +12,7 @@ from mypy_extensions import i64
 from ....algebra.normal_form import Clause
 from ....algebra.terms import Register, walk
 from ....automaton.automaton import Arc, Kind
-from .arena import Layout
+from .arena import NodeLayout
 from .operations import Operation, conditions, updates
 
 # What a list says of an arc, behind the number of arcs: its length, where it leads to, the label of that for digests,
@@ -55,7 +55,7 @@ class Written:
         return made
 
 
-def written(arc: Arc, stream: int, final_state: int, label: int, layout: Layout) -> Written:
+def written(arc: Arc, stream: int, final_state: int, label: int, layout: NodeLayout) -> Written:
     """An arc, with the label of its target, or -1 for the target's number. O(its conditions)."""
     target = arc.target if arc.target < final_state else final_state + arc.operand
     made = Written(arc.source, target, target if label < 0 else label, stream, arc.begin, arc.end)

@@ -154,7 +154,7 @@ class Recents:
 
 
 @final
-class Moves:
+class ArcMoves:
     """What an event may do that satisfies one set of operands: `arcs`, late states first. Of each span, by its number,
     the moves within as (from, to), flat: `inner`; `depends`: whether these are all depends on more. `spans`: those that
     the event concerns; `leaves`: it may lead out of one, and asks what is too old."""

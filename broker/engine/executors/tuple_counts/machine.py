@@ -12,7 +12,7 @@ from mypy_extensions import i64
 
 from ....automaton.automaton import Automaton
 from ...account import UNLIMITED, Account
-from .arcs import Moves
+from .arcs import ArcMoves
 from .plan import CountingPlan, counting_plan
 from .tuples import ALWAYS_GOOD
 
@@ -80,20 +80,20 @@ class CountingMachine:
                 self.fleeting[state.span].append(int(state.at))
         self.listed = [tuples or (state.span >= 0 and self.nearest[state.span] > 0) for state in plan.states]
         self._arcs = sorted(plan.arcs, key=lambda arc: -arc.source)
-        self._moves: dict[int, Moves] = {}
+        self._moves: dict[int, ArcMoves] = {}
 
     @property
     def method(self) -> str:
         """How tuples are counted, for people."""
         return self.plan.method(self.windowed)
 
-    def moves(self, mask: int) -> Moves:
+    def moves(self, mask: int) -> ArcMoves:
         """What an event may do that satisfies the operands in `mask`."""
         moves = self._moves.get(mask)
         if moves is None:
             if len(self._moves) >= PLANS_MAX:
                 self._moves.clear()
-            moves = Moves([arc for arc in self._arcs if mask >> arc.operand & 1], len(self.bounds))
+            moves = ArcMoves([arc for arc in self._arcs if mask >> arc.operand & 1], len(self.bounds))
             self._moves[mask] = moves
         return moves
 

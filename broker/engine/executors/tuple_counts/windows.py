@@ -17,7 +17,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....events.schema import Row, Value
 from ...account import MATCH_UNITS
 from ..contract import Outdated
-from .arcs import NEVER, CountedArc, Moves
+from .arcs import NEVER, ArcMoves, CountedArc
 from .machine import CountingMachine
 from .runner import Runner
 from .slots import UNCHANGING
@@ -163,7 +163,7 @@ class Windows(Runner):
         nodes.append(node)
         self.kept += 1
 
-    def _advance(self, moves: Moves, inner: list[list[int]], time: i64) -> None:
+    def _advance(self, moves: ArcMoves, inner: list[list[int]], time: i64) -> None:
         """The event in the windows that it concerns."""
         for span in moves.spans:
             begun = self.begun[span]

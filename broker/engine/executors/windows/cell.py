@@ -19,7 +19,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Slots
 from ....events.schema import Row
 from ..matches import Item, tuple_item
-from .measures import NO_COUNTS, Measure
+from .measures import NO_COUNTS, WindowMeasure
 from .tables import WindowTables
 
 TRIMMED_MIN: Final = 64  # panes or events that must be useless before columns are moved
@@ -28,7 +28,7 @@ TRIMMED_MIN: Final = 64  # panes or events that must be useless before columns a
 NO_ROWS: Final[list[Row]] = []
 NO_TIMES: Final[list[int | None]] = []
 NO_NUMBERS: Final[list[int]] = []
-NO_MEASURES: Final[list[Measure]] = []
+NO_MEASURES: Final[list[WindowMeasure]] = []
 
 
 @final
@@ -135,7 +135,7 @@ def without(intervals: list[int], less: list[int]) -> list[int]:
 
 @final
 @mypyc_attr(acyclic=True)
-class Columns:
+class PaneColumns:
     """The panes and the log of a partition, for itself and for matches that are not read yet.
 
     The pane with the number `base` + k began at the event `positions[k]` at the time `began[k]`. The log begins with
@@ -181,14 +181,14 @@ class WindowCell:
             self.before = [blank] * tables.back
             self.times = [None] * tables.back
         self.groups: list[Group] = []
-        self.columns = Columns(0, [], [], 0, [], [] if tables.rows else NO_ROWS)
+        self.columns = PaneColumns(0, [], [], 0, [], [] if tables.rows else NO_ROWS)
         self.ends: list[int] = [] if tables.waits else NO_NUMBERS
         self.moments: list[int] = [] if tables.waits else NO_NUMBERS
         self.periods: list[int] = [] if tables.windows.clock is not None else NO_NUMBERS
         self.last: i64 = 0
         self.upto: i64 = 0
         self.many = tables.measured
-        self.measures: list[Measure] = tables.measures() if self.many else NO_MEASURES
+        self.measures: list[WindowMeasure] = tables.measures() if self.many else NO_MEASURES
 
     def open(self, time: i64) -> i64:
         """Begin a pane at the current event; returns its number."""
@@ -215,7 +215,7 @@ class WindowCell:
     def forget(self) -> None:
         """Drop all panes and the log: no window is open."""
         old = self.columns
-        self.columns = Columns(old.end(), [], [], 0, [], [] if len(old.rows) > 0 else old.rows)
+        self.columns = PaneColumns(old.end(), [], [], 0, [], [] if len(old.rows) > 0 else old.rows)
         if len(self.moments) > 0:
             self.ends = []
             self.moments = []
@@ -234,7 +234,7 @@ class WindowCell:
         start: i64 = old.positions[dead]
         events = start - old.logged
         rows = old.rows[events:] if len(old.rows) > 0 else old.rows
-        self.columns = Columns(first, old.positions[dead:], old.began[dead:], start, old.items[events:], rows)
+        self.columns = PaneColumns(first, old.positions[dead:], old.began[dead:], start, old.items[events:], rows)
         if len(self.moments) > 0:
             self.ends = self.ends[dead:]
             self.moments = self.moments[events:]
@@ -282,7 +282,7 @@ class WindowCell:
             self.groups.append(group)
         rows = [tuple(row) for row in log[1]] if log[1] else self.columns.rows
         items = [tuple_item(item) for item in log[0]]
-        self.columns = Columns(base, list(panes[0]), list(panes[1]), logged, items, rows)
+        self.columns = PaneColumns(base, list(panes[0]), list(panes[1]), logged, items, rows)
         if log[2]:
             self.ends, self.moments = list(panes[2]), list(log[2])
         if panes[3]:

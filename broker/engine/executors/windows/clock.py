@@ -20,7 +20,7 @@ from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
 from .cell import NO_NUMBERS, WindowCell
-from .measures import NO_CLOSINGS, Closing, first_at_least
+from .measures import NO_CLOSINGS, MeasureClosing, first_at_least
 from .tables import WindowTables
 from .window_matches import EndingWindows
 
@@ -123,7 +123,7 @@ class ClockMachine(Executor):
         columns = cell.columns
         pane = columns.base + at
         first: i64 = columns.positions[at]
-        closings: list[Closing] = NO_CLOSINGS
+        closings: list[MeasureClosing] = NO_CLOSINGS
         if cell.many:
             closings = [measure.closing(first) for measure in cell.measures]
         last = cell.count - 1

@@ -21,7 +21,7 @@ NONE_YET: Final = -1
 
 
 @final
-class Waiting:
+class LongestWindows:
     """The longest windows of all partitions of a machine."""
 
     def __init__(self, stepper: Stepper) -> None:

@@ -19,7 +19,7 @@ from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
 from .cell import WindowCell
-from .longest import Waiting
+from .longest import LongestWindows
 from .stepping import LONGEST, Stepper
 from .tables import WindowTables
 
@@ -41,7 +41,7 @@ class WindowMachine(Executor):
         self.divided = len(tables.source.key) > 0
         self.blank: Row = (None,) * tables.width
         self.stepper = Stepper(tables, account, starts_max, events_max)
-        self.waiting: Waiting | None = Waiting(self.stepper) if self.stepper.mode == LONGEST else None
+        self.waiting: LongestWindows | None = LongestWindows(self.stepper) if self.stepper.mode == LONGEST else None
         self.gap: i64 = -1 if tables.windows.gap is None else tables.windows.gap
         self.cells: dict[Row, WindowCell] = {}
         self.recent: dict[Row, WindowCell] = {}  # cells with windows that wait, the one that waits longest first

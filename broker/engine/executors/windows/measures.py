@@ -22,18 +22,18 @@ NO_COUNTS: Final[list[int]] = []
 
 
 @mypyc_attr(acyclic=True)
-class Closing:
+class MeasureClosing:
     """What a measure says of the moment at which windows end, for reading later. It refers to columns of panes, which
     only grow."""
 
 
-NO_CLOSINGS: Final[list[Closing]] = []
+NO_CLOSINGS: Final[list[MeasureClosing]] = []
 """Those of no measures; it stays empty."""
 
 
 @final
 @mypyc_attr(acyclic=True)
-class CountClosing(Closing):
+class CountClosing(MeasureClosing):
     def __init__(self, counts: list[int], count: i64) -> None:
         self.counts = counts
         self.count = count
@@ -41,7 +41,7 @@ class CountClosing(Closing):
 
 @final
 @mypyc_attr(acyclic=True)
-class IntegerClosing(Closing):
+class IntegerClosing(MeasureClosing):
     def __init__(self, counts: list[int], count: i64, totals: list[int], total: int) -> None:
         self.counts = counts
         self.count = count
@@ -51,7 +51,7 @@ class IntegerClosing(Closing):
 
 @final
 @mypyc_attr(acyclic=True)
-class FloatClosing(Closing):
+class FloatClosing(MeasureClosing):
     def __init__(
         self, counts: list[int], count: i64, highs: list[float], lows: list[float], high: float, low: float, most: float
     ) -> None:
@@ -66,14 +66,14 @@ class FloatClosing(Closing):
 
 @final
 @mypyc_attr(acyclic=True)
-class ExtremeClosing(Closing):
+class ExtremeClosing(MeasureClosing):
     def __init__(self, positions: list[int], values: list[Any]) -> None:
         self.positions = positions
         self.values = values
 
 
 @mypyc_attr(acyclic=True)  # a value is computed from rows, which know no measures
-class Measure:
+class WindowMeasure:
     """A measure of one partition. The panes are those since the last `reset` or `trim`."""
 
     def open(self) -> None:
@@ -84,7 +84,7 @@ class Measure:
         """Add an event; `times` has its time."""
         raise AssertionError
 
-    def closing(self, first: i64) -> Closing:
+    def closing(self, first: i64) -> MeasureClosing:
         """What windows need that end now and begin at a position of at least `first`."""
         raise AssertionError
 
@@ -105,7 +105,7 @@ class Measure:
 
 @final
 @mypyc_attr(acyclic=True)
-class CountMeasure(Measure):
+class CountMeasure(WindowMeasure):
     """How many values are not null."""
 
     def __init__(self, value: Computation) -> None:
@@ -120,7 +120,7 @@ class CountMeasure(Measure):
         if self.value.value(row, (), times, 1, 1) is not None:
             self.count += 1
 
-    def closing(self, first: i64) -> Closing:
+    def closing(self, first: i64) -> MeasureClosing:
         return CountClosing(self.counts, self.count)
 
     def trim(self, panes: i64, first: i64) -> None:
@@ -139,7 +139,7 @@ class CountMeasure(Measure):
 
 @final
 @mypyc_attr(acyclic=True)
-class IntegerMeasure(Measure):
+class IntegerMeasure(WindowMeasure):
     """Sum and count of ints, of any size. Unless they are `nullable`, their count is that of the events."""
 
     def __init__(self, value: Computation, nullable: bool) -> None:
@@ -161,7 +161,7 @@ class IntegerMeasure(Measure):
             self.count += 1
             self.total += value
 
-    def closing(self, first: i64) -> Closing:
+    def closing(self, first: i64) -> MeasureClosing:
         return IntegerClosing(self.counts, self.count, self.totals, self.total)
 
     def trim(self, panes: i64, first: i64) -> None:
@@ -189,7 +189,7 @@ class IntegerMeasure(Measure):
 
 @final
 @mypyc_attr(acyclic=True)
-class FloatMeasure(Measure):
+class FloatMeasure(WindowMeasure):
     """Sum and count of floats; the sum as two floats (exact_sums). `greatest`: the greatest magnitude that it had.
     `nullable` as of ints."""
 
@@ -222,7 +222,7 @@ class FloatMeasure(Measure):
             if magnitude > self.greatest:
                 self.greatest = magnitude
 
-    def closing(self, first: i64) -> Closing:
+    def closing(self, first: i64) -> MeasureClosing:
         return FloatClosing(self.counts, self.count, self.highs, self.lows, self.high, self.low, self.greatest)
 
     def trim(self, panes: i64, first: i64) -> None:
@@ -254,7 +254,7 @@ class FloatMeasure(Measure):
 
 @final
 @mypyc_attr(acyclic=True)
-class ExtremeMeasure(Measure):
+class ExtremeMeasure(WindowMeasure):
     """The least values, or the `greatest`, behind each position: a stack in which they only rise, or fall."""
 
     def __init__(self, value: Computation, greatest: bool) -> None:
@@ -282,7 +282,7 @@ class ExtremeMeasure(Measure):
         values.append(value)
         self.positions.append(int(position))
 
-    def closing(self, first: i64) -> Closing:
+    def closing(self, first: i64) -> MeasureClosing:
         at = first_at_least(self.positions, first)
         return ExtremeClosing(self.positions[at:], self.values[at:])
 

@@ -19,7 +19,7 @@ from ....events.schema import Row
 from ...account import Account
 from ..matches import Item
 from .cell import NO_NUMBERS, Group, WindowCell, below, joined, without
-from .measures import NO_CLOSINGS, Closing
+from .measures import NO_CLOSINGS, MeasureClosing
 from .tables import WindowTables
 from .window_matches import EndingWindows
 
@@ -193,7 +193,7 @@ class Stepper:
             else:
                 self._close(cell, [*rest, int(low), int(high)])
         columns = cell.columns
-        closings: list[Closing] = NO_CLOSINGS
+        closings: list[MeasureClosing] = NO_CLOSINGS
         if cell.many:
             oldest = rest[0] if len(rest) > 0 else low
             first: i64 = columns.positions[oldest - columns.base]

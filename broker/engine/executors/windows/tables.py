@@ -17,7 +17,7 @@ from ....algebra.window_aggregates import WindowAggregate
 from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
 from ..contract import Input
-from .measures import CountMeasure, ExtremeMeasure, FloatMeasure, IntegerMeasure, Measure
+from .measures import CountMeasure, ExtremeMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
 
 UNBOUNDED: Final = 1 << 60
 NO_MEASURE: Final = -1
@@ -160,7 +160,7 @@ class WindowTables:
             self._measured = []
         self.measured = len(self._measured) > 0
 
-    def measures(self) -> list[Measure]:
+    def measures(self) -> list[WindowMeasure]:
         """The measures of a new partition."""
         return [_measure(kind, value, may_be_null) for kind, value, may_be_null in self._measured]
 
@@ -197,7 +197,7 @@ def _kind(aggregate: WindowAggregate) -> str:
     return ""
 
 
-def _measure(kind: str, value: Computation, may_be_null: bool) -> Measure:
+def _measure(kind: str, value: Computation, may_be_null: bool) -> WindowMeasure:
     if kind == COUNT:
         return CountMeasure(value)
     if kind == TOTAL:

@@ -15,9 +15,9 @@ from ....algebra.functions import bounded
 from ....algebra.window_aggregates import aggregate
 from ....events.schema import Row, Value
 from ..matches import Assigned, Matched, MatchSource
-from .cell import Columns
+from .cell import PaneColumns
 from .exact_sums import between
-from .measures import Closing, CountClosing, ExtremeClosing, FloatClosing, IntegerClosing, first_at_least
+from .measures import CountClosing, ExtremeClosing, FloatClosing, IntegerClosing, MeasureClosing, first_at_least
 from .tables import AggregatePlan, WindowTables
 
 
@@ -37,10 +37,10 @@ class EndingWindows(MatchSource):
         low: i64,
         high: i64,
         rest: list[int],
-        columns: Columns,
+        columns: PaneColumns,
         last: i64,
         end: i64,
-        closings: list[Closing],
+        closings: list[MeasureClosing],
         begin: int | None,
     ) -> None:
         self.tables = tables
@@ -109,7 +109,7 @@ class WaitingWindows(MatchSource):
     """Windows that waited for nothing to follow. `spans`: the numbers of the first and the last event of each, and
     their times."""
 
-    def __init__(self, tables: WindowTables, spans: list[tuple[int, int, int, int]], columns: Columns) -> None:
+    def __init__(self, tables: WindowTables, spans: list[tuple[int, int, int, int]], columns: PaneColumns) -> None:
         self.tables = tables
         self.spans = spans
         self.columns = columns
@@ -126,7 +126,7 @@ class WaitingWindows(MatchSource):
 
 
 def matched_window(
-    columns: Columns, first: int, last: int, start: int, end: int, values: Row, begin: int | None
+    columns: PaneColumns, first: int, last: int, start: int, end: int, values: Row, begin: int | None
 ) -> Matched:
     """A window as a match: identified by its first and last event, and by its beginning if it is of the clock."""
     items, shift = columns.items, int(columns.logged)
@@ -137,7 +137,7 @@ def matched_window(
 
 
 def value_of_rows(
-    tables: WindowTables, plan: AggregatePlan, columns: Columns, first: int, last: int, begin: int | None
+    tables: WindowTables, plan: AggregatePlan, columns: PaneColumns, first: int, last: int, begin: int | None
 ) -> Value:
     """A value that no measure says, from the rows of the window. O(events)."""
     if plan.function == "from":
