@@ -152,7 +152,7 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
         case syntax.IsNull(operand, negated):
             test = Function(IS_NULL, (resolve(operand, scope),), "bool")
             return Negation(test) if negated else test
-        case syntax.Case():
+        case syntax.CaseExpression():
             return _case(expression, scope)
         case syntax.And(operands):
             return Conjunction(tuple(condition(o, scope) for o in operands))
@@ -188,7 +188,7 @@ def _comparison(expression: syntax.ComparisonExpression, scope: Scope) -> Term:
     return Comparison(expression.operator, left, right)
 
 
-def _case(expression: syntax.Case, scope: Scope) -> Term:
+def _case(expression: syntax.CaseExpression, scope: Scope) -> Term:
     parts: list[Term] = []
     values: list[Term] = []
     for branch in expression.branches:

@@ -23,8 +23,8 @@ from .syntax import (
     ArithmeticExpression,
     Boolean,
     Call,
-    Case,
     CaseBranch,
+    CaseExpression,
     ComparisonExpression,
     DurationExpression,
     Expression,
@@ -128,9 +128,9 @@ class ExpressionReader(Transformer[Token, Expression]):
     def is_null(self, children: list[Any]) -> IsNull:
         return IsNull(children[0], len(children) > 3, place(children[1]))
 
-    def case(self, children: list[Any]) -> Case:
+    def case(self, children: list[Any]) -> CaseExpression:
         word, *branches, otherwise, _ = children
-        return Case(tuple(branches), otherwise, place(word))
+        return CaseExpression(tuple(branches), otherwise, place(word))
 
     def case_branch(self, children: list[Any]) -> CaseBranch:
         return CaseBranch(children[1], children[3], place(children[0]))

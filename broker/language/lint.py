@@ -15,10 +15,10 @@ from typing import Any, Final, final
 from ..events.instant import format_duration
 from .diagnostics import place_in
 from .printing import print_expression
-from .shorthand import written_out
+from .shorthand import conjuncts_of, written_out
 from .syntax import (
     And,
-    Case,
+    CaseExpression,
     ComparisonExpression,
     DurationExpression,
     Expression,
@@ -78,7 +78,7 @@ def _all(text: str, syntax: Any, nullable: Container[str], required: Container[s
                 yield from _listed(node)
             case IsNull():
                 yield from _null(node, required)
-            case Case():
+            case CaseExpression():
                 yield from _branches(node)
         if type(node).__name__ == "SaseQuery":
             yield from _conjunction(node.conditions)
@@ -162,7 +162,7 @@ def _null(node: IsNull, required: Container[str]) -> Iterator[tuple[int, str]]:
     yield node.at, f"{print_expression(node)} is {'always' if node.negated else 'never'} true: {never}"
 
 
-def _branches(node: Case) -> Iterator[tuple[int, str]]:
+def _branches(node: CaseExpression) -> Iterator[tuple[int, str]]:
     conditions = [branch.condition for branch in node.branches]
     for at, condition in enumerate(conditions):
         if condition in conditions[:at]:
@@ -210,26 +210,25 @@ def _holds(a: int | float | str, operator: str, b: int | float | str) -> bool:
     return a >= b  # type: ignore[operator]
 
 
-def _conjuncts(operand: Expression) -> tuple[Expression, ...]:
-    stands_for = written_out(operand) if isinstance(operand, OneOf | InRange) else operand
-    return stands_for.operands if isinstance(stands_for, And) else (stands_for,)
-
-
 def _conjunction(operands: tuple[Expression, ...]) -> Iterator[tuple[int, str]]:
     """Bounds of one value that exclude each other, or of which one says less than another."""
-    parts = [part for operand in operands for part in _conjuncts(operand)]
+    parts = [part for operand in operands for part in conjuncts_of(operand)]
     known = [(bound, node) for node in parts if (bound := _bound(node)) is not None]
+    idle: list[tuple[int, str]] = []
+    never = False  # then nothing else matters
     for index, (second, node) in enumerate(known):
         for first, other in known[:index]:
             if first[0] != second[0] or isinstance(first[2], str) != isinstance(second[2], str):
                 continue
             both = f"{print_expression(other)} AND {print_expression(node)}"
             if _excludes(first, second):
+                never = True
                 yield node.at, f"{both} is never true, so the subscription can never match by it"
             elif _implies(first, second):
-                yield node.at, f"{print_expression(node)} is always true beside {print_expression(other)}"
+                idle.append((node.at, f"{print_expression(node)} is always true beside {print_expression(other)}"))
             elif _implies(second, first):
-                yield other.at, f"{print_expression(other)} is always true beside {print_expression(node)}"
+                idle.append((other.at, f"{print_expression(other)} is always true beside {print_expression(node)}"))
+    yield from () if never else idle
 
 
 def _disjunction(node: Or, operands: tuple[Expression, ...]) -> Iterator[tuple[int, str]]:

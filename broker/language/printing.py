@@ -14,7 +14,7 @@ from .syntax import (
     ArithmeticExpression,
     Boolean,
     Call,
-    Case,
+    CaseExpression,
     ComparisonExpression,
     DurationExpression,
     Expression,
@@ -84,7 +84,7 @@ def _expression_text(expression: Expression) -> tuple[str, int]:
             return f"{_expression(operand, _SUM)} {'NOT ' if negated else ''}BETWEEN {bounds}", _COMPARISON
         case IsNull(operand, negated):
             return f"{_expression(operand, _SUM)} IS {'NOT ' if negated else ''}NULL", _COMPARISON
-        case Case(branches, otherwise):
+        case CaseExpression(branches, otherwise):
             parts = [f"WHEN {print_expression(b.condition)} THEN {_branch_value(b.value)}" for b in branches]
             rest = [] if otherwise is None else [f"ELSE {print_expression(otherwise)}"]
             return " ".join(("CASE", *parts, *rest, "END")), _OPERAND

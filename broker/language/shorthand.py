@@ -32,6 +32,12 @@ def written_out(node: OneOf | InRange) -> Expression:
             return And(tuple(ComparisonExpression("!=", operand, value, at) for value in values), at)
 
 
+def conjuncts_of(condition: Expression) -> tuple[Expression, ...]:
+    """The conditions that a part of an AND stands for: two for BETWEEN, one for each value of NOT IN, else itself."""
+    stands_for = written_out(condition) if isinstance(condition, OneOf | InRange) else condition
+    return stands_for.operands if isinstance(stands_for, And) else (stands_for,)
+
+
 def check_parts(text: str, root: object) -> None:
     """Refuse a syntax tree, read from `text`, of more than PARTS_MAX parts once IN and BETWEEN are written out.
 

@@ -149,7 +149,7 @@ class CaseBranch:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Case:
+class CaseExpression:
     """`CASE branches ELSE otherwise END`: the value of the first branch, of at least one, whose condition holds."""
 
     branches: tuple[CaseBranch, ...]
@@ -199,7 +199,7 @@ Expression: TypeAlias = (
     | OneOf
     | InRange
     | IsNull
-    | Case
+    | CaseExpression
     | And
     | Or
     | Call

@@ -64,7 +64,7 @@ def _operators(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy
         st.builds(syntax.OneOf, inner, st.lists(inner, min_size=1, max_size=3).map(tuple), st.booleans()),
         st.builds(syntax.InRange, inner, inner, inner, st.booleans()),
         st.builds(syntax.IsNull, inner, st.booleans()),
-        st.builds(syntax.Case, st.lists(branch, min_size=1, max_size=2).map(tuple), st.none() | inner),
+        st.builds(syntax.CaseExpression, st.lists(branch, min_size=1, max_size=2).map(tuple), st.none() | inner),
         st.builds(syntax.Call, bare_names, st.lists(inner, max_size=3).map(tuple)),
     )
 

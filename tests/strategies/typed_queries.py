@@ -73,10 +73,9 @@ def numbers(draw: st.DrawFn, sides: list[Side], depth: int = 1) -> sy.Expression
 
 @st.composite
 def cases(draw: st.DrawFn, sides: list[Side], depth: int) -> sy.Expression:
-    branches = [
-        sy.CaseBranch(draw(conditions(sides, depth)), draw(numbers(sides, depth))) for _ in range(draw(st.integers(1, 2)))
-    ]
-    return sy.Case(tuple(branches), draw(numbers(sides, depth)) if draw(st.booleans()) else None)
+    number = draw(st.integers(1, 2))
+    branches = [sy.CaseBranch(draw(conditions(sides, depth)), draw(numbers(sides, depth))) for _ in range(number)]
+    return sy.CaseExpression(tuple(branches), draw(numbers(sides, depth)) if draw(st.booleans()) else None)
 
 
 @st.composite
@@ -85,7 +84,7 @@ def worded(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
     negated = draw(st.booleans())
     kind = draw(st.integers(0, 4))
     if kind == 0:
-        return sy.InRange(*(draw(numbers(sides)) for _ in range(3)), negated)
+        return sy.InRange(draw(numbers(sides)), draw(numbers(sides)), draw(numbers(sides)), negated)
     if kind == 1:
         return sy.OneOf(draw(numbers(sides)), tuple(draw(st.lists(numbers(sides), min_size=1, max_size=3))), negated)
     text = draw(names(sides, lambda a: a.type == "string"))
