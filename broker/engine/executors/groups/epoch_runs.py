@@ -82,7 +82,7 @@ class EpochRuns:
         for number in path:
             at = page.place(number)
             places.append(int(at))
-            trace, lineage = contributed_to(trace, lineage, page.items[at], step)
+            trace, lineage = mixed(trace, traced(page.items[at]), step), linked(lineage, page.items[at])
             step += 1
         first = places[0]
         row = page.rows[places[-1]]
@@ -102,11 +102,16 @@ class EpochRuns:
         return slots
 
 
-def contributed_to(trace: i64, lineage: Lineage, item: Item, depth: i64) -> tuple[i64, Lineage]:
-    """The digest and the lineage of a run with one more event."""
+def traced(item: Item) -> i64:
+    """An event's contribution to a digest."""
+    number: i64 = item if isinstance(item, int) else item[0]
+    return number
+
+
+def linked(lineage: Lineage, item: Item) -> Lineage:
+    """A lineage with one more event."""
     if isinstance(item, int):
-        return mixed(trace, item, depth), (lineage, item)
-    trace = mixed(trace, item[0], depth)
+        return lineage, item
     for contributed in ids(item):
         lineage = (lineage, contributed)
-    return trace, lineage
+    return lineage

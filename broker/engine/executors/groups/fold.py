@@ -23,12 +23,13 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Computation, Slots
 from ....algebra.predicate import All, holds
 from ....events.schema import Row
+from ...trace import mixed
 from ..matches import Lineage, PartialMatch, flattened
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, filled, floats_from
 from .coordinates import REGISTER, CoordinateBound, narrowed, number_of
-from .epoch_runs import EpochRuns, contributed_to
+from .epoch_runs import EpochRuns, linked, traced
 from .members import Members
 from .stamps import Stamps
 from .steps import StepClause
@@ -173,20 +174,11 @@ class FoldCell(GroupCell):
                 continue
             if not members.possible(x, 0) or not clause.admits(row):
                 continue
-            need = -INFINITY
-            if template.need >= 0:
-                need = members.nearest(x, 0, template.need)
-                if need == INFINITY:
-                    continue
             slots = self._epochs.filled(0, row, (), (), int(length), int(length))
-            own = filled(template.d, 0.0)
-            for j in range(template.d):
-                own[j] = x[j]
-            trace, lineage = contributed_to(0, None, self.item, 1)
-            if not self._epochs.lineage:
-                lineage = None
+            trace = mixed(0, traced(self.item), 1)
+            lineage = linked(None, self.item) if self._epochs.lineage else None
             self._runs.append(
-                FoldRun(row, slots, self.began, time, trace, lineage, own, need, event, self._number, time)
+                FoldRun(row, slots, self.began, time, trace, lineage, x[:], -INFINITY, event, self._number, time)
             )
             self.noted = event
 
@@ -196,20 +188,22 @@ class FoldCell(GroupCell):
         own = run.x
         j: i64
         if len(template.take.bounds) > 0:  # its values may become less; otherwise runs share them
-            own = filled(template.d, 0.0)
-            for j in range(template.d):
-                own[j] = run.x[j]
+            own = run.x[:]
         if not template.take.narrows(row, time, length, run, own):
             return
         if not members.possible(own, 0):
             return
+        need = run.need
+        if need == -INFINITY and template.need >= 0:  # most runs end before anybody asks
+            need = members.nearest(own, 0, template.need)
+            if need == INFINITY:
+                return
         span = time - run.t0 + 1
         slots = self._epochs.filled(1, row, run.row, run.slots, int(length), int(span))
-        trace, lineage = contributed_to(run.trace, run.lineage, self.item, 1)
-        if not self._epochs.lineage:
-            lineage = None
+        trace = mixed(run.trace, traced(self.item), 1)
+        lineage = linked(run.lineage, self.item) if self._epochs.lineage else None
         self._runs.append(
-            FoldRun(row, slots, run.t0, run.born, trace, lineage, own, run.need, run.first, self._number, time)
+            FoldRun(row, slots, run.t0, run.born, trace, lineage, own, need, run.first, self._number, time)
         )
         x = self._x
         begun = out.members_upto
@@ -218,7 +212,7 @@ class FoldCell(GroupCell):
                 x[j] = own[j]
             if not clause.narrows(row, time, length, run, x):
                 continue
-            if template.need >= 0 and x[template.need] < run.need:
+            if template.need >= 0 and x[template.need] < need:
                 continue
             found = out.members_upto
             if members.find(x, 0, run.first, out) > 0 and template.unions:
