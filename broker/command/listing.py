@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
@@ -14,6 +14,10 @@ from .connection import DEFAULT_BROKER, BrokerOption, connect
 from .results import json_line
 
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON lines also on a terminal.")]
+
+
+NAMED: Final = {"by_stream": "stream", "by_subscription": "subscription"}
+"""Groups of statistics with figures for each name, and what the names are of."""
 
 
 def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
@@ -65,12 +69,15 @@ def stats(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> No
 
 
 def _figures(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield one row for each figure. The engine's figures on each subscription's forecasts are a group of their own."""
+    """Yield one row for each figure. Figures of a stream, a subscription or its forecasts are a group of their own."""
     forecasts: Mapping[str, Mapping[str, Any]] = {}
     for group, numbers in groups.items():
         for name, value in numbers.items():
             if group == "engine" and name == "forecasts":
                 forecasts = value
+            elif group in NAMED:
+                for figure, of in value.items():
+                    yield {"group": f"{NAMED[group]} {name}", "name": figure, "value": of}
             else:
                 yield {"group": group, "name": name, "value": value}
     for subscription, figures in forecasts.items():

@@ -13,11 +13,11 @@ from typing import Annotated, Final
 import typer
 
 from .. import __version__
+from ..build import build
 from ..events.errors import ForetellError, QueryError
 from .archive import archive
 from .backtest import backtest
 from .backup import backup
-from .build import build
 from .check import check
 from .complaint import BadInput, escaped, of_file, one_line
 from .dead_letters import dead_letters

@@ -22,6 +22,7 @@ from ..wire import Subscribe
 from .answers import bounded_count
 from .durable_delivery import AnyDelivery
 from .engine_port import EnginePort
+from .named_counts import NamedCounts
 from .records import Record, SubscriptionAdded, SubscriptionRemoved, options_of
 from .sources import Sources
 
@@ -161,6 +162,22 @@ class Attachments:
             "notifications_queued": bounded_count(sum(delivery.waiting for delivery in deliveries)),
             "notifications_queued_bytes": sum(delivery.queued_bytes for delivery in deliveries),
         }
+
+    def statistics_by_name(self, counts: NamedCounts) -> dict[str, dict[str, int]]:
+        """The counts of each subscription, with its clients and queued notifications. O(attachments)."""
+        levels: dict[str, list[int]] = {}
+        for name, deliveries in self._deliveries.items():
+            counts.row(name)
+            level = levels.setdefault(counts.named(name), [0, 0])
+            level[0] += len(deliveries)
+            level[1] += sum(delivery.waiting for delivery in deliveries.values())
+        found = counts.statistics(self._definitions)
+        for name, row in found.items():
+            subscribers, queued = levels.get(name, (0, 0))
+            row.update(subscribers=subscribers, notifications_queued=bounded_count(queued))
+            row["results"] = bounded_count(row["results"])
+            row["notifications_missed"] = bounded_count(row["notifications_missed"])
+        return found
 
     def check_invariants(self) -> None:
         """For tests."""

@@ -20,9 +20,13 @@ from .deadlines import check_deadline
 from .distribution import Distribution
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
+from .named_counts import NamedCounts
 from .publishing import match, take
 from .receipts import Receipts
 from .records import BatchTaken, Punctuated, Record, Retracted, Updated
+
+COUNTED: Final = ("events", "events_refused")
+"""What is counted of each stream."""
 
 _REFUSED: Final = {
     LateEvent.code: "events_refused_late",
@@ -51,8 +55,8 @@ class Intake:
     """
 
     __slots__ = (
-        "_admission", "_clock_guard", "_counts", "_distribution", "_durability", "_end_slow", "_engine", "_record",
-        "clock", "receipts", "work",
+        "_admission", "_clock_guard", "_counts", "_counts_by_stream", "_distribution", "_durability", "_end_slow",
+        "_engine", "_record", "clock", "receipts", "work",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +69,7 @@ class Intake:
         record: Callable[[Record], None],
         end_slow: Callable[[], list[Send]],
         clock_guard: ClockGuard,
+        counts_by_stream: NamedCounts,
     ) -> None:
         self._engine = engine
         self._admission = admission
@@ -73,6 +78,7 @@ class Intake:
         self._record = record
         self._end_slow = end_slow
         self._clock_guard = clock_guard
+        self._counts_by_stream = counts_by_stream
         self._counts = {
             "batches": 0,
             "batches_repeated": 0,
@@ -174,6 +180,9 @@ class Intake:
         self, session: bytes, batch: Publish, published: Published, results: Iterable[EngineResult]
     ) -> list[Send]:
         self._counts["batches"] += 1
+        row = self._counts_by_stream.row(batch.stream)
+        row[0] += published.count
+        row[1] += len(published.refused)
         for refusal in published.refused:
             self._counts[_REFUSED[refusal.code]] += 1
         answer = Send(session, self.promised(batch, published))

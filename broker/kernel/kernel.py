@@ -33,6 +33,7 @@ from .change_requests import ChangeRequests
 from .clock_guard import ClockGuard
 from .cursors import Cursors, first_incarnation
 from .deferral import must_be_deferred
+from .distribution import COUNTED as OF_A_SUBSCRIPTION
 from .distribution import Distribution
 from .engine_port import EnginePort
 from .inputs_and_effects import (
@@ -52,8 +53,10 @@ from .inputs_and_effects import (
     TooManyBatches,
     Undecodable,
 )
+from .intake import COUNTED as OF_A_STREAM
 from .intake import Intake, Work
 from .limits import Limits
+from .named_counts import NamedCounts
 from .permissions import Access, open_access
 from .read_requests import ReadRequests
 from .receipts import Receipts
@@ -84,6 +87,8 @@ class Kernel:
         "_admission",
         "_around",
         "_attachments",
+        "_by_stream",
+        "_by_subscription",
         "_changes",
         "_clock_guard",
         "_counts",
@@ -125,7 +130,9 @@ class Kernel:
         self._cursors = cursors = Cursors(first_incarnation(secret)) if cursors is None else cursors
         sources = self._admission.sources
         self._attachments = Attachments(engine, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
-        self._distribution = Distribution(self._attachments, cursors)
+        self._by_stream = NamedCounts(OF_A_STREAM, self.limits.labels)
+        self._by_subscription = NamedCounts(OF_A_SUBSCRIPTION, self.limits.labels)
+        self._distribution = Distribution(self._attachments, cursors, self._by_subscription)
         self._draining = False
         self._clock_guard = ClockGuard(self.limits.ahead_max)
         self._sessions = Sessions(secret)
@@ -135,7 +142,7 @@ class Kernel:
         )  # fmt: skip
         self._intake = Intake(
             engine, self._admission, self._distribution, receipts or Receipts(), durability, self._record,
-            self._subscribing.end_slow, self._clock_guard,
+            self._subscribing.end_slow, self._clock_guard, self._by_stream,
         )  # fmt: skip
         self._reading = ReadRequests(engine, self._admission, self._attachments, self._subscribing)
         self._streams = StreamRequests(engine, self.limits, self._intake, self._record)
@@ -238,6 +245,8 @@ class Kernel:
         return {
             "broker": broker,
             "engine": plain_statistics(self._engine.statistics()),
+            "by_stream": self._by_stream.statistics(self._engine.streams),
+            "by_subscription": self._attachments.statistics_by_name(self._by_subscription),
             **{name: plain_statistics(group) for name, group in self._around().items()},
         }
 
@@ -314,6 +323,8 @@ class Kernel:
     def _tick(self, now: int) -> list[Send]:
         self._left_until = self._left_until or now + self.limits.resume_seconds * 1_000_000
         again: list[Send] = []
+        self._by_stream.prune(self._engine.streams)
+        self._by_subscription.prune(self._attachments.definitions)
         if self._intake.work is None:  # else at a later tick: the batch in work must match what would be released here
             if now >= self._left_until:
                 self._attachments.abandon()
@@ -324,5 +335,6 @@ class Kernel:
     def _reconfigure(self, limits: Limits, access: Access) -> list[Send]:
         self.limits = self._subscribing.limits = self._streams.limits = limits
         self._clock_guard.most = limits.ahead_max
+        self._by_stream.most = self._by_subscription.most = limits.labels
         self._admission.change(access)
         return self._session_requests.reconfigure(limits)
