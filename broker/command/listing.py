@@ -24,7 +24,7 @@ def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> 
     """Show the declared streams."""
     with connect(broker) as client:
         found = client.streams()
-    _show(
+    show(
         ["name", "attributes", "key", "disorder"],
         [{"name": s.name, "attributes": s.schema.declared(), "key": s.key, "disorder": s.disorder} for s in found],
         json,
@@ -36,7 +36,7 @@ def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = Fals
     with connect(broker) as client:
         found = client.subscriptions()
     changed = ["version", "updates"] if any(s.version > 1 for s in found) else []  # a terminal is narrow
-    _show(
+    show(
         ["name", "language", "subscribers", "queued", "cursors", *changed, "query"],
         [
             {
@@ -65,7 +65,7 @@ def stats(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> No
     """Show the broker's statistics."""
     with connect(broker) as client:
         groups = client.statistics()
-    _show(["group", "name", "value"], list(_figures(groups)), json)
+    show(["group", "name", "value"], list(_figures(groups)), json)
 
 
 def _figures(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -88,7 +88,8 @@ def _figures(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]
                 yield {"group": f"forecast {subscription}", "name": each, "value": of}
 
 
-def _show(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], json: bool) -> None:
+def show(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], json: bool) -> None:
+    """Print rows as a table on a terminal, as JSON lines otherwise."""
     if json or not sys.stdout.isatty():
         sys.stdout.write("".join([json_line(row) for row in rows]))
         return

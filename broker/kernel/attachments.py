@@ -145,6 +145,27 @@ class Attachments:
             self._unneeded[name] = None
             self._remove_unneeded()
 
+    def delete(self, name: str) -> Mapping[bytes, AnyDelivery]:
+        """Remove a subscription although clients have it; their deliveries, which nothing has any more.
+
+        Raises DefinitionError, and then changes nothing, if the configuration, a cursor or another subscription needs
+        it.
+        """
+        if name in self._permanent:
+            raise DefinitionError(f"subscription {name!r} belongs to the broker's configuration")
+        if self._held(name):
+            raise DefinitionError(f"subscription {name!r} has cursors: forget them first")
+        self._unneeded[name] = None
+        try:
+            self._remove(name)
+        except ForetellError:
+            del self._unneeded[name]
+            raise
+        self._awaited.pop(name, None)
+        deliveries = self._deliveries.pop(name, {})
+        self._remove_unneeded()
+        return deliveries
+
     def _stays(self, name: str) -> bool:
         return name in self._permanent or self._held(name)
 
@@ -201,14 +222,18 @@ class Attachments:
             removed = False
             for name in tuple(self._unneeded):
                 try:
-                    self._engine.unsubscribe(name)
+                    self._remove(name)
                 except ForetellError:
                     continue
-                del self._unneeded[name], self._definitions[name]
-                self._record(SubscriptionRemoved(name))
-                if self._sources is not None:
-                    self._sources.remove(name)
                 removed = True
+
+    def _remove(self, name: str) -> None:
+        """Remove a subscription that is not needed. Raises the engine's error, and then changes nothing."""
+        self._engine.unsubscribe(name)
+        del self._unneeded[name], self._definitions[name]
+        self._record(SubscriptionRemoved(name))
+        if self._sources is not None:
+            self._sources.remove(name)
 
 
 def _fields(

@@ -23,6 +23,7 @@ from .inputs_and_effects import Send
 from .named_counts import NamedCounts
 from .publishing import match, take
 from .receipts import Receipts
+from .recent_events import RecentEvents
 from .records import BatchTaken, Punctuated, Record, Retracted, Updated
 
 COUNTED: Final = ("events", "events_refused")
@@ -56,7 +57,7 @@ class Intake:
 
     __slots__ = (
         "_admission", "_clock_guard", "_counts", "_counts_by_stream", "_distribution", "_durability", "_end_slow",
-        "_engine", "_record", "clock", "receipts", "work",
+        "_engine", "_record", "clock", "receipts", "recent", "work",
     )  # fmt: skip
 
     def __init__(
@@ -91,6 +92,7 @@ class Intake:
             "events_refused_duplicate": 0,
         }
         self.receipts = receipts
+        self.recent = RecentEvents()
         self.clock = ClockPunctuation(engine, receipts, clock_guard, record, self.distribute)
         self.work: Work | None = None
 
@@ -120,6 +122,7 @@ class Intake:
             if most is not None and len(record.rows) > most:
                 self.work = Work(session, batch, record, most)
                 return self._distribution.distribute(results)
+            self.recent.note(record)
             published = self.receipts.note(record, self._engine.now)
         else:  # nothing has changed, so a repetition gets the same answer
             refused = tuple([Refusal(*each) for each in record.refused])
@@ -168,6 +171,7 @@ class Intake:
             work.at += most
             return self._distribution.distribute(results)
         self.work = None
+        self.recent.note(work.record)
         published = self.receipts.note(work.record, self._engine.now)
         return self._answered(work.session, work.batch, published, results)
 

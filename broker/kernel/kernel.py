@@ -26,6 +26,7 @@ from typing import Any, Final, final
 
 from ..events import ForetellError
 from ..wire import Busy, Hello, Numbered, PermissionDenied, Publish, Statistics, StatisticsReport, WireError
+from .administration import Administration
 from .admission import Admission
 from .answers import bounded_count, failure, plain_statistics, too_many_batches, unknown_session
 from .attachments import Attachments
@@ -84,6 +85,7 @@ class Kernel:
     """
 
     __slots__ = (
+        "_administration",
         "_admission",
         "_around",
         "_attachments",
@@ -151,6 +153,9 @@ class Kernel:
             self.limits, self._admission, self._attachments, self._distribution, self._sessions, self._subscribing,
             self._intake, self._check_open,
         )  # fmt: skip
+        self._administration = Administration(
+            engine, self._admission, self._sessions, self._session_requests, self._subscribing, self._intake.recent
+        )
         self._handlers = self._requests()
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0}
@@ -164,10 +169,12 @@ class Kernel:
         self._clock_guard.observe(now)
         sends = self._step(given, now)
         given_up = self._subscribing.cursor_requests.take_given_up()
-        if not (self._records or given_up):
+        audits = self._administration.audits
+        if not (self._records or given_up or audits):
             return Effects(sends)
         records, self._records = self._records, []
-        return Effects(sends, records, given_up)
+        self._administration.audits = []
+        return Effects(sends, records, given_up, audits)
 
     def _step(self, given: Input, now: int) -> list[Send]:
         if self._intake.work is not None and must_be_deferred(given):
@@ -260,6 +267,7 @@ class Kernel:
         self._cursors.check_invariants()
         self._intake.receipts.check_invariants()
         self._intake.clock.check_invariants()
+        self._intake.recent.check_invariants()
         self._sessions.check_invariants()
         assert self._distribution.none_over or self._intake.work is not None
         sessions = dict(self._sessions.everybody())
@@ -304,6 +312,7 @@ class Kernel:
             **self._reading.requests(),
             **self._subscribing.requests(),
             **self._subscribing.cursor_requests.requests(),
+            **self._administration.requests(),
         }
 
     def _answer_statistics(self, key: bytes, session: Session, request: Statistics, now: int) -> list[Send]:
