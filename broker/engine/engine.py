@@ -388,7 +388,7 @@ class Engine:
 
     def live(self) -> list[str]:
         """How much each part of the program holds now, one line each. O(runs)."""
-        return live(self.program)
+        return live(self.program, self.runtime.runs.statistics())
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""

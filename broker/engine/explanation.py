@@ -68,9 +68,8 @@ def _is_merged(catalog: Catalog, name: str) -> bool:
     return holding is None or all(service.end is not None for service in holding.services)
 
 
-def live(program: Program) -> list[str]:
-    """The figures of the runs of the merged automata, and of each machine with those whom it serves."""
-    runs = program.merged.statistics()
+def live(program: Program, runs: Mapping[str, int]) -> list[str]:
+    """The figures of the merged automata's `runs`, and of each machine with the subscriptions that it serves."""
     lines = [f"now: {_figures(runs)}"] if any(runs.values()) else []
     shared: dict[int, tuple[list[str], str]] = {}
     for name, registration in program.machines.registrations.items():
