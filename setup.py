@@ -30,6 +30,7 @@ from setuptools.modified import newer_group
 
 # Hot: the inner loops of matching. Compiled with -O2.
 HOT: Final = (
+    "broker/algebra/comparisons.py",
     "broker/algebra/computation.py",
     "broker/algebra/functions.py",
     "broker/algebra/predicate.py",

@@ -5,7 +5,9 @@ A machine that warms up in at least two steps, and stops within ten minutes of t
 
 from __future__ import annotations
 
-from broker.engine import Engine, Results
+from collections.abc import Iterable
+
+from broker.engine import Engine, Match
 from broker.events import format_instant, parse_instant
 
 WARMING = """
@@ -38,7 +40,7 @@ def main() -> None:
     print(engine.statistics()["events"], "events,", engine.statistics()["matches"], "matches")
 
 
-def show(results: Results) -> None:
+def show(results: Iterable[Match]) -> None:
     for match in results:
         lineage = "" if match.lineage is None else f" from the events {match.lineage}"
         print(f"{format_instant(match.end)} {match.subscription}: {match.data}{lineage}")

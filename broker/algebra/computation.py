@@ -99,3 +99,14 @@ class FunctionValue(Computation):
 
     def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
         return call(self.name, [a.value(row, bound, slots, length, span) for a in self.arguments], self.type)
+
+
+@final
+class NullValue(Computation):
+    """Whether a value is null."""
+
+    def __init__(self, operand: Computation) -> None:
+        self.operand = operand
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        return self.operand.value(row, bound, slots, length, span) is None

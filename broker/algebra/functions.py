@@ -2,9 +2,9 @@
 
 Here: one table of functions, arithmetic, comparison. Not here: how a name in a text becomes a call (resolution).
 
-All of them are total. A null argument makes the result null (except for `coalesce`), and so does an operation without a
-valid result: division by zero, the root of a negative number, a result beyond a signed 64-bit integer or a finite
-float.
+All of them are total. A null argument makes the result null (except for `coalesce`, IS NULL and CASE), and so does an
+operation without a valid result: division by zero, the root of a negative number, a result beyond a signed 64-bit
+integer or a finite float.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from ..events.schema import Value, ValueType
 
 INTEGER_MIN: Final = -(2**63)
 INTEGER_MAX: Final = 2**63 - 1
+IS_NULL: Final = "is null"
+CASE: Final = "case"
+"""What is written as `x IS NULL` and CASE: functions like others, under names that no call can have. The arguments of
+CASE are the condition and the value of each branch, then the value otherwise."""
 NEGATED: Final = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 MIRRORED: Final = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
@@ -130,10 +134,18 @@ FUNCTIONS: Final[dict[str, ScalarFunction]] = {
 
 
 def call(name: str, arguments: list[Value], result: ValueType) -> Value:
-    """Apply a function of the table. `result` is the type of the call: max(1, 2.5) and max(3, 2.5) are both floats."""
+    """Apply a function of the table, IS NULL or CASE.
+
+    `result` is the type of the call: max(1, 2.5) and max(3, 2.5) are both floats.
+    """
     value: Value
     if name == "coalesce":
         value = next((a for a in arguments if a is not None), None)
+    elif name == IS_NULL:
+        return arguments[0] is None
+    elif name == CASE:
+        branches = zip(arguments[:-1:2], arguments[1::2], strict=True)
+        value = next((then for when, then in branches if when is True), arguments[-1])
     elif any(a is None for a in arguments):
         return None
     else:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from ..events.errors import LimitExceeded
 from ..events.instant import FOREVER
-from .functions import FUNCTIONS, MIRRORED, NEGATED, calculate, call, compare
+from .functions import CASE, FUNCTIONS, IS_NULL, MIRRORED, NEGATED, calculate, call, compare
 from .terms import (
     FALSE,
     TRUE,
@@ -75,7 +75,7 @@ def canonical(term: Term) -> Term:
             return Arithmetic(operator, a, b, type_)
         case Function(name, arguments, type_):
             folded = tuple(canonical(a) for a in arguments)
-            if name in FUNCTIONS and all(isinstance(a, Constant) for a in folded):
+            if (name in FUNCTIONS or name in (IS_NULL, CASE)) and all(isinstance(a, Constant) for a in folded):
                 return Constant(call(name, [used(a) for a in folded if isinstance(a, Constant)], type_), type_)
             return Function(name, folded, type_)
         case Comparison(operator, left, right):

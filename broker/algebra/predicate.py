@@ -1,16 +1,31 @@
 """Compiles conditions for execution: one final class for each shape; a conjunction is a short list, cheapest first.
 
-Here: the evaluation of a canonical form on an event and a run. Hot: typed for compilation, no dictionaries, no
-allocation during evaluation. Not here: which predicates need no evaluation because an index answers them (engine).
+Here: which class evaluates an atom or a term, conjunctions, alternatives, and terms with conditions in them. Hot: typed
+for compilation, no dictionaries, no allocation during evaluation. Not here: single comparisons (comparisons); which
+predicates need no evaluation because an index answers them (engine).
 
 The environment of every call is that of a computation. A null makes any predicate false (semantics 2.7).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, cast, final
+from typing import Final, final
 
 from ..events.schema import Row, Value
+from .comparisons import (
+    OPERATORS,
+    AttributeAmong,
+    AttributeConstant,
+    AttributeRegister,
+    AttributeScaled,
+    ComputedPredicate,
+    CountConstant,
+    DurationConstant,
+    FloatConstant,
+    FloatRegister,
+    NullTest,
+    Predicate,
+)
 from .computation import (
     ArithmeticValue,
     Computation,
@@ -19,10 +34,11 @@ from .computation import (
     EventValue,
     FunctionValue,
     Increment,
+    NullValue,
     RegisterValue,
     Slots,
 )
-from .functions import INTEGER_MAX, INTEGER_MIN
+from .functions import CASE, IS_NULL
 from .normal_form import Clause, Form, normalise
 from .terms import (
     Arithmetic,
@@ -38,44 +54,7 @@ from .terms import (
     walk,
 )
 
-EQ: Final = 0
-NE: Final = 1
-LT: Final = 2
-LE: Final = 3
-GT: Final = 4
-GE: Final = 5
 COSTLY: Final = 5  # from this cost on, storing the answer of a predicate is cheaper than evaluating it again
-OPERATORS: Final[dict[str, int]] = {"=": EQ, "!=": NE, "<": LT, "<=": LE, ">": GT, ">=": GE}
-
-
-def related(operator: int, a: Any, b: Any) -> bool:
-    """Return `a operator b` for values of comparable types, neither null."""
-    if operator == GT:
-        return bool(a > b)
-    if operator == LT:
-        return bool(a < b)
-    if operator == EQ:
-        return bool(a == b)
-    if operator == GE:
-        return bool(a >= b)
-    if operator == LE:
-        return bool(a <= b)
-    return bool(a != b)
-
-
-def related_floats(operator: int, a: float, b: float) -> bool:
-    """Return `a operator b` for floats, without checking their types again."""
-    if operator == GT:
-        return a > b
-    if operator == LT:
-        return a < b
-    if operator == GE:
-        return a >= b
-    if operator == LE:
-        return a <= b
-    if operator == EQ:
-        return a == b
-    return a != b
 
 
 @final
@@ -89,154 +68,37 @@ class ConditionValue(Computation):
         return holds(self.condition, row, bound, slots, length, span)
 
 
-class Predicate:
-    """One atom or a disjunction of clauses, ready for evaluation."""
+@final
+class Branch:
+    """A branch of CASE, and those behind it. `test` is None if the condition always holds."""
 
-    cost: int = 9
+    __slots__ = ("rest", "test", "then")
 
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        return False
+    def __init__(self, test: All | None, then: Computation, rest: Branch | None) -> None:
+        self.test = test
+        self.then = then
+        self.rest = rest
 
 
 @final
-class AttributeConstant(Predicate):
-    """`event.a op c`."""
+class CaseValue(Computation):
+    """The value of the first branch whose condition holds; only that one is computed. `floats`: ints become floats."""
 
-    def __init__(self, position: int, operator: int, constant: Value) -> None:
-        self.position = position
-        self.operator = operator
-        self.constant = constant
-        self.cost = 0
+    def __init__(self, first: Branch | None, otherwise: Computation, floats: bool) -> None:
+        self.first = first
+        self.otherwise = otherwise
+        self.floats = floats
 
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        value = row[self.position]
-        return value is not None and related(self.operator, value, self.constant)
-
-
-@final
-class FloatConstant(Predicate):
-    """`event.a op c` for floats."""
-
-    def __init__(self, position: int, operator: int, constant: float) -> None:
-        self.position = position
-        self.operator = operator
-        self.constant = constant
-        self.cost = 0
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        value = row[self.position]
-        return value is not None and related_floats(self.operator, cast("float", value), self.constant)
-
-
-@final
-class FloatRegister(Predicate):
-    """`event.a op register` for floats."""
-
-    def __init__(self, position: int, operator: int, register: RegisterValue) -> None:
-        self.position = position
-        self.operator = operator
-        self.register = register
-        self.cost = 1
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        value = row[self.position]
-        other = self.register.value(row, bound, slots, length, span)
-        if value is None or other is None:
-            return False
-        return related_floats(self.operator, cast("float", value), cast("float", other))
-
-
-@final
-class AttributeRegister(Predicate):
-    """`event.a op register`."""
-
-    def __init__(self, position: int, operator: int, register: RegisterValue) -> None:
-        self.position = position
-        self.operator = operator
-        self.register = register
-        self.cost = 1
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        value = row[self.position]
-        other = self.register.value(row, bound, slots, length, span)
-        return value is not None and other is not None and related(self.operator, value, other)
-
-
-@final
-class AttributeScaled(Predicate):
-    """`event.a op k * register` for floats; a product that is not a finite float is null, hence false."""
-
-    def __init__(self, position: int, operator: int, factor: float, register: RegisterValue) -> None:
-        self.position = position
-        self.operator = operator
-        self.factor = factor
-        self.register = register
-        self.cost = 1
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        value = row[self.position]
-        other = self.register.value(row, bound, slots, length, span)
-        if value is None or other is None:
-            return False
-        scaled = self.factor * cast("float", other)
-        return scaled - scaled == 0.0 and related_floats(self.operator, cast("float", value), scaled)
-
-
-@final
-class CountConstant(Predicate):
-    """`c + register op k` on integers; a sum beyond 64 bits is null, hence false."""
-
-    def __init__(self, operator: int, count: Increment, constant: int) -> None:
-        self.operator = operator
-        self.count = count
-        self.constant = constant
-        self.cost = 1
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        before = self.count.register.value(row, bound, slots, length, span)
-        if before is None:
-            return False
-        count = self.count.constant + cast("int", before)
-        if not INTEGER_MIN <= count <= INTEGER_MAX:
-            return False
-        operator = self.operator
-        if operator == GE:
-            return count >= self.constant
-        if operator == GT:
-            return count > self.constant
-        return related(operator, count, self.constant)
-
-
-@final
-class DurationConstant(Predicate):
-    """`DUR op c`."""
-
-    def __init__(self, composition: bool, operator: int, constant: Value) -> None:
-        self.composition = composition
-        self.operator = operator
-        self.constant = constant
-        self.cost = 0
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        return related(self.operator, span if self.composition else length, self.constant)
-
-
-@final
-class ComputedPredicate(Predicate):
-    """Any other comparison."""
-
-    def __init__(self, operator: int, left: Computation, right: Computation) -> None:
-        self.operator = operator
-        self.left = left
-        self.right = right
-        self.cost = 5
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        left = self.left.value(row, bound, slots, length, span)
-        if left is None:
-            return False
-        right = self.right.value(row, bound, slots, length, span)
-        return right is not None and related(self.operator, left, right)
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        chosen = self.otherwise
+        branch = self.first
+        while branch is not None:
+            if holds(branch.test, row, bound, slots, length, span):
+                chosen = branch.then
+                break
+            branch = branch.rest
+        found = chosen.value(row, bound, slots, length, span)
+        return float(found) if self.floats and isinstance(found, int) else found
 
 
 @final
@@ -289,12 +151,23 @@ def computation(term: Term) -> Computation:
             return Increment(constant, RegisterValue(slot, position))
         case Arithmetic(operator, left, right, _):
             return ArithmeticValue(operator, computation(left), computation(right))
+        case Function(name, (operand,), _) if name == IS_NULL:
+            return NullValue(computation(operand))
+        case Function(name, arguments, type_) if name == CASE:
+            return _case(arguments, type_ == "float")
         case Function(name, arguments, type_):
             return FunctionValue(name, [computation(a) for a in arguments], type_)
         case Attribute():
             raise AssertionError(f"not bound to a register: {describe(term)}")
         case _:
             return ConditionValue(condition(normalise(term)))
+
+
+def _case(arguments: tuple[Term, ...], floats: bool) -> CaseValue:
+    branch: Branch | None = None
+    for at in range(len(arguments) - 3, -1, -2):
+        branch = Branch(condition(normalise(arguments[at])), computation(arguments[at + 1]), branch)
+    return CaseValue(branch, computation(arguments[-1]), floats)
 
 
 def predicate(atom: Comparison) -> Predicate:
@@ -305,6 +178,10 @@ def predicate(atom: Comparison) -> Predicate:
             return FloatConstant(position, operator, number)
         case Comparison(_, Attribute(Side.EVENT, position, "float"), Register(slot, at, "float")):
             return FloatRegister(position, operator, RegisterValue(slot, at))
+        case Comparison("=", Function(name, (Attribute(Side.EVENT, position),)), Constant(bool() as wanted)) if (
+            name == IS_NULL
+        ):
+            return NullTest(position, wanted)
         case Comparison(_, Attribute(Side.EVENT, position), Constant(value, _)):
             return AttributeConstant(position, operator, value)
         case Comparison(_, Attribute(Side.EVENT, position), Register(slot, at)):
@@ -371,8 +248,26 @@ def condition(form: Form, shared: SharedPredicate | None = None) -> All | None:
     if len(form) == 1:
         return conjunction(form[0], shared)
     common = [atom for atom in form[0] if all(atom in clause for clause in form[1:])] if form else []
-    rest = [conjunction(tuple(atom for atom in clause if atom not in common), shared) for clause in form]
+    different = [tuple(atom for atom in clause if atom not in common) for clause in form]
+    among = _among(different)
+    if among is not None:
+        return _chained([*_made(tuple(common), shared), among])
+    rest = [conjunction(clause, shared) for clause in different]
     return _chained([*_made(tuple(common), shared), AnyOf(rest)])
+
+
+def _among(clauses: list[Clause]) -> Predicate | None:
+    """The predicate of alternatives that are all equalities of one attribute with constants; None for others."""
+    positions: set[int] = set()
+    constants: set[Value] = set()
+    for clause in clauses:
+        match clause:
+            case (Comparison("=", Attribute(Side.EVENT, position), Constant(value, _)),):
+                positions.add(position)
+                constants.add(value)
+            case _:
+                return None
+    return AttributeAmong(positions.pop(), frozenset(constants)) if len(positions) == 1 else None
 
 
 def _made(clause: Clause, shared: SharedPredicate | None) -> list[Predicate]:

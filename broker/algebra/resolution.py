@@ -14,7 +14,8 @@ from ..events.nearest import suggestion
 from ..events.schema import Schema, ValueType
 from ..language import syntax
 from ..language.diagnostics import query_error
-from .functions import FUNCTIONS, arithmetic_type
+from ..language.shorthand import written_out
+from .functions import CASE, FUNCTIONS, IS_NULL, arithmetic_type
 from .partitioned_stream import PartitionedStream
 from .terms import (
     Arithmetic,
@@ -146,6 +147,13 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
             return Arithmetic(operator, a, b, arithmetic_type(operator, a.type, b.type))
         case syntax.ComparisonExpression():
             return _comparison(expression, scope)
+        case syntax.OneOf() | syntax.InRange():
+            return resolve(written_out(expression), scope)
+        case syntax.IsNull(operand, negated):
+            test = Function(IS_NULL, (resolve(operand, scope),), "bool")
+            return Negation(test) if negated else test
+        case syntax.CaseExpression():
+            return _case(expression, scope)
         case syntax.And(operands):
             return Conjunction(tuple(condition(o, scope) for o in operands))
         case syntax.Or(operands):
@@ -174,8 +182,32 @@ def _comparison(expression: syntax.ComparisonExpression, scope: Scope) -> Term:
         wanted = type_family(left.type)
         refuse(scope.text, expression.right.at, f"expected a {wanted} to compare with, found a {right.type}")
     if left.type == "bool" and expression.operator not in ("=", "!="):
-        refuse(scope.text, expression.at, f"expected '=' or '!=' between truth values, found '{expression.operator}'")
+        written = scope.text.startswith(expression.operator, expression.at)
+        found = f"'{expression.operator}'" if written else "BETWEEN"
+        refuse(scope.text, expression.at, f"expected '=' or '!=' between truth values, found {found}")
     return Comparison(expression.operator, left, right)
+
+
+def _case(expression: syntax.CaseExpression, scope: Scope) -> Term:
+    parts: list[Term] = []
+    values: list[Term] = []
+    for branch in expression.branches:
+        values.append(_like(branch.value, values, scope))
+        parts += (condition(branch.condition, scope), values[-1])
+    if expression.otherwise is not None:
+        values.append(_like(expression.otherwise, values, scope))
+    type_: ValueType = "float" if any(value.type == "float" for value in values) else values[0].type
+    parts.append(Constant(None, type_) if expression.otherwise is None else values[-1])
+    return Function(CASE, tuple(parts), type_)
+
+
+def _like(expression: syntax.Expression, values: list[Term], scope: Scope) -> Term:
+    """The value of a branch of CASE, which must be comparable with those of the branches before it."""
+    term = resolve(expression, scope)
+    if values and type_family(term.type) != type_family(values[0].type):
+        wanted = type_family(values[0].type)
+        refuse(scope.text, expression.at, f"expected a {wanted} like the first value of CASE, found a {term.type}")
+    return term
 
 
 def _call(expression: syntax.Call, scope: Scope) -> Term:

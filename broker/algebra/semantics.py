@@ -67,7 +67,7 @@ def value(term: Term, environment: Environment) -> Value:
             return event.end - start + 1
         case Arithmetic(operator, left, right):
             return calculate(operator, value(left, environment), value(right, environment))
-        case Function(name, arguments, type_) if type_ != "bool":
+        case Function(name, arguments, type_):
             return call(name, [value(a, environment) for a in arguments], type_)
         case Register():
             raise AssertionError("registers belong to automata")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from ..events.schema import Value, ValueType
+from .functions import CASE, IS_NULL
 
 
 class Side(enum.Enum):
@@ -104,7 +105,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A scalar function of `functions.py` by name."""
+    """A scalar function of `functions.py` by name, IS NULL or CASE."""
 
     name: str
     arguments: tuple[Term, ...]
@@ -219,6 +220,10 @@ def nullable(term: Term) -> bool:
             return True
         case Function("coalesce", arguments):
             return all(nullable(a) for a in arguments)
+        case Function(name, arguments) if name == IS_NULL:
+            return False
+        case Function(name, arguments) if name == CASE:
+            return any(nullable(value) for value in (*arguments[1::2], arguments[-1]))
         case Function(name, arguments):
             return name == "sqrt" or any(nullable(a) or a.type in ("int", "float") for a in arguments)
         case _:
@@ -241,8 +246,16 @@ def describe(term: Term) -> str:
             return "DUR" if composition else "DUR(event)"
         case Arithmetic(operator, left, right):
             return f"({describe(left)} {operator} {describe(right)})"
+        case Function(name, arguments) if name == IS_NULL:
+            return f"{describe(arguments[0])} IS NULL"
+        case Function(name, arguments) if name == CASE:
+            branches = zip(arguments[:-1:2], arguments[1::2], strict=True)
+            parts = [f"WHEN {describe(when)} THEN {describe(then)}" for when, then in branches]
+            return " ".join(("CASE", *parts, "ELSE", describe(arguments[-1]), "END"))
         case Function(name, arguments):
             return f"{name}({', '.join(describe(a) for a in arguments)})"
+        case Comparison("=", Function(name) as left, Constant(bool() as wanted)) if name == IS_NULL:
+            return describe(left) if wanted else describe(left).replace(" IS NULL", " IS NOT NULL")
         case Comparison(operator, left, right):
             return f"{describe(left)} {operator} {describe(right)}"
         case Conjunction(operands):

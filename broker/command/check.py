@@ -122,7 +122,8 @@ def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str
         yield f"warning {name}: hidden has no results, as it publishes no stream"
     schemas = [engine.streams[stream].schema for stream in reads if stream in engine.streams]
     nullable = {attribute.name for schema in schemas for attribute in schema.attributes if attribute.nullable}
-    for warned in lint(definition.query, syntax, nullable):
+    required = {name for schema in schemas for name in schema.names} - nullable
+    for warned in lint(definition.query, syntax, nullable, required):
         yield f"warning {name}: {escaped(str(warned))}"
     plan = engine.catalog.subscriptions[name].machine
     for advice in [] if plan is None else plan.advice():

@@ -108,24 +108,24 @@ def scan(reading: Reading, files: list[str]) -> Iterator[tuple[Verdict, str]]:
     if rows >= ROWS_MAX:
         yield "note", f"the first {ROWS_MAX:,} rows were read"
     if lines:
-        yield "bad", f"{len(lines):,} lines cannot be read, the first: {lines[0]}"
+        yield "bad", f"{_many(len(lines), 'line')} cannot be read, the first: {lines[0]}"
     if not rows:
         yield "bad", "no events were found"
     for stream in found.values():
-        yield from _told(stream)
+        yield from _findings(stream, reading.time)
 
 
-def _told(stream: _Stream) -> Iterator[tuple[Verdict, str]]:
+def _findings(stream: _Stream, time_column: str) -> Iterator[tuple[Verdict, str]]:
     name, definition = stream.definition.name, stream.definition
     if stream.wrong_times:
-        yield "bad", f"{name}: {len(stream.wrong_times):,} times are wrong, the first: {stream.wrong_times[0]}"
+        yield "bad", f"{name}: {_many(len(stream.wrong_times), 'wrong time')}, the first: {stream.wrong_times[0]}"
     if stream.least is not None and stream.newest is not None:
         since, until = format_instant(stream.least), format_instant(stream.newest)
-        yield "ok", f"{name}: {stream.rows:,} rows from {since} to {until}"
+        yield "ok", f"{name}: {_many(stream.rows, 'row')} from {since} to {until}"
     if stream.late_count:
         yield (
             "bad",
-            f"{name}: {stream.late_count:,} rows are earlier than one before, the first: {stream.late[0]}; --sort "
+            f"{name}: {_many(stream.late_count, 'row')} earlier than one before, the first: {stream.late[0]}; --sort "
             "sorts them",
         )
     for attribute in definition.schema.attributes:
@@ -145,16 +145,22 @@ def _told(stream: _Stream) -> Iterator[tuple[Verdict, str]]:
         if attribute.type == "string" and _only_texts(column):
             misfits = {}
         for kind, (count, first) in misfits.items():
-            yield "bad", f"{place}: {count:,} are {kind}, declared {attribute.type}, the first: {first}"
+            values = f"{_many(count, 'value')} of type {kind}"
+            yield "bad", f"{place}: {values}, declared {attribute.type}, the first: {first}"
         distinct = len(column.values)
-        many = f"more than {VALUES_MAX:,}" if distinct > VALUES_MAX else f"{distinct:,}"
+        more = distinct > VALUES_MAX
+        many = f"more than {VALUES_MAX:,} different values" if more else _many(distinct, "different value")
         divides = attribute.type in ("string", "int") and not nulls and 2 <= distinct <= stream.rows // 2
         hint = "; a candidate for key" if divides and distinct <= VALUES_MAX and definition.key is None else ""
-        yield "ok", f"{place}: {attribute.type}, {many} different values{hint}"
+        yield "ok", f"{place}: {attribute.type}, {many}{hint}"
     for key, column in stream.columns.items():
-        if definition.schema.position(key) < 0 and key != TIME_COLUMN:
+        if definition.schema.position(key) < 0 and key not in (TIME_COLUMN, time_column):
             kinds = " and ".join(sorted(column.kinds))
             yield "note", f"{name}: {key!r} ({kinds}) is not declared and ignored"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _is_text(column: _Column | None, kind: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
+from typing import Any
 
-from ..events.errors import EventError
+from ..events.errors import EventError, shown
 from ..events.schema import Row
 from ..events.stream import StreamDefinition
 from ..events.validation import check_ids, check_late, check_rows, check_starts, check_times
@@ -23,9 +24,9 @@ def fitting(
     `newest`: the time before which an event is late; on a stream with disorder, before the batch. Raises EventError,
     LateEvent.
     """
-    n = len(rows)
+    n = _length(stream, "rows", rows)
     for name, column in (("times", times), ("ids", ids), ("starts", starts)):
-        if column is not None and len(column) != n:
+        if column is not None and _length(stream, name, column) != n:
             raise EventError(f"stream {stream.name!r}: expected {n} {name}, one a row, found {len(column)}")
     if stream.disorder == "arrival":
         check_times(stream, times, newest)
@@ -38,3 +39,9 @@ def fitting(
     own = list(rows)
     found = check_rows(stream, own)
     return own if found is own else list(found)
+
+
+def _length(stream: StreamDefinition, name: str, column: Sequence[Any]) -> int:
+    if not isinstance(column, Sized):
+        raise EventError(f"stream {stream.name!r}: expected a sequence of {name}, found {shown(column)}")
+    return len(column)

@@ -1,8 +1,8 @@
 """Gives compiled classes of the public interface the docstrings and annotations of their source.
 
-A compiled method knows the names of its parameters, but neither its text nor its types. The source lies beside it; of
-each public method this makes a Python function with the same signature that calls the compiled one. Pure classes have
-all that.
+A compiled method knows the names of its parameters, but neither its text nor its types, and does not say which argument
+has a wrong one. The source lies beside it; of each public method this makes a Python function with the same signature
+that calls the compiled one. Pure classes have all that.
 """
 
 from __future__ import annotations
@@ -10,13 +10,21 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MappingProxyType, NoneType
 from typing import Any, Final, TypeVar
+
+from ..events.errors import DefinitionError, shown
 
 _Class = TypeVar("_Class", bound=type[Any])
 _ROOT: Final = Path(__file__).parents[2]  # the folder with the package `broker`
 _COMPILED: Final = "_compiled"  # what a made function calls
+_REFUSAL: Final = "_refusal"  # and what it raises where that refuses an argument
+_KINDS: Final[Mapping[str, type]] = MappingProxyType(
+    {"str": str, "int": int, "float": float, "bool": bool, "None": NoneType}
+)
 
 
 def documented(compiled: _Class) -> _Class:
@@ -73,16 +81,21 @@ def _calling(method: Any, member: ast.FunctionDef, compiled: type[Any], known: d
         given.append(ast.Starred(_name(arguments.vararg), ast.Load()))
     named = [ast.keyword(each.arg, _name(each)) for each in arguments.kwonlyargs]
     call = ast.Call(ast.Name(_COMPILED, ast.Load()), given, named)
-    made = ast.FunctionDef(member.name, arguments, [ast.Return(call)], [], member.returns)
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    all_given = ast.Dict([ast.Constant(each.arg) for each in every], [_name(each) for each in every])
+    refused = ast.Call(ast.Name(_REFUSAL, ast.Load()), [ast.Name("error", ast.Load()), all_given], [])
+    handler = ast.ExceptHandler(ast.Name("TypeError", ast.Load()), "error", [ast.Raise(refused, ast.Constant(None))])
+    body: list[ast.stmt] = [ast.Try([ast.Return(call)], [handler], [], [])]
+    made = ast.FunctionDef(member.name, arguments, body, [], member.returns)
     future = ast.ImportFrom("__future__", [ast.alias("annotations")], 0)
     whole = compile(ast.fix_missing_locations(ast.Module([future, made], [])), f"<{compiled.__qualname__}>", "exec")
     code = next(each for each in whole.co_consts if isinstance(each, CodeType) and each.co_name == member.name)
-    function = FunctionType(code, {**known, _COMPILED: method}, member.name)
+    texts = {each.arg: ast.unparse(each.annotation) for each in every if each.annotation is not None}
+    names = {**known, _COMPILED: method, _REFUSAL: partial(_refusal, dict(texts))}
+    function = FunctionType(code, names, member.name)
     function.__defaults__ = tuple([_value(each, known) for each in arguments.defaults])
     only = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     function.__kwdefaults__ = {each.arg: _value(default, known) for each, default in only if default is not None}
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    texts = {each.arg: ast.unparse(each.annotation) for each in every if each.annotation is not None}
     if member.returns is not None:
         texts["return"] = ast.unparse(member.returns)
     function.__annotations__ = texts
@@ -90,6 +103,15 @@ def _calling(method: Any, member: ast.FunctionDef, compiled: type[Any], known: d
     function.__module__ = compiled.__module__
     function.__doc__ = ast.get_docstring(member)
     return function
+
+
+def _refusal(expected: Mapping[str, str], error: TypeError, given: Mapping[str, object]) -> Exception:
+    """A DefinitionError that names the argument that a compiled method does not take; otherwise the same error."""
+    for name, value in given.items():
+        kinds = expected.get(name, "Any").split(" | ")
+        if all(kind in _KINDS for kind in kinds) and not isinstance(value, tuple(_KINDS[kind] for kind in kinds)):
+            return DefinitionError(f"{name}: expected {' or '.join(kinds)}, found {shown(value)}")
+    return error
 
 
 def _value(default: ast.expr, known: dict[str, Any]) -> Any:

@@ -25,7 +25,7 @@ from ..events.errors import (
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
-from ..events.time_unit import instants_of
+from ..events.time_unit import instant_of, instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
@@ -192,23 +192,24 @@ class Engine:
             results.notify(0, target, notice)
         return results
 
-    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Results | JoinedResults:
-        """Promise that no stream, or this one, brings or withdraws an earlier event; report the results that waited for
-        this time, and what is final. Raises LateEvent if a later event has come before and streams are in order,
-        EventError for one of several such streams, UnknownStream, Unsupported.
+    def punctuate(self, time: Any, stream: str | None = None, where: str | None = None) -> Results | JoinedResults:
+        """Promise that no stream, or this one, brings or withdraws an event before a time, or a datetime; report the
+        results that waited for it, and what is final. Raises LateEvent if a later event has come before and streams are
+        in order, EventError for one of several such streams or for what is no time, UnknownStream, Unsupported.
         """
+        moment = instant_of(time)
         if where is not None:
             raise Unsupported("a punctuation with a predicate is not supported yet")
         if stream is not None:
             self.catalog.stream(stream)
         if self.disorder is not None:
-            return self._all_done(self.disorder.punctuate(time, stream))
+            return self._all_done(self.disorder.punctuate(moment, stream))
         if stream is not None:
             raise EventError(f"stream {stream!r}: expected a punctuation of all streams, since events are in order")
         before = newest(self.runtime)
-        if before is not None and time < before:
-            raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
-        return self._done(punctuate(self.runtime, time))
+        if before is not None and moment < before:
+            raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {moment}")
+        return self._done(punctuate(self.runtime, moment))
 
     def stream_of(self, id: int) -> str | None:
         """The stream of an event that may be withdrawn; None: there is no such event."""

@@ -37,7 +37,8 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return best
 
 
-def suggestion(word: str, candidates: Iterable[str]) -> str:
-    """Return the end of an error message: `; did you mean 'price'?`, or nothing if no candidate is near."""
-    found = nearest(word, candidates)
+def suggestion(word: object, candidates: Iterable[str]) -> str:
+    """Return the end of an error message: `; did you mean 'price'?`, or nothing if no candidate is near, as none is to
+    what is no text."""
+    found = nearest(word, candidates) if isinstance(word, str) else None
     return "" if found is None else f"; did you mean {found!r}?"

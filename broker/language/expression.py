@@ -23,13 +23,18 @@ from .syntax import (
     ArithmeticExpression,
     Boolean,
     Call,
+    CaseBranch,
+    CaseExpression,
     ComparisonExpression,
     DurationExpression,
     Expression,
+    InRange,
+    IsNull,
     Name,
     Negative,
     Not,
     Number,
+    OneOf,
     Or,
     String,
 )
@@ -47,6 +52,14 @@ LABELS: Final[Mapping[str, str]] = MappingProxyType(
         "MULTIPLICATIVE": "an arithmetic operator",
         "POWER": "an arithmetic operator",
         "COMPARISON": "a comparison",
+        "IN": "IN",
+        "BETWEEN": "BETWEEN",
+        "IS": "IS",
+        "NULL": "NULL",
+        "WHEN": "WHEN",
+        "THEN": "THEN",
+        "ELSE": "ELSE",
+        "END": "END",
         "AND": "AND",
         "OR": "OR",
         "COMMA": "','",
@@ -57,6 +70,14 @@ LABELS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The name of each terminal in errors, in the order of lists. Words that may start an operand (NOT, TRUE, FALSE, DUR)
 and its minus are left out, because they would make every list too long."""
+
+KEYWORDS: Final = frozenset(
+    {
+        *("AND", "OR", "NOT", "TRUE", "FALSE", "DUR"),
+        *("IN", "BETWEEN", "IS", "NULL", "CASE", "WHEN", "THEN", "ELSE", "END"),
+    }
+)
+"""The words of expressions, which every language has among its own."""
 
 _ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType({"==": "=", "<>": "!="})
 
@@ -92,6 +113,30 @@ class ExpressionReader(Transformer[Token, Expression]):
             meant = _ELSEWHERE[sign]
             raise Misread(place(sign), f"expected a comparison, found {quoted(sign)}; did you mean {quoted(meant)}?")
         return ComparisonExpression(sign.value, left, right, place(sign))
+
+    def one_of(self, children: list[Any]) -> OneOf:
+        operand, *negation, word = children[: 1 + _words(children)]
+        values = tuple(children[1 + _words(children) :])
+        if not values:
+            raise Misread(place(word), "expected at least one value in parentheses after IN, found none")
+        return OneOf(operand, values, bool(negation), place(word))
+
+    def in_range(self, children: list[Any]) -> InRange:
+        operand, *negation, word, low, _, high = children
+        return InRange(operand, low, high, bool(negation), place(word))
+
+    def is_null(self, children: list[Any]) -> IsNull:
+        return IsNull(children[0], len(children) > 3, place(children[1]))
+
+    def case(self, children: list[Any]) -> CaseExpression:
+        word, *branches, otherwise, _ = children
+        return CaseExpression(tuple(branches), otherwise, place(word))
+
+    def case_branch(self, children: list[Any]) -> CaseBranch:
+        return CaseBranch(children[1], children[3], place(children[0]))
+
+    def case_rest(self, children: list[Any]) -> Expression | None:
+        return children[1] if children else None
 
     def arithmetic(self, children: list[Any]) -> ArithmeticExpression:
         left, sign, right = children
@@ -144,6 +189,11 @@ class ExpressionReader(Transformer[Token, Expression]):
 
     def call(self, children: list[Any]) -> Call:
         return Call(name_of(children[0]), tuple(children[1:]), place(children[0]))
+
+
+def _words(children: list[Any]) -> int:
+    """How many words stand behind the first child: IN, or NOT and IN."""
+    return 2 if children[1].type == "NOT" else 1
 
 
 def _check_digits(token: Token) -> None:

@@ -19,6 +19,7 @@ from ..events.nearest import nearest, suggestion
 from .diagnostics import Misread, query_error, quoted
 from .expression import ExpressionReader, place
 from .limits import check_depth, check_text
+from .shorthand import check_parts
 
 _STRAY: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -30,6 +31,8 @@ _STRAY: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The operators that users may mean by characters that no query has."""
+
+_COMPARING: Final = frozenset({"IN", "BETWEEN", "IS"})
 
 
 @final
@@ -73,6 +76,7 @@ def read(parser: Lark, words: Words, text: str) -> Any:
     except UnexpectedToken as error:
         raise _unexpected(words, text, error) from None
     check_depth(text, root)
+    check_parts(text, root)
     return root
 
 
@@ -115,7 +119,9 @@ def _continuing(words: Words, accepted: frozenset[str]) -> list[str]:
 
 
 def _expected(words: Words, accepted: frozenset[str]) -> str:
-    """Return `expected A, B or C`, each once, in the order of the labels."""
+    """Return `expected A, B or C`, each once, in the order of the labels. `a comparison` includes those by words."""
+    if "COMPARISON" in accepted:
+        accepted -= _COMPARING
     names = list(dict.fromkeys(label for terminal, label in words.labels.items() if terminal in accepted))
     return "expected " + " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 

@@ -14,10 +14,11 @@ from .names import ALGEBRAIC, COMPOSITE, SEQUENTIAL, language_meant
 
 _LEFT: Final = re.compile(r"((?:\$?[0-9]*\.)?[A-Za-z_][\w.\[\]-]*|\$[0-9]*\.[A-Za-z_]\w*)\s*\Z")
 _OPERAND: Final = r"('(?:[^']|'')*'|[-\w.$]+)"
-_BETWEEN: Final = re.compile(rf"BETWEEN\s+{_OPERAND}\s+AND\s+{_OPERAND}", re.IGNORECASE)
-_IN: Final = re.compile(r"(NOT\s+)?IN\s*\(([^()]{1,200})\)", re.IGNORECASE)
 _LIKE: Final = re.compile(r"(NOT\s+)?LIKE\s+'([^'_%]*)(%?)([^'%_]*)(%?)'", re.IGNORECASE)
-_NULL: Final = re.compile(r"IS\s+(NOT\s+)?NULL\b", re.IGNORECASE)
+_NULL: Final = re.compile(r"NULL\b", re.IGNORECASE)
+_COMPARED: Final = re.compile(r"(=|!=|<>|\bNOT)\s*\Z", re.IGNORECASE)
+_CASED: Final = re.compile(r"\bCASE\s+\Z", re.IGNORECASE)
+_CASE: Final = re.compile(rf"([A-Za-z_][\w.\[\]-]*)\s+WHEN\s+{_OPERAND}\s+THEN\b", re.IGNORECASE)
 _WHERE: Final = re.compile(r"WHERE\s+(.+?)\s*(?=\bPUBLISH\b|\bMATCH\b|\bGROUP\b|\Z)", re.IGNORECASE | re.DOTALL)
 _WITHIN: Final = re.compile(r"WITHIN\s+([0-9.]+\s*\w*)", re.IGNORECASE)
 _GROUP: Final = re.compile(r"GROUP\s+BY\s+([\w]+(?:\s*,\s*\w+)*)", re.IGNORECASE)
@@ -50,21 +51,6 @@ def _left(text: str, at: int) -> str | None:
     return None if match is None else match.group(1)
 
 
-def _between(text: str, at: int) -> str | None:
-    match, left = _BETWEEN.match(text, at), _left(text, at)
-    if match is None or left is None:
-        return None
-    return f"{left} >= {match.group(1)} AND {left} <= {match.group(2)}"
-
-
-def _in(text: str, at: int) -> str | None:
-    match, left = _IN.match(text, at), _left(text, at)
-    if match is None or left is None:
-        return None
-    any_of = " OR ".join(f"{left} = {value.strip()}" for value in match.group(2).split(","))
-    return f"{'NOT ' if match.group(1) else ''}({any_of})"
-
-
 def _like(text: str, at: int) -> str | None:
     match, left = _LIKE.match(text, at), _left(text, at)
     if match is None or left is None:
@@ -83,12 +69,18 @@ def _like(text: str, at: int) -> str | None:
 
 
 def _null(text: str, at: int) -> str | None:
-    match, left = _NULL.match(text, at), _left(text, at)
-    if match is None or left is None:
+    """NULL as a value; the error is at NULL, behind a comparison or NOT."""
+    compared = _COMPARED.search(text[max(0, at - _LEFT_MAX) : at])
+    if compared is None or _NULL.match(text, at) is None:
         return None
-    if match.group(1):
-        return f"{left} = {left}, which is false for null"
-    return f"coalesce({left}, V) = V with a value V that {left} never has"
+    left = _left(text, at - len(compared.group()))
+    return None if left is None else f"{left} IS {'' if compared.group(1) == '=' else 'NOT '}NULL"
+
+
+def _case(text: str, at: int) -> str | None:
+    """CASE with a value that is compared; the error is at the value."""
+    match, word = _CASE.match(text, at), _CASED.search(text[max(0, at - _LEFT_MAX) : at])
+    return None if match is None or word is None else f"CASE WHEN {match.group(1)} = {match.group(2)} THEN ..."
 
 
 def _where(text: str, at: int) -> str | None:
@@ -187,6 +179,6 @@ def _pattern(text: str, at: int) -> str | None:
 
 
 _HABITS: Final[tuple[Habit, ...]] = (
-    _between, _in, _like, _null, _where, _within, _group, _minutes, _duration, _count, _unbraced, _pattern,
+    _like, _null, _case, _where, _within, _group, _minutes, _duration, _count, _unbraced, _pattern,
     _negation, _optional,
 )  # fmt: skip

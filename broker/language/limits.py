@@ -24,6 +24,8 @@ INTEGER_BITS_MAX: Final = 63
 """The most bits of an integer literal's magnitude: its value is below 2**63."""
 NAME_CHARACTERS_MAX: Final = 128
 """The most characters of a name in a query."""
+PARTS_MAX: Final = 100_000
+"""The most parts of a query's conditions with IN and BETWEEN as the comparisons that they stand for."""
 ITEMS_MAX: Final = 1_000
 """The most items of one SELECT or RETURN, aggregates of one FOLD, and conditions of one WHERE."""
 OPERANDS_MAX: Final = 60

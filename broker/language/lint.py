@@ -8,22 +8,27 @@ null is named where it matters. Not here: errors (the parsers), and facts of aut
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final, final
 
 from ..events.instant import format_duration
 from .diagnostics import place_in
 from .printing import print_expression
+from .shorthand import conjuncts_of, written_out
 from .syntax import (
     And,
+    CaseExpression,
     ComparisonExpression,
     DurationExpression,
     Expression,
+    InRange,
+    IsNull,
     MemberAccess,
     Name,
     Negative,
     Number,
+    OneOf,
     Or,
     String,
 )
@@ -50,14 +55,16 @@ class Warned:
         return f"{place_in(self.text, self.at)}: {self.message}"
 
 
-def lint(text: str, syntax: Any, nullable: Container[str] = ()) -> list[Warned]:
+def lint(text: str, syntax: Any, nullable: Container[str] = (), required: Collection[str] = ()) -> list[Warned]:
     """Return the warnings on a parsed query, in the order of the text. `nullable`: the attributes that may be null, for
-    which `x = x` is a test. O(text, and the conditions of each conjunction squared)."""
-    found = [Warned(at, message, text) for at, message in _all(text, syntax, nullable)]
+    which `x = x` is a test; `required`: those that never are, unless the query computes a value of that name. O(text,
+    and the conditions of each conjunction squared)."""
+    own = {alias for node in _nodes(syntax) if isinstance(alias := getattr(node, "alias", None), str)}
+    found = [Warned(at, message, text) for at, message in _all(text, syntax, nullable, set(required) - own)]
     return sorted(dict.fromkeys(found), key=lambda warned: (warned.at, warned.message))
 
 
-def _all(text: str, syntax: Any, nullable: Container[str]) -> Iterator[tuple[int, str]]:
+def _all(text: str, syntax: Any, nullable: Container[str], required: Container[str]) -> Iterator[tuple[int, str]]:
     bounded = any(isinstance(node, DurationExpression) for node in _nodes(syntax))
     for node in _nodes(syntax):
         match node:
@@ -67,6 +74,12 @@ def _all(text: str, syntax: Any, nullable: Container[str]) -> Iterator[tuple[int
                 yield from _disjunction(node, operands)
             case ComparisonExpression():
                 yield from _comparison(node, nullable)
+            case OneOf():
+                yield from _listed(node)
+            case IsNull():
+                yield from _null(node, required)
+            case CaseExpression():
+                yield from _branches(node)
         if type(node).__name__ == "SaseQuery":
             yield from _conjunction(node.conditions)
         if type(node).__name__ in ("Next", "FoldExpression") and not bounded:
@@ -76,10 +89,13 @@ def _all(text: str, syntax: Any, nullable: Container[str]) -> Iterator[tuple[int
 
 
 def _nodes(node: Any) -> Iterator[Any]:
-    """All nodes of a syntax tree, with those of its tuples."""
+    """All nodes of a syntax tree, with those of its tuples; IN and BETWEEN also as what they stand for."""
     if isinstance(node, tuple):
         for each in node:
             yield from _nodes(each)
+    elif isinstance(node, OneOf | InRange):
+        yield node
+        yield from _nodes(written_out(node))
     elif is_dataclass(node):
         yield node
         for field in fields(node):
@@ -122,6 +138,35 @@ def _duration(node: ComparisonExpression, operator: str, limit: int | float | st
             f"events exactly {format_duration(limit)} apart have a DUR of 1 us more: write DUR {operator} {least} to "
             "include them",
         )
+
+
+# --- one condition with words ---
+
+
+def _listed(node: OneOf) -> Iterator[tuple[int, str]]:
+    for at, value in enumerate(node.values):
+        if value in node.values[:at]:
+            yield value.at, f"{print_expression(value)} is in the list of IN twice"
+
+
+def _null(node: IsNull, required: Container[str]) -> Iterator[tuple[int, str]]:
+    match node.operand:
+        case Name(_, attribute) if attribute in required:
+            pass
+        case MemberAccess(variable, None | "1" | "i" | "LEN", attribute, None) if attribute in required:
+            if variable.lower().startswith("prev"):
+                return
+        case _:
+            return
+    never = f"{print_expression(node.operand)} is never null"
+    yield node.at, f"{print_expression(node)} is {'always' if node.negated else 'never'} true: {never}"
+
+
+def _branches(node: CaseExpression) -> Iterator[tuple[int, str]]:
+    conditions = [branch.condition for branch in node.branches]
+    for at, condition in enumerate(conditions):
+        if condition in conditions[:at]:
+            yield node.branches[at].at, f"WHEN {print_expression(condition)} is never reached: it stands before, too"
 
 
 # --- several conditions ---
@@ -167,18 +212,23 @@ def _holds(a: int | float | str, operator: str, b: int | float | str) -> bool:
 
 def _conjunction(operands: tuple[Expression, ...]) -> Iterator[tuple[int, str]]:
     """Bounds of one value that exclude each other, or of which one says less than another."""
-    known = [(bound, node) for node in operands if (bound := _bound(node)) is not None]
+    parts = [part for operand in operands for part in conjuncts_of(operand)]
+    known = [(bound, node) for node in parts if (bound := _bound(node)) is not None]
+    idle: list[tuple[int, str]] = []
+    never = False  # then nothing else matters
     for index, (second, node) in enumerate(known):
         for first, other in known[:index]:
             if first[0] != second[0] or isinstance(first[2], str) != isinstance(second[2], str):
                 continue
             both = f"{print_expression(other)} AND {print_expression(node)}"
             if _excludes(first, second):
+                never = True
                 yield node.at, f"{both} is never true, so the subscription can never match by it"
             elif _implies(first, second):
-                yield node.at, f"{print_expression(node)} is always true beside {print_expression(other)}"
+                idle.append((node.at, f"{print_expression(node)} is always true beside {print_expression(other)}"))
             elif _implies(second, first):
-                yield other.at, f"{print_expression(other)} is always true beside {print_expression(node)}"
+                idle.append((other.at, f"{print_expression(other)} is always true beside {print_expression(node)}"))
+    yield from () if never else idle
 
 
 def _disjunction(node: Or, operands: tuple[Expression, ...]) -> Iterator[tuple[int, str]]:

@@ -14,14 +14,18 @@ from .syntax import (
     ArithmeticExpression,
     Boolean,
     Call,
+    CaseExpression,
     ComparisonExpression,
     DurationExpression,
     Expression,
+    InRange,
+    IsNull,
     MemberAccess,
     Name,
     Negative,
     Not,
     Number,
+    OneOf,
     Or,
     String,
 )
@@ -72,9 +76,27 @@ def _expression_text(expression: Expression) -> tuple[str, int]:
             return f"{_expression(left, binding)} {operator} {_expression(right, binding + 1)}", binding
         case ComparisonExpression(operator, left, right):
             return f"{_expression(left, _SUM)} {operator} {_expression(right, _SUM)}", _COMPARISON
+        case OneOf(operand, values, negated):
+            listed = ", ".join(map(print_expression, values))
+            return f"{_expression(operand, _SUM)} {'NOT ' if negated else ''}IN ({listed})", _COMPARISON
+        case InRange(operand, low, high, negated):
+            bounds = f"{_expression(low, _SUM)} AND {_expression(high, _SUM)}"
+            return f"{_expression(operand, _SUM)} {'NOT ' if negated else ''}BETWEEN {bounds}", _COMPARISON
+        case IsNull(operand, negated):
+            return f"{_expression(operand, _SUM)} IS {'NOT ' if negated else ''}NULL", _COMPARISON
+        case CaseExpression(branches, otherwise):
+            parts = [f"WHEN {print_expression(b.condition)} THEN {_branch_value(b.value)}" for b in branches]
+            rest = [] if otherwise is None else [f"ELSE {print_expression(otherwise)}"]
+            return " ".join(("CASE", *parts, *rest, "END")), _OPERAND
         case Not(operand):
             return f"NOT {_expression(operand, _NEGATION)}", _NEGATION
         case And(operands):
             return " AND ".join(_expression(operand, _NEGATION) for operand in operands), _CONJUNCTION
         case Or(operands):
             return " OR ".join(_expression(operand, _CONJUNCTION) for operand in operands), _DISJUNCTION
+
+
+def _branch_value(value: Expression) -> str:
+    """The value of a branch. An attribute called `case` at its end would begin another CASE with the next WHEN."""
+    text = print_expression(value)
+    return f"({text})" if text.lower().endswith("case") else text

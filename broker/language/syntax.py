@@ -106,6 +106,59 @@ class ComparisonExpression:
 
 @final
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """`operand IN (values)`, at least one; `negated`: NOT IN. `shorthand.py` says what it stands for."""
+
+    operand: Expression
+    values: tuple[Expression, ...]
+    negated: bool = False
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InRange:
+    """`operand BETWEEN low AND high`; `negated`: NOT BETWEEN. `shorthand.py` says what it stands for."""
+
+    operand: Expression
+    low: Expression
+    high: Expression
+    negated: bool = False
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """`operand IS NULL`; `negated`: IS NOT NULL."""
+
+    operand: Expression
+    negated: bool = False
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CaseBranch:
+    """`WHEN condition THEN value`."""
+
+    condition: Expression
+    value: Expression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CaseExpression:
+    """`CASE branches ELSE otherwise END`: the value of the first branch, of at least one, whose condition holds."""
+
+    branches: tuple[CaseBranch, ...]
+    otherwise: Expression | None = None
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class And:
     """At least two operands, as one unparenthesised chain was written."""
 
@@ -143,6 +196,10 @@ Expression: TypeAlias = (
     | Not
     | ArithmeticExpression
     | ComparisonExpression
+    | OneOf
+    | InRange
+    | IsNull
+    | CaseExpression
     | And
     | Or
     | Call

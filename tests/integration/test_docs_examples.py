@@ -73,7 +73,11 @@ from spark_bridge import execution, shuffling
 from spark_bridge.history import mapping, tables
 
 PAGES: Final = sorted(
-    [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "examples" / "README.md", *(ROOT / "docs").glob("*.md")]
+    [
+        *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "examples/README.md")),
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs" / "uses").glob("*.md"),
+    ]
 )
 LINKED: Final = [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"))]
 """Pages whose links are followed; those that are no PAGES have no examples to play."""

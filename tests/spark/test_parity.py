@@ -36,7 +36,8 @@ key = "about"
 EVERYWHERE = """
 [subscriptions.rise]
 language = "cayuga"
-query = "SELECT * FROM FILTER{DUR <= 40}(FILTER{price > 1.2 * price_1}(Stock NEXT{$2.name = $1.name} Stock))"
+query = '''SELECT *, CASE WHEN price BETWEEN 5 AND 15 THEN 'middle' WHEN volume IS NOT NULL THEN name END AS kind FROM
+ FILTER{DUR <= 40}(FILTER{price > 1.2 * price_1 AND volume NOT IN (3, 4)}(Stock NEXT{$2.name = $1.name} Stock))'''
 [subscriptions.after_news]
 language = "sase"
 query = '''PATTERN SEQ(News n, Stock a, ~(Stock b), Stock c) WHERE skip_till_any_match(n, a, c)

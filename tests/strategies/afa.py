@@ -15,8 +15,13 @@ SCHEMA = Schema.declare({"k": "string?", "ty": "string", "x": "int?"})
 STATES = ("a", "b", "c", "d")
 CONDITIONS = (
     "ty = 'A'", "ty = 'B'", "ty != 'B'", "x > 1", "x > r", "r < 2", "ty = 'A' AND x >= r OR x = 0", "TRUE", "NOT x = r",
+    "ty IN ('A', 'B')", "x BETWEEN r AND 3", "x NOT IN (r, 1)", "f IS NULL", "x IS NOT NULL AND ty NOT IN ('A')",
+    "CASE WHEN ty = 'A' THEN x WHEN r > 1 THEN f END > 1",
 )  # fmt: skip
-UPDATES = ("r = r + 1", "r = x", "r = x, f = f + x", "f = f / 2", "r = 0", "r = r - 2", "f = 2 + f", "f = x")
+UPDATES = (
+    "r = r + 1", "r = x", "r = x, f = f + x", "f = f / 2", "r = 0", "r = r - 2", "f = 2 + f", "f = x",
+    "f = CASE WHEN x > r THEN f / 0 WHEN ty = 'A' THEN x ELSE 1 END",
+)  # fmt: skip
 
 
 @st.composite

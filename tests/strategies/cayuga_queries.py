@@ -17,6 +17,7 @@ _LETTERS: Final = string.ascii_letters + "_"
 _PLAIN: Final = ("a", "b", "price", "name_1", "x9", "_")
 _RESERVED_ELSEWHERE: Final = (
     *("from", "select", "next", "fold", "union", "filter", "publish", "as", "and", "or", "not", "true", "false", "dur"),
+    *("case", "when", "then", "else", "end", "in", "is", "null", "between", "IN", "Case"),
     *("FROM", "Select", "As", "AND", "Or", "s", "ms", "min", "hour", "week", "to", "type", "first", "max"),
 )
 _BEGIN_OPERANDS: Final = {"NOT", "TRUE", "FALSE", "DUR"}
@@ -52,6 +53,7 @@ def _calculated(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrateg
 
 def _operators(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[syntax.Expression]:
     chain = st.lists(inner, min_size=2, max_size=4).map(tuple)
+    branch = st.builds(syntax.CaseBranch, inner, inner)
     return st.one_of(
         st.builds(syntax.Negative, inner),
         st.builds(syntax.Not, inner),
@@ -59,6 +61,10 @@ def _operators(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy
         st.builds(syntax.ComparisonExpression, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), inner, inner),
         st.builds(syntax.And, chain),
         st.builds(syntax.Or, chain),
+        st.builds(syntax.OneOf, inner, st.lists(inner, min_size=1, max_size=3).map(tuple), st.booleans()),
+        st.builds(syntax.InRange, inner, inner, inner, st.booleans()),
+        st.builds(syntax.IsNull, inner, st.booleans()),
+        st.builds(syntax.CaseExpression, st.lists(branch, min_size=1, max_size=2).map(tuple), st.none() | inner),
         st.builds(syntax.Call, bare_names, st.lists(inner, max_size=3).map(tuple)),
     )
 

@@ -28,6 +28,8 @@ VALUES: Final[dict[str, list[Value]]] = {"ty": ["A", "A", "B", "C"], "k": [0, 0,
 PREDICATES: Final = (
     *("ty = 'A'", "ty = 'A'", "ty = 'A'", "ty = 'B'", "ty = 'B'", "ty = 'C'"),
     *("ty != 'C'", "ty != 'A'", "k <= 1", "k = 0", "w < 1", "NOT ty = 'B'", "TRUE", "TRUE"),
+    *("ty IN ('A', 'B')", "k BETWEEN 0 AND 0", "k IS NULL", "w IS NOT NULL AND ty NOT IN ('A', 'C')"),
+    "CASE WHEN ty = 'A' THEN k = 1 WHEN w IS NULL THEN TRUE END",
     *("ty = 'A' OR k = 1", "ty != 'C' AND w >= 0", "contains(ty, 'A') OR contains(ty, 'B')"),
 )
 """The plain ones more often than the others."""

@@ -65,8 +65,34 @@ def numbers(draw: st.DrawFn, sides: list[Side], depth: int = 1) -> sy.Expression
     if kind == 6:
         function = draw(st.sampled_from(["abs", "floor", "sqrt", "max"]))
         return sy.Call(function, (draw(numbers(sides, depth - 1)),))
+    if draw(st.integers(0, 2)) == 0:
+        return draw(cases(sides, depth - 1))
     operator = draw(st.sampled_from(OPERATORS))
     return sy.ArithmeticExpression(operator, draw(numbers(sides, depth - 1)), draw(numbers(sides, depth - 1)))
+
+
+@st.composite
+def cases(draw: st.DrawFn, sides: list[Side], depth: int) -> sy.Expression:
+    number = draw(st.integers(1, 2))
+    branches = [sy.CaseBranch(draw(conditions(sides, depth)), draw(numbers(sides, depth))) for _ in range(number)]
+    return sy.CaseExpression(tuple(branches), draw(numbers(sides, depth)) if draw(st.booleans()) else None)
+
+
+@st.composite
+def worded(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
+    """IN, BETWEEN and IS NULL."""
+    negated = draw(st.booleans())
+    kind = draw(st.integers(0, 4))
+    if kind == 0:
+        return sy.InRange(draw(numbers(sides)), draw(numbers(sides)), draw(numbers(sides)), negated)
+    if kind == 1:
+        return sy.OneOf(draw(numbers(sides)), tuple(draw(st.lists(numbers(sides), min_size=1, max_size=3))), negated)
+    text = draw(names(sides, lambda a: a.type == "string"))
+    if kind == 2 and text is not None:
+        values = draw(st.lists(st.sampled_from(["u", "v", "uv"]).map(sy.String), min_size=1, max_size=3))
+        return sy.OneOf(text, tuple(values), negated)
+    tested = draw(names(sides, lambda a: a.nullable)) or draw(numbers(sides))
+    return sy.IsNull(tested, negated)
 
 
 @st.composite
@@ -99,7 +125,7 @@ def comparisons(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
 def conditions(draw: st.DrawFn, sides: list[Side], depth: int = 2) -> sy.Expression:
     kind = draw(st.integers(0, 9)) if depth else 0
     if kind <= 5:
-        return draw(comparisons(sides))
+        return draw(comparisons(sides) if kind else worded(sides))
     if kind == 6:
         return sy.Not(draw(conditions(sides, depth - 1)))
     operands = (draw(conditions(sides, depth - 1)), draw(conditions(sides, depth - 1)))

@@ -10,12 +10,17 @@ from broker.events.schema import Schema
 from broker.language.syntax import (
     And,
     ArithmeticExpression,
+    CaseBranch,
+    CaseExpression,
     ComparisonExpression,
     Expression,
+    InRange,
+    IsNull,
     MemberAccess,
     Name,
     Not,
     Number,
+    OneOf,
     Or,
     String,
 )
@@ -72,6 +77,12 @@ PREDICATES: Final[tuple[Expression, ...]] = (
     compared("<=", ArithmeticExpression("-", TIME, _before("time")), Number(1)),
     Or((compared("=", TYPE, String("A")), compared(">", VALUE, _before("v")))),
     And((compared("=", TYPE, _before("ty")), compared("<", VALUE, Number(3)))),
+    IsNull(VALUE),
+    IsNull(TYPE, True),
+    IsNull(_before("v")),
+    OneOf(TYPE, (String("A"), String("C"))),
+    InRange(VALUE, _before("v"), Number(3), True),
+    compared(">", CaseExpression((CaseBranch(IsNull(VALUE), Number(5)),), VALUE), Number(3)),
 )
 AGGREGATES: Final[tuple[AggregateExpression, ...]] = (
     AggregateExpression("count", (), False, "n"),
@@ -90,6 +101,7 @@ AGGREGATES: Final[tuple[AggregateExpression, ...]] = (
     AggregateExpression("median", (Name(None, "x"),), False, "m"),
     AggregateExpression("argmax", (VALUE, TYPE), False, "t"),
     AggregateExpression("sum", (ArithmeticExpression("*", VALUE, TIME),), False, "vt"),
+    AggregateExpression("sum", (CaseExpression((CaseBranch(IsNull(TYPE), VALUE),), Number(1)),), False, "ca"),
 )
 
 
@@ -144,6 +156,8 @@ def formulas(draw: st.DrawFn, bound: tuple[str, ...] = ("x", "y"), sets: tuple[s
                 (
                     compared("=", MemberAccess(at, None, "ty"), String("A")),
                     compared("=", MemberAccess(at, None, "ty"), String("B")),
+                    OneOf(MemberAccess(at, None, "ty"), (String("A"), String("B")), True),
+                    IsNull(MemberAccess(at, None, "v")),
                     compared(">", MemberAccess(name, None, "v"), MemberAccess(f"prev({name})", None, "v")),
                 )
             )
@@ -152,6 +166,9 @@ def formulas(draw: st.DrawFn, bound: tuple[str, ...] = ("x", "y"), sets: tuple[s
         left, right = Name(None, draw(variable)), Name(None, draw(variable))
         if draw(st.booleans()):
             return compared("=", left, ArithmeticExpression("+", right, Number(1)))
+        if draw(st.integers(0, 3)) == 0:
+            third = Name(None, draw(variable))
+            return draw(st.sampled_from((InRange(left, right, third), OneOf(left, (right, third), True))))
         return compared(draw(st.sampled_from(("<", "<=", "=", "!=", ">", ">="))), left, right)
     if kind == 3:
         return Membership(draw(variable), draw(st.sampled_from(sets)))

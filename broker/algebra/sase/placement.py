@@ -14,6 +14,7 @@ from typing import Final
 from ...events.errors import LimitExceeded
 from ...language import syntax
 from ...language.diagnostics import query_error
+from ...language.shorthand import written_out
 from ...language.syntax import Expression, MemberAccess
 from ..normal_form import CLAUSES_MAX
 from ..resolution import refuse
@@ -79,6 +80,8 @@ def _clauses(condition: Expression, wanted: bool, text: str) -> list[tuple[Expre
             if isinstance(condition, syntax.And) is wanted:
                 return [clause for part in parts for clause in part]
             return _product(parts, condition.at, text)
+        case syntax.OneOf() | syntax.InRange():
+            return _clauses(written_out(condition), wanted, text)
         case syntax.ComparisonExpression(operator, left, right, at) if not wanted:
             return [(syntax.ComparisonExpression(_NEGATED[operator], left, right, at),)]
         case _:

@@ -16,6 +16,7 @@ from typing import Final, NoReturn
 
 from ...events.nearest import suggestion
 from ...language import syntax
+from ...language.shorthand import written_out
 from ...language.window import syntax as window
 from ..resolution import condition, refuse
 from ..terms import Term
@@ -78,6 +79,8 @@ class _FormulaLowering:
                 return WindowFormula("in", first=first, second=self.variable(collection, node.at, True), at=node.at)
             case window.QuantifiedFormula():
                 return self.quantified(node)
+            case syntax.OneOf(syntax.Name()) | syntax.InRange(syntax.Name()):  # of positions
+                return self.formula(written_out(node))
             case syntax.ComparisonExpression(_, syntax.Name(), _) | syntax.ComparisonExpression(_, _, syntax.Name()):
                 return self.positions(node)
             case _:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, final
 
+from ...language.names import LanguageName
+
 MOVEMENT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "tail": "string",
@@ -35,7 +37,7 @@ class DemoPattern:
     meaning: str
     story: str
     colour: str
-    language: str = "cayuga"
+    language: LanguageName = "cayuga"
     report: str | None = None
     forecast: Mapping[str, Any] | None = None
 
@@ -113,3 +115,59 @@ LATE_AGAIN: Final = DemoPattern(
 
 PATTERNS: Final = (THREE_LATE, OUT_AND_BACK, GROWING, CONTAGION)
 """In the order of subscribing: the last one reads the stream that the first one publishes."""
+
+HELD_UP: Final = DemoPattern(
+    "held-up",
+    """
+    FROM Departures BY carrier, origin
+    REGISTER airline STRING = '', airport STRING = '', least INT = 0
+    START begin
+    FINAL third
+    begin -> one WHEN delay > 120 SET airline = carrier, airport = origin, least = delay
+    one -> two WHEN delay > 120 SET least = min(least, delay)
+    two -> third WHEN delay > 120 SET least = min(least, delay)
+    PUBLISH HeldUp
+    """,
+    "three flights in a row of one airline left one airport more than two hours late",
+    "{airline} at {airport}: three in a row late by {least} min or more",
+    "yellow",
+    "afa",
+)
+
+RECOVERED: Final = DemoPattern(
+    "recovered",
+    """
+    FROM Departures BY carrier, origin
+    REGISTER airline STRING = '', airport STRING = '', worst INT = 0, n INT = 0
+    START begin
+    FINAL sixth
+    begin -> punctual WHEN delay > 30 SET airline = carrier, airport = origin, worst = delay
+    punctual -> punctual WHEN delay <= 10 AND n < 5 SET n = n + 1
+    punctual -> sixth WHEN delay <= 10 AND n = 5 SET n = n + 1
+    """,
+    "after a flight more than 30 minutes late, the next six of its airline and airport left at most 10 minutes late",
+    "{airline} at {airport}: {n} in a row punctual after one late by {worst} min",
+    "cyan",
+    "afa",
+)
+
+SPREADING: Final = DemoPattern(
+    "spreading",
+    """
+    FROM HeldUp BY airport
+    REGISTER first STRING = '', second STRING = '', place STRING = ''
+    START begin
+    FINAL spread
+    begin -> held SET first = airline, place = airport
+    held -> spread WHEN airline != first SET second = airline
+    WITHIN 3 hours
+    """,
+    "held-up for one airline and next, within three hours, for another one at the same airport: a pattern over the"
+    " results of a pattern, which are withdrawn, too",
+    "{first} and then {second} held up at {place}",
+    "magenta",
+    "afa",
+)
+
+REVISED: Final = (HELD_UP, RECOVERED, SPREADING)
+"""The patterns over departures in disorder, in the order of subscribing."""

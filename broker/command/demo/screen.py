@@ -27,14 +27,11 @@ class Screen:
 
     def opening(self, events: int, first: date, days: int, seconds: float, address: str) -> None:
         """Print what the demonstration is going to do."""
-        last = first + timedelta(days=days - 1)
-        when = f"{first:%-d %B %Y}" if days == 1 else f"{first:%-d %B} to {last:%-d %B %Y}"
         self._console.print(
-            f"[bold]New York's flights, {when}[/bold]: {events:,} departures and arrivals within {seconds:g} s,"
-            f" through a broker process at {address}. Times are those of New York's clocks."
+            f"[bold]New York's flights, {written_days(first, days)}[/bold]: {events:,} departures and arrivals"
+            f" within {seconds:g} s, through a broker process at {address}. Times are those of New York's clocks."
         )
-        if build() == PURE:
-            self._console.print("The engine is pure Python. `pip install .` compiles it, in two minutes.", style="dim")
+        print_pure(self._console)
         self._console.print()
 
     def notification(self, line: Mapping[str, Any]) -> None:
@@ -47,7 +44,7 @@ class Screen:
             self._console.print(f"{pattern.name}: {line}", style="bold red", soft_wrap=True)
             return
         data = line["data"]
-        end, start = _clock(line["end"]), _clock(line["start"])
+        end, start = local_time(line["end"]), local_time(line["start"])
         since = f"since {start:%H:%M}" if start.date() == end.date() else f"since {start:%a %H:%M}"
         text = Text.assemble(
             (f"{end:%a %d %b %H:%M}  ", "dim"),
@@ -82,7 +79,7 @@ class Screen:
             case _:
                 return
         text = Text.assemble(
-            (f"{_clock(line['time']):%a %d %b %H:%M}  ", "dim"),
+            (f"{local_time(line['time']):%a %d %b %H:%M}  ", "dim"),
             (f"{LATE_AGAIN.name:<{_WIDTH}}  ", LATE_AGAIN.colour),
             (f"{line['run']}  ", "bold"),
             what,
@@ -120,5 +117,18 @@ class Screen:
         )
 
 
-def _clock(time: int) -> datetime:
+def written_days(first: date, days: int) -> str:
+    """Return the days as people write them."""
+    last = first + timedelta(days=days - 1)
+    return f"{first:%-d %B %Y}" if days == 1 else f"{first:%-d %B} to {last:%-d %B %Y}"
+
+
+def print_pure(console: Console) -> None:
+    """Print that the engine is pure Python, if it is."""
+    if build() == PURE:
+        console.print("The engine is pure Python. `pip install .` compiles it, in two minutes.", style="dim")
+
+
+def local_time(time: int) -> datetime:
+    """Return New York's time of a time of the data."""
     return _EPOCH + timedelta(microseconds=time)

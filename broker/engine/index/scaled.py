@@ -12,8 +12,8 @@ from bisect import insort
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar, final
 
+from ...algebra.comparisons import GE, GT, OPERATORS, related
 from ...algebra.computation import RegisterValue, Slots
-from ...algebra.predicate import GE, GT, OPERATORS, related
 from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Side
 from ...events.schema import Row
 

@@ -20,7 +20,7 @@ from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ...events.schema import VALUE_TYPES, ValueType
 from ..diagnostics import Misread, quoted
-from ..expression import LABELS, name_of, place
+from ..expression import KEYWORDS, LABELS, name_of, place
 from ..grammar import Words, build, read
 from ..limits import ITEMS_MAX
 from ..syntax import Expression, Name
@@ -57,7 +57,7 @@ _WORDS: Final = Words(
     keywords=frozenset(
         {
             *("FROM", "BY", "REGISTER", "START", "FINAL", "ON", "WHEN", "SET", "WITHIN", "PUBLISH"),
-            *("AND", "OR", "NOT", "TRUE", "FALSE", "DUR"),
+            *KEYWORDS,
         }
     ),
     names=MappingProxyType(

@@ -15,7 +15,7 @@ from typing import Any, Final, final
 from lark import Lark, Token, Transformer
 
 from ..diagnostics import Misread
-from ..expression import LABELS, name_of, place
+from ..expression import KEYWORDS, LABELS, name_of, place
 from ..grammar import Words, build, read
 from ..limits import ITEMS_MAX
 from ..syntax import Expression
@@ -61,12 +61,7 @@ _WORDS: Final = Words(
             "NEXT",
             "FOLD",
             "UNION",
-            "AND",
-            "OR",
-            "NOT",
-            "TRUE",
-            "FALSE",
-            "DUR",
+            *KEYWORDS,
         }
     ),
     names=MappingProxyType({"STREAM": ("SELECT", "FILTER"), "NAME": (), "ALIAS": (), "PUBLISHED": ()}),

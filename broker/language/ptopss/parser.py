@@ -21,7 +21,7 @@ from ...events.errors import EventError
 from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
-from ..expression import LABELS, name_of, place
+from ..expression import KEYWORDS, LABELS, name_of, place
 from ..grammar import Words, build, read
 from ..limits import OPERANDS_MAX
 from ..syntax import And, ComparisonExpression, Expression, Name
@@ -62,9 +62,7 @@ _WORDS: Final = Words(
             "$END": "the end of the query",
         }
     ),
-    keywords=frozenset(
-        {"FROM", "BY", "MATCH", "WITHIN", "PUBLISH", "AND", "OR", "NOT", "TRUE", "FALSE", "DUR"},
-    ),
+    keywords=KEYWORDS | {"FROM", "BY", "MATCH", "WITHIN", "PUBLISH"},
     names=MappingProxyType({"STREAM": (), "ATTRIBUTE": (), "OPERAND": (), "NAME": (), "PUBLISHED": ()}),
 )
 _IN_A_DEFINITION: Final = re.compile(r"--[^\n]*|[A-Za-z0-9_]+")

@@ -20,7 +20,7 @@ from ...events.errors import EventError
 from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
-from ..expression import LABELS, name_of, place
+from ..expression import KEYWORDS, LABELS, name_of, place
 from ..grammar import Words, build, read
 from ..limits import ITEMS_MAX, OPERANDS_MAX
 from ..syntax import And, Call, Expression, MemberAccess, Name
@@ -69,7 +69,7 @@ _WORDS: Final = Words(
     keywords=frozenset(
         {
             *("PATTERN", "SEQ", "WHERE", "WITHIN", "RETURN", "AS", "OUTPUT", "PUBLISH"),
-            *("AND", "OR", "NOT", "TRUE", "FALSE", "DUR"),
+            *KEYWORDS,
         }
     ),
     names=MappingProxyType(

@@ -20,7 +20,7 @@ from ...events.errors import EventError
 from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
-from ..expression import LABELS, ExpressionReader, name_of, place
+from ..expression import KEYWORDS, LABELS, ExpressionReader, name_of, place
 from ..grammar import Words, build, read
 from ..limits import ITEMS_MAX, REPETITIONS_MAX
 from ..syntax import ArithmeticExpression, Call, ComparisonExpression, Expression, MemberAccess, Name, Negative
@@ -53,8 +53,8 @@ from .syntax import (
 )
 
 _KEYWORDS: Final = (
-    *("FROM", "BY", "WINDOW", "AFTER", "MATCHING", "WITHIN", "LAST", "EVERY", "OFFSET", "SESSION", "START", "END"),
-    *("WHERE", "KEEP", "AGGREGATE", "AS", "PUBLISH", "EVENTS", "DISTINCT", "IN", "SET", "BETWEEN", "IMPLIES", "IFF"),
+    *("FROM", "BY", "WINDOW", "AFTER", "MATCHING", "WITHIN", "LAST", "EVERY", "OFFSET", "SESSION", "START"),
+    *("WHERE", "KEEP", "AGGREGATE", "AS", "PUBLISH", "EVENTS", "DISTINCT", "SET", "IMPLIES", "IFF"),
 )
 _WORDS: Final = Words(
     labels=MappingProxyType(
@@ -81,7 +81,7 @@ _WORDS: Final = Words(
             "$END": "the end of the query",
         }
     ),
-    keywords=frozenset((*_KEYWORDS, "ANY", "AND", "OR", "NOT", "TRUE", "FALSE", "DUR")),
+    keywords=KEYWORDS | {*_KEYWORDS, "ANY"},
     names=MappingProxyType(
         dict.fromkeys(("STREAM", "ATTRIBUTE", "VARIABLE", "MODE", "FUNCTION", "ALIAS", "PUBLISHED", "NAME"), ())
     ),
@@ -285,8 +285,11 @@ class _WindowReader(Transformer[Token, WindowQuery]):
         back = word.lower().rstrip("( \t\r\n\f")
         return MemberAccess(f"{back}({name_of(variable)})", None, name_of(attribute), None, place(word))
 
-    def membership(self, children: list[Token]) -> Membership:
-        return Membership(name_of(children[0]), name_of(children[2]), place(children[0]))
+    def membership(self, children: list[Any]) -> Membership:
+        element, word, collection = children
+        if not isinstance(element, Name) or element.qualifier is not None:
+            raise Misread(place(word), "expected a variable before IN and the name of a set, or values in parentheses")
+        return Membership(element.attribute, name_of(collection), element.at)
 
     def implication(self, children: list[Any]) -> Implication:
         return Implication(children[0], children[2], place(children[1]))

@@ -45,6 +45,15 @@ def read(text: str, schema: Schema = S) -> Term:
         ("1 > a", "a < 1"),
         ("1 >= a", "a <= 1"),
         ("1 != a", "NOT a = 1"),
+        ("a IN (1, 2)", "a = 2 OR a = 1"),
+        ("a IN (1)", "a = 1"),
+        ("a NOT IN (1, 2)", "NOT a IN (2, 1)"),
+        ("a BETWEEN 1 AND 2", "a >= 1 AND a <= 2"),
+        ("NOT a BETWEEN 1 AND 2", "a NOT BETWEEN 1 AND 2"),
+        ("a NOT BETWEEN 1 AND 2", "a < 1 OR a > 2"),
+        ("NOT x IS NULL", "x IS NOT NULL"),
+        ("NOT x IS NOT NULL", "x IS NULL"),
+        ("CASE WHEN b THEN 1 + 1 ELSE 1 END = a", "a = CASE WHEN b THEN 2 ELSE 1 END"),
     ],
 )
 def test_equal_conditions_have_one_form(one: str, other: str) -> None:
@@ -56,6 +65,9 @@ def test_constants_fold() -> None:
     assert normalise(read("1 > 2")) == NEVER
     assert normalise(read("a = 1 / 0")) == NEVER
     assert normalise(read("NOT a = 1 / 0")) == NEVER
+    assert normalise(read("1 / 0 IS NULL")) == ALWAYS
+    assert normalise(read("1 IS NULL")) == NEVER
+    assert normalise(read("CASE WHEN 1 > 2 THEN 'u' WHEN 1 = 1 THEN 'v' END = 'v'")) == ALWAYS
 
 
 def test_an_exploding_condition_is_refused() -> None:

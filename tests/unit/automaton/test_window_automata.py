@@ -63,6 +63,7 @@ def test_exclusive_conditions_give_few_classes() -> None:
     assert len(tables(f"AFTER any* MATCHING {types}").classes) == 21
     ranges = " ".join(f"[v > {number}]" for number in range(20))
     assert len(tables(f"AFTER any* MATCHING {ranges}").classes) == 21
+    assert len(tables("AFTER any* MATCHING [v IS NULL] [v IS NOT NULL] [v IN (1, 2)] [v BETWEEN 2 AND 5]").classes) == 5
 
 
 def test_too_many_states_are_refused_soon_with_the_place_of_the_part() -> None:

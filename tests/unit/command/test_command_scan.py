@@ -46,7 +46,7 @@ def test_good_events(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert told(capsys, 0, "--events", file, "--stream", "Stock") == [
             "ok Stock: 10 rows from 1970-01-01T00:00:00Z to 1970-01-01T00:00:00.000009Z",
             "ok Stock.name: string, 2 different values; a candidate for key",
-            "ok Stock.price: float, 1 different values",
+            "ok Stock.price: float, 1 different value",
             "ok Stock.volume: int, 10 different values",
         ], file
 
@@ -58,12 +58,12 @@ def test_everything_that_is_wrong_is_told(folder: Path, capsys: pytest.CaptureFi
     )
     found = told(capsys, 2, "--events", "e.csv")
     for start in (
-        "bad 1 lines cannot be read, the first: e.csv: line 5: expected 5 fields",
-        "bad Stock: 2 times are wrong, the first: e.csv: line 2: expected a time in microseconds, found 1714548600",
-        "bad Stock: 1 rows are earlier than one before, the first: e.csv: line 4; --sort sorts them",
+        "bad 1 line cannot be read, the first: e.csv: line 5: expected 5 fields",
+        "bad Stock: 2 wrong times, the first: e.csv: line 2: expected a time in microseconds, found 1714548600",
+        "bad Stock: 1 row earlier than one before, the first: e.csv: line 4; --sort sorts them",
         'bad Stock.price: 1 of 4 are null or missing; declare price = "float?"',
-        "bad Stock.price: 1 are string, declared float, the first: e.csv: line 4",
-        "bad Stock.volume: 1 are float, declared int, the first: e.csv: line 2",
+        "bad Stock.price: 1 value of type string, declared float, the first: e.csv: line 4",
+        "bad Stock.volume: 1 value of type float, declared int, the first: e.csv: line 2",
         "note Stock: 'venue' (string) is not declared and ignored",
     ):
         assert any(line.startswith(start) for line in found), (start, found)
@@ -85,3 +85,9 @@ def test_only_so_many_rows_are_read(
         "note the first 3 rows were read",
         "ok Stock: 3 rows from 1970-01-01T00:00:00Z to 1970-01-01T00:00:00.000002Z",
     ]
+
+
+def test_a_column_of_times_is_not_called_ignored(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("e.csv").write_text("day,name,price,volume,other\n1,IBM,1,1,x\n2,IBM,1,2,x\n")
+    found = told(capsys, 0, "--events", "e.csv", "--time", "day")
+    assert [line for line in found if "ignored" in line] == ["note Stock: 'other' (string) is not declared and ignored"]

@@ -15,15 +15,14 @@ SASE = "PATTERN SEQ(Stock a, Stock b) WHERE skip_till_next_match(a, b) {{{}}} WI
 PTOPSS = "FROM Stock a: {} b: price > 2 MATCH a, b WITHIN {}"
 CEL = "SELECT * FROM FILTER{{{}}}(Stock)"
 CONDITIONS = [
-    ("price BETWEEN 1 AND 2", "price >= 1 AND price <= 2"),
-    ("name IN ('x', 'it''s')", "(name = 'x' OR name = 'it''s')"),
-    ("name NOT IN ('x')", "NOT (name = 'x')"),
     ("name LIKE 'x%'", "starts_with(name, 'x')"),
     ("name LIKE '%x'", "ends_with(name, 'x')"),
     ("name LIKE '%x%'", "contains(name, 'x')"),
     ("name LIKE 'x%y'", "starts_with(name, 'x') AND ends_with(name, 'y')"),
     ("name LIKE 'x'", "name = 'x'"),
-    ("note IS NOT NULL", "note = note"),
+    ("note = NULL", "note IS NULL"),
+    ("note != NULL", "note IS NOT NULL"),
+    ("note NOT NULL", "note IS NOT NULL"),
 ]
 TABLE = [
     *[("cayuga", CEL.format(wrong), CEL.format(right), right) for wrong, right in CONDITIONS],
@@ -74,7 +73,7 @@ TABLE = [
     ("sase", "PATTERN SEQ(Stock a, Stock* b[]) WHERE skip_till_next_match(a, b[]) {[name]}", None, "Stock+ a[]"),
     ("ptopss", "FROM Stock a: price > 1 b: price > 2 MATCH a, NOT b", None, 'language = "sase"'),
     ("cayuga", "SELECT name, price FROM Stock GROUP BY name", None, "FOLD{$2.name = $.name"),
-    ("cayuga", CEL.format("note IS NULL"), None, "coalesce(note, V) = V"),
+    ("cayuga", CEL.format("CASE name WHEN 'x' THEN 1 END = 1"), None, "CASE WHEN name = 'x' THEN ..."),
 ]
 
 

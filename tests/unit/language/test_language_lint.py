@@ -13,8 +13,10 @@ from broker.engine.languages.table import LANGUAGES
 from broker.language.lint import lint
 
 
-def warnings(language: str, text: str, nullable: tuple[str, ...] = ()) -> list[str]:
-    return [str(each) for each in lint(text, LANGUAGES[language].parse(text), nullable)]
+def warnings(
+    language: str, text: str, nullable: tuple[str, ...] = (), required: tuple[str, ...] = ()
+) -> list[str]:
+    return [str(each) for each in lint(text, LANGUAGES[language].parse(text), nullable, required)]
 
 
 @pytest.mark.parametrize(
@@ -40,10 +42,17 @@ def warnings(language: str, text: str, nullable: tuple[str, ...] = ()) -> list[s
         ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {[x]} WITHIN 5", "WITHIN 5 means 5 micro"),
         ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {[x]}", "without WITHIN"),
         ("ptopss", "FROM S a: x > 3 AND 2 > x MATCH a", "x > 3 AND 2 > x is never true"),
+        ("cayuga", "FILTER{x BETWEEN 5 AND 3}(S)", "column 10: x >= 5 AND x <= 3 is never true"),
+        ("cayuga", "FILTER{x NOT BETWEEN 5 AND 3}(S)", "column 14: x < 5 OR x > 3 is always true, unless"),
+        ("cayuga", "FILTER{x BETWEEN 1 AND 5 AND x = 0}(S)", "x >= 1 AND x = 0 is never true"),
+        ("sase", "PATTERN SEQ(S a) WHERE skip_till_next_match(a) {a.x IN (1, 2, 1)}", "63: 1 is in the list of IN"),
+        ("window", "FROM S WINDOW AFTER any* MATCHING [always IS NULL]", "never true: always is never null"),
+        ("cayuga", "FILTER{always IS NOT NULL}(S)", "always IS NOT NULL is always true"),
+        ("cayuga", "SELECT CASE WHEN x > 1 THEN 1 WHEN x > 1 THEN 2 END FROM S", "31: WHEN x > 1 is never reached"),
     ],
 )
 def test_what_is_warned_of(language: str, query: str, expected: str) -> None:
-    found = warnings(language, query)
+    found = warnings(language, query, required=("always",))
     assert len(found) == 1, found
     assert re.search(expected, found[0])
     assert found[0].startswith("line 1, column ")
@@ -59,10 +68,13 @@ def test_what_is_warned_of(language: str, query: str, expected: str) -> None:
         ("cayuga", "FILTER{name = 'WITHIN 5'}(Stock)"),
         ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {a.x > 5 AND b.x > 10} WITHIN 50 ms"),
         ("ptopss", "FROM S a: x > 3 b: x < 2 MATCH a, b WITHIN 5 min"),
+        ("ptopss", "FROM S a: x NOT BETWEEN 3 AND 5 b: x IN (2, 3) AND note IS NULL MATCH a, b WITHIN 5 min"),
+        ("window", "FROM S WINDOW AFTER any* MATCHING [prev.always IS NULL]"),
+        ("cayuga", "FILTER{always IS NULL}(SELECT x / 0 AS always FROM S)"),
     ],
 )
 def test_what_is_meant(language: str, query: str) -> None:
-    assert warnings(language, query, ("note",)) == []
+    assert warnings(language, query, ("note",), ("always",)) == []
 
 
 OPERATORS = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])

@@ -51,6 +51,11 @@ def test_a_printed_expression_reads_back_as_itself(expression: Expression) -> No
         "FILTER{(NOT a) = b AND NOT NOT a = b} S",
         "FILTER{(a = b) = (c < d)} S",
         "FILTER{-(-a) = -1 AND min() > coalesce(a, f(b), 'x')} S",
+        "FILTER{a + 1 IN (1, b = c) AND NOT a NOT IN ('x') OR (a IN (1)) IS NULL} S",
+        "FILTER{a BETWEEN b + 1 AND c AND a NOT BETWEEN 1 AND (b = 2)} S",
+        "FILTER{a IS NULL OR NOT -a IS NOT NULL} S",
+        "SELECT CASE WHEN a OR b THEN c = 1 WHEN b IS NULL THEN 2 ELSE CASE WHEN a THEN 1 END + 1 END AS d FROM S",
+        "FILTER{CASE WHEN when THEN (case) WHEN then THEN 1 ELSE else END = end AND in IN (is, between)} S",
     ],
 )
 def test_texts_without_needless_parentheses_stay_as_they_are(text: str) -> None:
@@ -64,6 +69,9 @@ def test_texts_without_needless_parentheses_stay_as_they_are(text: str) -> None:
         ("FILTER{((a) + ((b * c))) > (1)}((S))", "FILTER{a + b * c > 1} S"),
         ("((A NEXT{} B) NEXT{} C)", "A NEXT{} B NEXT{} C"),
         ("A FOLD{x = 1,,} B FOLD{y = 1, 1 AS n} C", "A FOLD{x = 1} B FOLD{y = 1, , 1 AS n} C"),
+        ("FILTER{a in(1)and a not  between 1 and 2 and a is\nnot null} S",
+         "FILTER{a IN (1) AND a NOT BETWEEN 1 AND 2 AND a IS NOT NULL} S"),
+        ("SELECT case -- once\n when a then 1 end FROM S", "SELECT CASE WHEN a THEN 1 END FROM S"),
         ("FILTER{t < 5 min AND p > 80%} S", "FILTER{t < 300000000 AND p > 0.8} S"),
         ("FILTER{- - a = 1} S -- the rest\n", "FILTER{-(-a) = 1} S"),
     ],

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any, Final, TypeAlias
 
-from ....algebra.functions import compare
+from ....algebra.functions import IS_NULL, compare
 from ....algebra.normal_form import Form
-from ....algebra.terms import Comparison, Constant, Term
+from ....algebra.terms import Comparison, Constant, Function, Term
 from ....events.errors import LimitExceeded
 
 CLASSES_MAX: Final = 4_096
@@ -89,14 +89,33 @@ def _holds(atom: Form, truths: Truths) -> bool:
 
 def _key(comparison: Comparison) -> Any:
     """What the comparison is about: a value that is compared with constants, or two values."""
-    if isinstance(comparison.right, Constant):
-        return comparison.left
+    match comparison:
+        case Comparison(_, Function(name, (value,)), Constant()) if name == IS_NULL:
+            return value
+        case Comparison(_, value, Constant()):
+            return value
     return comparison.left, comparison.right
 
 
 def _regions(comparisons: list[Comparison]) -> Iterator[Truths]:
     """The ways in which comparisons of one key can hold together."""
-    yield dict.fromkeys(comparisons, False)  # null
+    asked = {comparison: wanted for comparison in comparisons if (wanted := _asks_for_null(comparison)) is not None}
+    yield {comparison: asked.get(comparison, False) for comparison in comparisons}  # null
+    told = {comparison: not wanted for comparison, wanted in asked.items()}
+    for truths in _regions_of_values([comparison for comparison in comparisons if comparison not in asked]):
+        yield truths | told
+
+
+def _asks_for_null(comparison: Comparison) -> bool | None:
+    """What IS NULL is wanted to be; None for another comparison."""
+    match comparison:
+        case Comparison("=", Function(name), Constant(bool() as wanted)) if name == IS_NULL:
+            return wanted
+    return None
+
+
+def _regions_of_values(comparisons: list[Comparison]) -> Iterator[Truths]:
+    """The ways in which comparisons of one key can hold together where nothing is null."""
     constants = [_constant(comparison.right) for comparison in comparisons]
     if None in constants:
         for left in (0, 1, 2):  # smaller, equal, greater

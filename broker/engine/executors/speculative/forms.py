@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from mypy_extensions import i64
 
-from ....algebra.predicate import EQ, GE, GT, LE, LT
+from ....algebra.comparisons import EQ, GE, GT, LE, LT
 from ....events.schema import Row
 from ..packed import Floats, Integers
 from .arena import FIRST, NULLS

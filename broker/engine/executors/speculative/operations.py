@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, final
 
+from ....algebra.comparisons import OPERATORS
 from ....algebra.computation import Computation
 from ....algebra.functions import INTEGER_MAX, INTEGER_MIN
 from ....algebra.normal_form import Clause
-from ....algebra.predicate import OPERATORS, All, computation, conjunction
+from ....algebra.predicate import All, computation, conjunction
 from ....algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Side, Term
 from ....automaton.automaton import Carry, Computed, SlotSource
 from .arena import FLOAT, INTEGER, NodeLayout

@@ -13,8 +13,9 @@ from typing import Final, cast, final
 
 from mypy_extensions import i64
 
+from ....algebra.comparisons import GE, GT, LE, LT
 from ....algebra.computation import Computation
-from ....algebra.predicate import GE, GT, LE, LT, All, holds
+from ....algebra.predicate import All, holds
 from ....events.instant import FOREVER
 from ...account import Exhausted
 from ...trace import mixed
