@@ -35,7 +35,7 @@ VERIFIED := $(addprefix tests/,laws conformance simulation torture integration) 
 
 TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
 
-.PHONY: help demo test verify search mutants torture lint types native wheels bench protocol clean
+.PHONY: help demo test verify search mutants torture lint types native wheels bench protocol metrics clean
 .PHONY: require-python require-compiler require-toolchain
 
 help:  ## show this list
@@ -90,6 +90,9 @@ types: $(VENV)/.dev  ## mypy, strict
 
 protocol: $(VENV)/.dev  ## the tables of docs/protocol.md, from the table of messages
 	@PYTHONPATH=tests $(BIN)/python -m unit.wire.protocol_tables
+
+metrics: $(VENV)/.dev  ## docs/metrics.md, from the table of metrics
+	@PYTHONPATH=tests $(BIN)/python -m unit.server.metrics_page
 
 bench: $(VENV)/.dev  ## the benchmarks; results are kept as JSON
 	@$(BIN)/python -m benchmarks

@@ -225,6 +225,7 @@ WARM: Final = (
     "broker/kernel/inputs_and_effects.py",
     "broker/kernel/intake.py",
     "broker/kernel/kernel.py",
+    "broker/kernel/named_counts.py",
     "broker/kernel/publishing.py",
     "broker/kernel/receipts.py",
     "broker/kernel/session_requests.py",

@@ -17,6 +17,7 @@ from __future__ import annotations
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire.keys import Keys
 
+from .administration import CursorInfo, RecentEvent, SessionInfo
 from .advice import Advice, Fault, Retry, advice
 from .blocking import DEFAULT_ADDRESS, Client
 from .dead_letter import DeadLetter
@@ -57,6 +58,7 @@ __all__ = [
     "Busy",
     "Client",
     "ConnectionLost",
+    "CursorInfo",
     "DeadLetter",
     "DefinitionError",
     "DuplicateEvent",
@@ -78,10 +80,12 @@ __all__ = [
     "Publisher",
     "QueryError",
     "Receipt",
+    "RecentEvent",
     "Reconnect",
     "Refusal",
     "RequestTimeout",
     "Retry",
+    "SessionInfo",
     "SlowConsumer",
     "Subscription",
     "SubscriptionDefinition",

@@ -114,7 +114,7 @@ def _msgpack() -> Trouble:
 
 
 def _engine() -> Trouble:
-    from .build import build
+    from ..build import build
 
     how = build()
     return Trouble("engine", "ok" if how == "compiled" else "note", how if how == "compiled" else f"{how}: slower")

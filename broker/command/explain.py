@@ -1,4 +1,4 @@
-"""`foretell explain`: shows the merged automata of a subscription file, and its indexes."""
+"""`foretell explain`: shows the merged automata of a subscription file or of a running broker, and their indexes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import typer
 
 from ..events import suggestion
 from .complaint import BadInput
-from .loading import SubscriptionsArgument, load_engine, load_model
+from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .loading import load_engine, load_model
 
 Drawing: TypeAlias = Literal["text", "dot", "mermaid", "svg"]
 DRAWINGS: Final[Mapping[str, Drawing]] = MappingProxyType({each: each for each in get_args(Drawing)})
@@ -30,16 +31,26 @@ def _drawing(format: str) -> Drawing:
 
 
 def explain(
-    subscriptions: SubscriptionsArgument,
+    subscriptions: Annotated[
+        Path | None,
+        typer.Argument(metavar="SUBS.toml", help="A subscription file; else the running broker.", show_default=False),
+    ] = None,
     format: Annotated[
         str, typer.Option(metavar="text|dot|mermaid|svg", help="'text' for the terminal; the others are pictures.")
     ] = "text",
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the chains of forecasts with the counts of this file.")
     ] = None,
+    broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Show the automata of the merged subscriptions or, with a model, the chains of their forecasts."""
     drawing = _drawing(format)
+    if subscriptions is None:
+        if model is not None:
+            raise BadInput("--model: expected a subscription file beside it, found none")
+        with connect(broker) as client:
+            typer.echo(client.explain(drawing), nl=False)
+        return
     from ..automaton.diagram import draw
     from ..engine.forecasts.explanation import chain_lines
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
@@ -16,11 +16,15 @@ from .results import json_line
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON lines also on a terminal.")]
 
 
+NAMED: Final = {"by_stream": "stream", "by_subscription": "subscription"}
+"""Groups of statistics with figures for each name, and what the names are of."""
+
+
 def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
     """Show the declared streams."""
     with connect(broker) as client:
         found = client.streams()
-    _show(
+    show(
         ["name", "attributes", "key", "disorder"],
         [{"name": s.name, "attributes": s.schema.declared(), "key": s.key, "disorder": s.disorder} for s in found],
         json,
@@ -32,7 +36,7 @@ def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = Fals
     with connect(broker) as client:
         found = client.subscriptions()
     changed = ["version", "updates"] if any(s.version > 1 for s in found) else []  # a terminal is narrow
-    _show(
+    show(
         ["name", "language", "subscribers", "queued", "cursors", *changed, "query"],
         [
             {
@@ -61,16 +65,19 @@ def stats(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> No
     """Show the broker's statistics."""
     with connect(broker) as client:
         groups = client.statistics()
-    _show(["group", "name", "value"], list(_figures(groups)), json)
+    show(["group", "name", "value"], list(_figures(groups)), json)
 
 
 def _figures(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield one row for each figure. The engine's figures on each subscription's forecasts are a group of their own."""
+    """Yield one row for each figure. Figures of a stream, a subscription or its forecasts are a group of their own."""
     forecasts: Mapping[str, Mapping[str, Any]] = {}
     for group, numbers in groups.items():
         for name, value in numbers.items():
             if group == "engine" and name == "forecasts":
                 forecasts = value
+            elif group in NAMED:
+                for figure, of in value.items():
+                    yield {"group": f"{NAMED[group]} {name}", "name": figure, "value": of}
             else:
                 yield {"group": group, "name": name, "value": value}
     for subscription, figures in forecasts.items():
@@ -81,7 +88,8 @@ def _figures(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]
                 yield {"group": f"forecast {subscription}", "name": each, "value": of}
 
 
-def _show(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], json: bool) -> None:
+def show(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], json: bool) -> None:
+    """Print rows as a table on a terminal, as JSON lines otherwise."""
     if json or not sys.stdout.isatty():
         sys.stdout.write("".join([json_line(row) for row in rows]))
         return

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Protocol, TypeAlias
 
 import typer
 
+from ..build import PURE, UNCOMPILED, build
 from ..events import (
     ForetellError,
     Punctuation,
@@ -23,7 +24,6 @@ from ..events import (
 )
 from .bad_events import STOP, BadEvents, OnBadOption, handled, values_of
 from .batch import Control, EventBatch, answers
-from .build import PURE, UNCOMPILED, build
 from .complaint import BadInput, placed
 from .contributing import Contributing
 from .file_times import TimeUnitOption

@@ -13,13 +13,23 @@ from typing import Annotated, Final
 import typer
 
 from .. import __version__
+from ..build import build
 from ..events.errors import ForetellError, QueryError
+from .administration import (
+    close_session,
+    cursors,
+    delete_subscription,
+    forget,
+    move_cursor,
+    sessions,
+    tail,
+)
 from .archive import archive
 from .backtest import backtest
 from .backup import backup
-from .build import build
 from .check import check
 from .complaint import BadInput, escaped, of_file, one_line
+from .completion import answer_completions, completion
 from .dead_letters import dead_letters
 from .demo.command import demo
 from .doctor import doctor
@@ -63,7 +73,14 @@ for command in (
     subscriptions,
     update,
     probability,
+    delete_subscription,
+    sessions,
+    close_session,
+    cursors,
+    move_cursor,
+    forget,
     dead_letters,
+    tail,
     reset_time,
     stats,
     top,
@@ -75,6 +92,7 @@ for command in (
     fsck,
     backup,
     restore,
+    completion,
     demo,
 ):
     shell.command()(command)
@@ -94,6 +112,7 @@ def entrance(
 
 def perform(arguments: Sequence[str] | None = None) -> int:
     """Run one command line, by default that of this process, and return its exit status."""
+    answer_completions()
     try:
         status = shell(args=arguments, prog_name="foretell", standalone_mode=False)
     except ForetellError as error:

@@ -36,7 +36,7 @@ from .disorder.joined import JoinedResults
 from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
 from .entering import enter
-from .explanation import diagram, explain
+from .explanation import diagram, explain, live
 from .figures import figures
 from .forecasts.explanation import chain_diagram
 from .forecasts.probability import Probability, probability_of
@@ -386,6 +386,10 @@ class Engine:
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""
         return explain(self.catalog, self.program, self.disorder)
+
+    def live(self) -> list[str]:
+        """How much each part of the program holds now, one line each. O(runs)."""
+        return live(self.program, self.runtime.runs.statistics())
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""

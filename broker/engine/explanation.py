@@ -5,6 +5,8 @@ Here: reading the program for users. Not here: drawing (broker.automaton.diagram
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..automaton.automaton import Automaton
 from ..automaton.diagram import Graph
 from .catalog import Catalog
@@ -64,6 +66,24 @@ def _is_merged(catalog: Catalog, name: str) -> bool:
     """Whether a subscription's automata are in the merged program, or will return there."""
     holding = catalog.holdings.get(name)
     return holding is None or all(service.end is not None for service in holding.services)
+
+
+def live(program: Program, runs: Mapping[str, int]) -> list[str]:
+    """The figures of the merged automata's `runs`, and of each machine with the subscriptions that it serves."""
+    lines = [f"now: {_figures(runs)}"] if any(runs.values()) else []
+    shared: dict[int, tuple[list[str], str]] = {}
+    for name, registration in program.machines.registrations.items():
+        machine = registration.matcher.machine
+        names, _ = shared.setdefault(id(machine), ([], _figures(machine.statistics())))
+        names.append(stream_name(name))
+    for names, figures in shared.values():
+        more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        lines.append(f"{', '.join(names[:NAMES_SHOWN])}{more} now: {figures}")
+    return lines
+
+
+def _figures(found: Mapping[str, int]) -> str:
+    return ", ".join([f"{name.replace('_', ' ')} {count:,}" for name, count in found.items() if count]) or "nothing"
 
 
 def explain(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> list[str]:

@@ -22,6 +22,7 @@ from ..wire import Subscribe
 from .answers import bounded_count
 from .durable_delivery import AnyDelivery
 from .engine_port import EnginePort
+from .named_counts import NamedCounts
 from .records import Record, SubscriptionAdded, SubscriptionRemoved, options_of
 from .sources import Sources
 
@@ -144,6 +145,27 @@ class Attachments:
             self._unneeded[name] = None
             self._remove_unneeded()
 
+    def delete(self, name: str) -> Mapping[bytes, AnyDelivery]:
+        """Remove a subscription although clients have it; their deliveries, which nothing has any more.
+
+        Raises DefinitionError, and then changes nothing, if the configuration, a cursor or another subscription needs
+        it.
+        """
+        if name in self._permanent:
+            raise DefinitionError(f"subscription {name!r} belongs to the broker's configuration")
+        if self._held(name):
+            raise DefinitionError(f"subscription {name!r} has cursors: forget them first")
+        self._unneeded[name] = None
+        try:
+            self._remove(name)
+        except ForetellError:
+            del self._unneeded[name]
+            raise
+        self._awaited.pop(name, None)
+        deliveries = self._deliveries.pop(name, {})
+        self._remove_unneeded()
+        return deliveries
+
     def _stays(self, name: str) -> bool:
         return name in self._permanent or self._held(name)
 
@@ -161,6 +183,22 @@ class Attachments:
             "notifications_queued": bounded_count(sum(delivery.waiting for delivery in deliveries)),
             "notifications_queued_bytes": sum(delivery.queued_bytes for delivery in deliveries),
         }
+
+    def statistics_by_name(self, counts: NamedCounts) -> dict[str, dict[str, int]]:
+        """The counts of each subscription, with its clients and queued notifications. O(attachments)."""
+        levels: dict[str, list[int]] = {}
+        for name, deliveries in self._deliveries.items():
+            counts.row(name)
+            level = levels.setdefault(counts.named(name), [0, 0])
+            level[0] += len(deliveries)
+            level[1] += sum(delivery.waiting for delivery in deliveries.values())
+        found = counts.statistics(self._definitions)
+        for name, row in found.items():
+            subscribers, queued = levels.get(name, (0, 0))
+            row.update(subscribers=subscribers, notifications_queued=bounded_count(queued))
+            row["results"] = bounded_count(row["results"])
+            row["notifications_missed"] = bounded_count(row["notifications_missed"])
+        return found
 
     def check_invariants(self) -> None:
         """For tests."""
@@ -184,14 +222,18 @@ class Attachments:
             removed = False
             for name in tuple(self._unneeded):
                 try:
-                    self._engine.unsubscribe(name)
+                    self._remove(name)
                 except ForetellError:
                     continue
-                del self._unneeded[name], self._definitions[name]
-                self._record(SubscriptionRemoved(name))
-                if self._sources is not None:
-                    self._sources.remove(name)
                 removed = True
+
+    def _remove(self, name: str) -> None:
+        """Remove a subscription that is not needed. Raises the engine's error, and then changes nothing."""
+        self._engine.unsubscribe(name)
+        del self._unneeded[name], self._definitions[name]
+        self._record(SubscriptionRemoved(name))
+        if self._sources is not None:
+            self._sources.remove(name)
 
 
 def _fields(

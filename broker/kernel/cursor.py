@@ -93,6 +93,23 @@ class Cursor:
         while self.acknowledged - self.first + 1 > self.retain:
             self._drop()
 
+    def place(self, position: int) -> None:
+        """Move to a position: results behind it count as not acknowledged. Raises DefinitionError, and changes nothing.
+
+        Dead letters stay dead letters. O(results dropped and set aside).
+        """
+        least, most = self.first - 1, self.last
+        least = max(least, self.last - self.notifications)
+        if not least <= position <= most:
+            raise DefinitionError(f"cursor {self.name!r}: expected a position from {least} to {most}, found {position}")
+        if position >= self.acknowledged:
+            self.acknowledge(position)
+        else:
+            self.acknowledged = position
+            self.head_deliveries = (0, 0)
+            self.aside.update({each.position: None for each in self.letters if each.position > position})
+            self.acknowledge(position)
+
     def set_aside(self, position: int, reason: str, time: int, deliveries: int) -> None:
         """Make a result a dead letter. Raises DefinitionError if it is not kept or does not await acknowledgement."""
         if not max(self.first, self.acknowledged + 1) <= position <= self.last or position in self.aside:

@@ -8,12 +8,13 @@ on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, final
 
 from ..events import DefinitionError, LimitExceeded, UnknownSubscription, checked_subscription_name, suggestion
 from ..wire import (
     Acknowledge,
+    Administer,
     Busy,
     Done,
     Forget,
@@ -34,7 +35,7 @@ from .durable_delivery import AnyDelivery, DurableDelivery
 from .inputs_and_effects import Send
 from .limits import Limits
 from .permissions import ANYBODY, User
-from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled, Record
+from .records import CursorAdded, CursorMoved, CursorPlaced, CursorSetAside, DeadLettersSettled, Record
 from .requests import Requests
 from .sessions import Session, Sessions
 
@@ -125,7 +126,9 @@ class CursorRequests:
                 return key, self._sessions.of(key)
         return None
 
-    def refuse_busy(self, key: bytes, holder: bytes, request: Subscribe | Forget, cursor: Cursor) -> list[Send]:
+    def refuse_busy(
+        self, key: bytes, holder: bytes, request: Subscribe | Forget | Administer, cursor: Cursor
+    ) -> list[Send]:
         """Refuse a request for a cursor in use, and probe the attached client."""
         busy = Busy(f"cursor {cursor.name!r}: another client is attached to it", ATTACHED_RETRY_MICROSECONDS)
         return [Send(holder, Probe(0)), Send(key, failure(request.correlation, busy))]
@@ -233,6 +236,38 @@ class CursorRequests:
             self._leave(*holder, cursor.subscription)
         self._attachments.release(cursor.subscription)
         return [Send(key, Done(request.correlation))]
+
+    def place(self, key: bytes, user: User, request: Administer, position: int) -> list[Send]:
+        """Move a cursor to which no client is attached, forwards or backwards over the results that it keeps."""
+        cursor = self._owned(request.name, user)
+        holder = self.holder(cursor)
+        if holder is not None and holder[0] in self._sessions.present:
+            return self.refuse_busy(key, holder[0], request, cursor)
+        record = CursorPlaced(cursor.key, position)
+        self._cursors.place(record)
+        self._record(record)
+        if holder is not None:
+            self._leave(*holder, cursor.subscription)
+        return [Send(key, Done(request.correlation))]
+
+    def entries(self, user: User) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The cursors that this user may see, by name. O(cursors log cursors)."""
+        visible = [each for each in self._cursors if user.admin or each.owner == user.name]
+        for cursor in sorted(visible, key=lambda each: _name_for(each, user)):
+            holder = self.holder(cursor)
+            yield (
+                _name_for(cursor, user),
+                {
+                    "subscription": cursor.subscription,
+                    "acknowledged": cursor.acknowledged,
+                    "last": cursor.last,
+                    "first": cursor.first,
+                    "backlog": cursor.backlog,
+                    "kept_bytes": cursor.size_kept,
+                    "dead_letters": len(cursor.letters),
+                    "attached": holder is not None and holder[0] in self._sessions.present,
+                },
+            )
 
     def _owned(self, name: str, user: User) -> Cursor:
         """A cursor that this user owns, or any as an administrator. Raises UnknownSubscription."""

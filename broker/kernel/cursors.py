@@ -18,7 +18,7 @@ from ..events import DefinitionError
 from .cursor import Cursor, cursor_key, restored
 from .delivery import encoded, incomplete
 from .engine_port import EngineResult
-from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled
+from .records import CursorAdded, CursorMoved, CursorPlaced, CursorSetAside, DeadLettersSettled
 
 LIMIT: Final = "durable_notifications"
 """The limit named by an `incomplete` for dropped results."""
@@ -99,6 +99,10 @@ class Cursors:
         del group[cursor.key]
         if not group:
             del self._of[cursor.subscription]
+
+    def place(self, record: CursorPlaced) -> None:
+        """Move a cursor to a position. Raises DefinitionError if it is unknown, or does not keep what follows."""
+        self._known(record.cursor).place(record.position)
 
     def set_aside(self, record: CursorSetAside) -> None:
         """Make a result a dead letter. Raises DefinitionError if it does not await acknowledgement."""

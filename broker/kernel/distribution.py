@@ -16,6 +16,10 @@ from .delivery import Delivery, encoded
 from .durable_delivery import AnyDelivery
 from .engine_port import EngineResult
 from .inputs_and_effects import Send
+from .named_counts import NamedCounts
+
+COUNTED: Final = ("results", "notifications_sent", "notifications_missed")
+"""What is counted of each subscription."""
 
 TURN_RESULTS_MAX: Final = 512
 """Results made in one turn: it takes a few milliseconds, while all other clients wait."""
@@ -26,14 +30,17 @@ class Distribution:
     """Counts what it sends, and keeps the deliveries that have results to make in the order of their turns."""
 
     __slots__ = (
-        "_attachments", "_cursors", "_missed", "_over", "ended", "ready", "redelivered", "results", "retractions",
-        "sent",
+        "_attachments", "_cursors", "_missed", "_over", "counts", "ended", "ready", "redelivered", "results",
+        "retractions", "sent",
     )  # fmt: skip
 
-    def __init__(self, attachments: Attachments, cursors: Cursors | None = None) -> None:
+    def __init__(
+        self, attachments: Attachments, cursors: Cursors | None = None, counts: NamedCounts | None = None
+    ) -> None:
         self._attachments = attachments
         self._cursors = Cursors() if cursors is None else cursors
         self.ready: dict[tuple[bytes, str], AnyDelivery] = {}
+        self.counts = NamedCounts(COUNTED, 1) if counts is None else counts
         self.results = 0
         self.retractions = 0
         self.sent = 0
@@ -53,7 +60,9 @@ class Distribution:
         shares = taken_out(results)
         self._cursors.keep_shares(shares)
         for share in shares:
-            count += 1 if share.count is None else share.count
+            made = 1 if share.count is None else share.count
+            count += made
+            self.counts.row(share.subscription)[0] += made
             for delivery in self._attachments.of(share.subscription).values():
                 delivery.defer(share)
             touched[share.subscription] = None
@@ -61,6 +70,7 @@ class Distribution:
             count += 1
             name = result.subscription
             self.retractions += result.withdrawn
+            self.counts.row(name)[0] += 1
             deliveries = self._attachments.of(name)
             cursors = self._cursors.of(name)
             if not (deliveries or cursors):
@@ -84,9 +94,13 @@ class Distribution:
         messages = delivery.make(making) if making else delivery.due()
         for message in messages:
             self.sent += len(message.results)
+            self.counts.row(delivery.subscription)[1] += len(message.results)
             self.redelivered += len(message.results) if message.redelivered else 0
         if isinstance(delivery, Delivery):
-            self._missed[delivery.when_slow] += delivery.take_dropped()
+            dropped = delivery.take_dropped()
+            if dropped:
+                self._missed[delivery.when_slow] += dropped
+                self.counts.row(delivery.subscription)[2] += dropped
             if delivery.over:
                 self._over[key, delivery.subscription] = delivery
             if delivery.ready:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from ..automaton.diagram import Graph
 from ..events import Disorder, StreamDefinition
 from ..language.subscription import SubscriptionDefinition
 
@@ -131,6 +132,18 @@ class EnginePort(Protocol):
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> EngineAnswer:
         """The probability of the next match of a key. It changes nothing."""
+        ...
+
+    def explain(self) -> list[str]:
+        """The compiled form of the subscriptions, one line each."""
+        ...
+
+    def live(self) -> list[str]:
+        """How much each part of it holds now, one line each."""
+        ...
+
+    def diagram(self) -> Graph:
+        """The merged automata, as data for a diagram."""
         ...
 
     @property

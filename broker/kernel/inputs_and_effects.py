@@ -145,13 +145,25 @@ class Send:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Audit:
+    """A change that an operator has made, for the log: who, what, of which name, and to which position."""
+
+    user: str
+    action: str
+    name: str
+    position: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Effects:
     """All effects of one input.
 
     `sends` may leave, in order, when `records` are as durable as the broker has promised; without a journal there are
-    no records. `given_up`: results that were delivered too often, for the log.
+    no records. For the log: `given_up`, results that were delivered too often, and `audits`, changes by operators.
     """
 
     sends: list[Send]
     records: Sequence[Record] = ()
     given_up: Sequence[CursorSetAside] = ()
+    audits: Sequence[Audit] = ()

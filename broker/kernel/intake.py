@@ -20,9 +20,14 @@ from .deadlines import check_deadline
 from .distribution import Distribution
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
+from .named_counts import NamedCounts
 from .publishing import match, take
 from .receipts import Receipts
+from .recent_events import RecentEvents
 from .records import BatchTaken, Punctuated, Record, Retracted, Updated
+
+COUNTED: Final = ("events", "events_refused")
+"""What is counted of each stream."""
 
 _REFUSED: Final = {
     LateEvent.code: "events_refused_late",
@@ -51,8 +56,8 @@ class Intake:
     """
 
     __slots__ = (
-        "_admission", "_clock_guard", "_counts", "_distribution", "_durability", "_end_slow", "_engine", "_record",
-        "clock", "receipts", "work",
+        "_admission", "_clock_guard", "_counts", "_counts_by_stream", "_distribution", "_durability", "_end_slow",
+        "_engine", "_record", "clock", "receipts", "recent", "work",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +70,7 @@ class Intake:
         record: Callable[[Record], None],
         end_slow: Callable[[], list[Send]],
         clock_guard: ClockGuard,
+        counts_by_stream: NamedCounts,
     ) -> None:
         self._engine = engine
         self._admission = admission
@@ -73,6 +79,7 @@ class Intake:
         self._record = record
         self._end_slow = end_slow
         self._clock_guard = clock_guard
+        self._counts_by_stream = counts_by_stream
         self._counts = {
             "batches": 0,
             "batches_repeated": 0,
@@ -85,6 +92,7 @@ class Intake:
             "events_refused_duplicate": 0,
         }
         self.receipts = receipts
+        self.recent = RecentEvents()
         self.clock = ClockPunctuation(engine, receipts, clock_guard, record, self.distribute)
         self.work: Work | None = None
 
@@ -114,6 +122,7 @@ class Intake:
             if most is not None and len(record.rows) > most:
                 self.work = Work(session, batch, record, most)
                 return self._distribution.distribute(results)
+            self.recent.note(record)
             published = self.receipts.note(record, self._engine.now)
         else:  # nothing has changed, so a repetition gets the same answer
             refused = tuple([Refusal(*each) for each in record.refused])
@@ -162,6 +171,7 @@ class Intake:
             work.at += most
             return self._distribution.distribute(results)
         self.work = None
+        self.recent.note(work.record)
         published = self.receipts.note(work.record, self._engine.now)
         return self._answered(work.session, work.batch, published, results)
 
@@ -174,6 +184,9 @@ class Intake:
         self, session: bytes, batch: Publish, published: Published, results: Iterable[EngineResult]
     ) -> list[Send]:
         self._counts["batches"] += 1
+        row = self._counts_by_stream.row(batch.stream)
+        row[0] += published.count
+        row[1] += len(published.refused)
         for refusal in published.refused:
             self._counts[_REFUSED[refusal.code]] += 1
         answer = Send(session, self.promised(batch, published))

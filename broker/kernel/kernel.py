@@ -26,6 +26,7 @@ from typing import Any, Final, final
 
 from ..events import ForetellError
 from ..wire import Busy, Hello, Numbered, PermissionDenied, Publish, Statistics, StatisticsReport, WireError
+from .administration import Administration
 from .admission import Admission
 from .answers import bounded_count, failure, plain_statistics, too_many_batches, unknown_session
 from .attachments import Attachments
@@ -33,6 +34,7 @@ from .change_requests import ChangeRequests
 from .clock_guard import ClockGuard
 from .cursors import Cursors, first_incarnation
 from .deferral import must_be_deferred
+from .distribution import COUNTED as OF_A_SUBSCRIPTION
 from .distribution import Distribution
 from .engine_port import EnginePort
 from .inputs_and_effects import (
@@ -52,8 +54,10 @@ from .inputs_and_effects import (
     TooManyBatches,
     Undecodable,
 )
+from .intake import COUNTED as OF_A_STREAM
 from .intake import Intake, Work
 from .limits import Limits
+from .named_counts import NamedCounts
 from .permissions import Access, open_access
 from .read_requests import ReadRequests
 from .receipts import Receipts
@@ -81,9 +85,12 @@ class Kernel:
     """
 
     __slots__ = (
+        "_administration",
         "_admission",
         "_around",
         "_attachments",
+        "_by_stream",
+        "_by_subscription",
         "_changes",
         "_clock_guard",
         "_counts",
@@ -125,7 +132,9 @@ class Kernel:
         self._cursors = cursors = Cursors(first_incarnation(secret)) if cursors is None else cursors
         sources = self._admission.sources
         self._attachments = Attachments(engine, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
-        self._distribution = Distribution(self._attachments, cursors)
+        self._by_stream = NamedCounts(OF_A_STREAM, self.limits.labels)
+        self._by_subscription = NamedCounts(OF_A_SUBSCRIPTION, self.limits.labels)
+        self._distribution = Distribution(self._attachments, cursors, self._by_subscription)
         self._draining = False
         self._clock_guard = ClockGuard(self.limits.ahead_max)
         self._sessions = Sessions(secret)
@@ -135,7 +144,7 @@ class Kernel:
         )  # fmt: skip
         self._intake = Intake(
             engine, self._admission, self._distribution, receipts or Receipts(), durability, self._record,
-            self._subscribing.end_slow, self._clock_guard,
+            self._subscribing.end_slow, self._clock_guard, self._by_stream,
         )  # fmt: skip
         self._reading = ReadRequests(engine, self._admission, self._attachments, self._subscribing)
         self._streams = StreamRequests(engine, self.limits, self._intake, self._record)
@@ -144,6 +153,9 @@ class Kernel:
             self.limits, self._admission, self._attachments, self._distribution, self._sessions, self._subscribing,
             self._intake, self._check_open,
         )  # fmt: skip
+        self._administration = Administration(
+            engine, self._admission, self._sessions, self._session_requests, self._subscribing, self._intake.recent
+        )
         self._handlers = self._requests()
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0}
@@ -157,10 +169,12 @@ class Kernel:
         self._clock_guard.observe(now)
         sends = self._step(given, now)
         given_up = self._subscribing.cursor_requests.take_given_up()
-        if not (self._records or given_up):
+        audits = self._administration.audits
+        if not (self._records or given_up or audits):
             return Effects(sends)
         records, self._records = self._records, []
-        return Effects(sends, records, given_up)
+        self._administration.audits = []
+        return Effects(sends, records, given_up, audits)
 
     def _step(self, given: Input, now: int) -> list[Send]:
         if self._intake.work is not None and must_be_deferred(given):
@@ -238,6 +252,8 @@ class Kernel:
         return {
             "broker": broker,
             "engine": plain_statistics(self._engine.statistics()),
+            "by_stream": self._by_stream.statistics(self._engine.streams),
+            "by_subscription": self._attachments.statistics_by_name(self._by_subscription),
             **{name: plain_statistics(group) for name, group in self._around().items()},
         }
 
@@ -251,6 +267,7 @@ class Kernel:
         self._cursors.check_invariants()
         self._intake.receipts.check_invariants()
         self._intake.clock.check_invariants()
+        self._intake.recent.check_invariants()
         self._sessions.check_invariants()
         assert self._distribution.none_over or self._intake.work is not None
         sessions = dict(self._sessions.everybody())
@@ -295,6 +312,7 @@ class Kernel:
             **self._reading.requests(),
             **self._subscribing.requests(),
             **self._subscribing.cursor_requests.requests(),
+            **self._administration.requests(),
         }
 
     def _answer_statistics(self, key: bytes, session: Session, request: Statistics, now: int) -> list[Send]:
@@ -314,6 +332,8 @@ class Kernel:
     def _tick(self, now: int) -> list[Send]:
         self._left_until = self._left_until or now + self.limits.resume_seconds * 1_000_000
         again: list[Send] = []
+        self._by_stream.prune(self._engine.streams)
+        self._by_subscription.prune(self._attachments.definitions)
         if self._intake.work is None:  # else at a later tick: the batch in work must match what would be released here
             if now >= self._left_until:
                 self._attachments.abandon()
@@ -324,5 +344,6 @@ class Kernel:
     def _reconfigure(self, limits: Limits, access: Access) -> list[Send]:
         self.limits = self._subscribing.limits = self._streams.limits = limits
         self._clock_guard.most = limits.ahead_max
+        self._by_stream.most = self._by_subscription.most = limits.labels
         self._admission.change(access)
         return self._session_requests.reconfigure(limits)

@@ -10,6 +10,9 @@ from typing import Final, final
 
 from ..events import DefinitionError, shown
 
+LABELS_MAX: Final = 500
+"""The most `labels`: the statistics of all names fit a message."""
+
 AHEAD_MICROSECONDS: Final = 24 * 60 * 60 * 1_000_000
 
 
@@ -63,11 +66,17 @@ class Limits:
     durable_dead_letters: int = 1_000
     """Dead letters of a new cursor, within another durable_bytes. Beyond that the oldest are dropped and counted."""
 
+    labels: int = 100
+    """Streams, and subscriptions, that have counts of their own in statistics and metrics; further ones are counted
+    together as `other`. At most LABELS_MAX."""
+
     ahead_max: int | None = AHEAD_MICROSECONDS
     """Microseconds that an event may be ahead of the broker's clock; an event further ahead is refused. None: no limit.
     All streams share one order of time, so an event far ahead would make all later events late."""
 
     def __post_init__(self) -> None:
+        if type(self.labels) is int and self.labels > LABELS_MAX:
+            raise DefinitionError(f"limits.labels: expected at most {LABELS_MAX:,}, found {self.labels:,}")
         for field in fields(self):
             value = getattr(self, field.name)
             if value is None and field.name == "ahead_max":

@@ -166,6 +166,15 @@ class CursorMoved:
 
 @final
 @dataclass(frozen=True, slots=True)
+class CursorPlaced:
+    """A cursor was moved: the results up to this position count as acknowledged, those behind it do not."""
+
+    cursor: str
+    position: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class CursorSetAside:
     """A cursor's result became a dead letter, after so many deliveries. `time`: microseconds."""
 
@@ -222,6 +231,7 @@ Record: TypeAlias = (
     | ModelChanged
     | CursorAdded
     | CursorMoved
+    | CursorPlaced
     | CursorSetAside
     | DeadLettersSettled
     | CursorOvertaken

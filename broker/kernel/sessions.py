@@ -25,6 +25,7 @@ TOKEN_BYTES: Final = 16
 class Session:
     """The state of one client. `last_received`: when its last message came or it was probed, in microseconds.
 
+    `number`: of the session in this life of the broker, from 1 on; operators name it by that.
     `ended`: subscriptions that the broker has ended; a client that resumes and requests one gets its end once more.
     """
 
@@ -35,13 +36,14 @@ class Session:
     token: bytes | None = None
     deliveries: dict[str, AnyDelivery] = field(default_factory=dict)
     ended: dict[str, Delivery] = field(default_factory=dict)
+    number: int = 0
 
 
 @final
 class Sessions:
     """Sessions by key: the routing id of a session's connection, or of its last one while it is away."""
 
-    __slots__ = ("_away", "_keys", "_secret", "_tokens_made", "present")
+    __slots__ = ("_away", "_keys", "_opened", "_secret", "_tokens_made", "present")
 
     def __init__(self, secret: bytes) -> None:
         self.present: dict[bytes, Session] = {}
@@ -49,6 +51,7 @@ class Sessions:
         self._keys: dict[bytes, tuple[bytes, Session]] = {}  # by token
         self._secret = secret
         self._tokens_made = 0
+        self._opened = 0
 
     def __len__(self) -> int:
         return len(self.present) + len(self._away)
@@ -86,6 +89,8 @@ class Sessions:
 
     def open(self, key: bytes, session: Session, resumable: bool) -> None:
         """Add a session, with a token if it may be resumed."""
+        self._opened += 1
+        session.number = self._opened
         if resumable:
             self._tokens_made += 1
             token = blake2b(self._tokens_made.to_bytes(8, "big"), key=self._secret, digest_size=TOKEN_BYTES).digest()

@@ -6,10 +6,11 @@ may have lost its connection unnoticed is probed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, final
 
 from ..events import DefinitionError, ForetellError, LimitExceeded, UnknownSubscription, suggestion
+from ..language.subscription import SubscriptionDefinition
 from ..wire import (
     WHEN_SLOW,
     Credit,
@@ -44,6 +45,9 @@ from .sessions import Session, Sessions
 
 MEMORY: Final = "memory"
 """The durability without a journal: the events are only in the broker's memory."""
+
+DELETED: Final = "deleted"
+"""Ends a delivery in the place of a limit: its subscription was deleted."""
 
 SLOW: Final = "slow"
 """The code of Ended for a subscription whose reader was too slow."""
@@ -231,11 +235,36 @@ class Subscribing:
             self.detach(key, session, name)
             if key in self._sessions.present:
                 sends += _end(key, delivery)
-            if session.token is not None:
-                session.ended[name] = delivery
-                if len(session.ended) > self.limits.session_subscriptions:
-                    del session.ended[next(iter(session.ended))]
+            self._note_end(session, delivery)
         return sends
+
+    @property
+    def known(self) -> Mapping[str, SubscriptionDefinition]:
+        """Every subscription by name."""
+        return self._attachments.definitions
+
+    def delete(self, name: str) -> list[Send]:
+        """Remove a subscription, and end it for all who have it. Raises DefinitionError, and then changes nothing."""
+        states = self._admission.states(name)
+        sends: list[Send] = []
+        for key, delivery in self._attachments.delete(name).items():
+            assert isinstance(delivery, Delivery), "one with a cursor stays"
+            session = self._sessions.of(key)
+            del session.deliveries[name]
+            session.account.detach(states)
+            self._distribution.forget(key, name)
+            delivery.over = DELETED
+            if key in self._sessions.present:
+                sends += _end(key, delivery)
+            self._note_end(session, delivery)
+        return sends
+
+    def _note_end(self, session: Session, delivery: Delivery) -> None:
+        """Keep the end of a subscription for a session that may be away, or lose its connection now."""
+        if session.token is not None:
+            session.ended[delivery.subscription] = delivery
+            if len(session.ended) > self.limits.session_subscriptions:
+                del session.ended[next(iter(session.ended))]
 
     def detach(self, key: bytes, session: Session, name: str) -> None:
         """Detach a session from a subscription. A cursor stays."""
@@ -267,5 +296,8 @@ def _policy(request: Subscribe) -> str:
 def _end(key: bytes, delivery: Delivery) -> list[Send]:
     """The last gap, whatever the credits, and ENDED."""
     gap = [Send(key, message) for message in delivery.final_gap()]
+    if delivery.over == DELETED:
+        reason = "an administrator has deleted it"
+        return [*gap, Send(key, Ended(0, delivery.subscription, UnknownSubscription.code, reason))]
     reason = f"{delivery.over}: the reader was too slow, so the queue was full, and when_slow is 'disconnect'"
     return [*gap, Send(key, Ended(0, delivery.subscription, SLOW, reason))]

@@ -1,59 +1,27 @@
-"""Writes the broker's statistics in the Prometheus text format. Not here: counting.
-
-A number becomes `foretell_GROUP_NAME`: a counter if it only grows, otherwise a gauge. Other values are left out.
-"""
+"""Writes the broker's statistics in the Prometheus text format, by the table of metrics. Not here: counting."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, final
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
 
-from ..wire import WHEN_SLOW
+from .. import __version__
+from ..build import build
 from .durations import BUCKETS
+from .metric_table import BUILD, BUILD_HELP, COUNTER, HISTOGRAM, HISTOGRAM_HELP, ROWS, MetricRow
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
-_GROWING: Final = frozenset(
-    (
-        ("broker", "events"),
-        ("broker", "batches"),
-        ("broker", "batches_repeated"),
-        ("broker", "batches_expired"),
-        ("broker", "events_withdrawn"),
-        ("broker", "punctuations"),
-        ("broker", "updates"),
-        ("broker", "retractions"),
-        ("broker", "clock_punctuations"),
-        ("broker", "events_refused_late"),
-        ("broker", "events_refused_early"),
-        ("broker", "events_refused_duplicate"),
-        ("broker", "results"),
-        ("broker", "notifications_sent"),
-        ("broker", "notifications_missed"),
-        *(("broker", f"notifications_missed_{policy}") for policy in WHEN_SLOW),
-        ("broker", "subscriptions_ended_slow"),
-        ("broker", "notifications_redelivered"),
-        ("broker", "results_refused"),
-        ("broker", "results_given_up"),
-        ("broker", "garbled"),
-        ("broker", "denied"),
-        ("engine", "events"),
-        ("engine", "matches"),
-        ("engine", "runs_begun"),
-        ("engine", "speculative_repairs"),
-        ("broker", "sessions_displaced"),
-        ("loop", "keys_denied"),
-        ("loop", "connections_postponed"),
-        ("loop", "silent_connections_ended"),
-        ("journal", "syncs"),
-        ("journal", "refused_full"),
-        ("journal", "checkpoints_made"),
-        ("journal", "checkpoints_refused"),
-    )
-)
 _MICROSECONDS: Final = 1_000_000
 
 
@@ -61,6 +29,7 @@ def exposition(statistics: Mapping[str, Mapping[str, Any]]) -> bytes:
     """The text that Prometheus scrapes."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Statistics(statistics))
+    ProcessCollector(registry=registry)
     return generate_latest(registry)
 
 
@@ -70,19 +39,27 @@ class _Statistics:
         self._statistics = statistics
 
     def collect(self) -> Iterator[Metric]:
-        for group, numbers in self._statistics.items():
-            if group == BUCKETS:
-                total = self._statistics["loop"]["request_microseconds"]
-                yield _histogram(numbers, total)
-                continue
-            for name, value in numbers.items():
-                if type(value) not in (int, float) or name.startswith("request_microseconds"):
-                    continue
-                words = f"{name.replace('_', ' ')} of the {group}"
-                if (group, name) in _GROWING:
-                    yield CounterMetricFamily(f"foretell_{group}_{name}", words, value=value)
-                else:
-                    yield GaugeMetricFamily(f"foretell_{group}_{name}", words, value=value)
+        about = {"version": __version__, "build": build(), "python": platform.python_version()}
+        yield InfoMetricFamily(BUILD.removesuffix("_info"), BUILD_HELP, about)
+        for row in ROWS:
+            values = list(_values(row, self._statistics.get(row.group, {})))
+            if values:
+                family = CounterMetricFamily if row.kind == COUNTER else GaugeMetricFamily
+                metric = family(row.metric, row.help, labels=[row.label] if row.label else [])
+                for labels, value in values:
+                    metric.add_metric(labels, value * row.scale)
+                yield metric
+        if BUCKETS in self._statistics:
+            yield _histogram(self._statistics[BUCKETS], self._statistics["loop"]["request_microseconds"])
+
+
+def _values(row: MetricRow, group: Mapping[str, Any]) -> Iterator[tuple[list[str], float]]:
+    """The numbers of a metric with their labels; none where the broker lacks the figure."""
+    if row.label:
+        for name, figures in group.items():
+            yield [name], figures[row.figure]
+    elif type(group.get(row.figure)) in (int, float):
+        yield [], group[row.figure]
 
 
 def _histogram(counts: Mapping[str, int], total: int) -> Metric:
@@ -91,5 +68,4 @@ def _histogram(counts: Mapping[str, int], total: int) -> Metric:
     for bound, count in counts.items():
         reached += count
         buckets.append(("+Inf" if bound == "more" else repr(int(bound) / _MICROSECONDS), reached))
-    words = "from a batch of events to its answer"
-    return HistogramMetricFamily("foretell_publish_seconds", words, buckets=buckets, sum_value=total / _MICROSECONDS)
+    return HistogramMetricFamily(HISTOGRAM, HISTOGRAM_HELP, buckets=buckets, sum_value=total / _MICROSECONDS)

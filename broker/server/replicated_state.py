@@ -19,6 +19,7 @@ from ..kernel.records import (
     BatchTaken,
     CursorAdded,
     CursorMoved,
+    CursorPlaced,
     CursorSetAside,
     DeadLettersSettled,
     ModelChanged,
@@ -90,6 +91,8 @@ class ReplicatedState:
                 self.cursors.add(record)
             case CursorMoved():
                 self.cursors.move(record)
+            case CursorPlaced():
+                self.cursors.place(record)
             case CursorSetAside():
                 self.cursors.set_aside(record)
             case DeadLettersSettled():

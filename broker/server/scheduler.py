@@ -16,7 +16,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Container
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Final, final
 
 from ..kernel import (
@@ -160,6 +160,9 @@ class Scheduler:
         for each in effects.given_up:
             cursor, position, deliveries = each.cursor, each.position, each.deliveries
             say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
+        for audit in effects.audits:
+            fields = {name: value for name, value in asdict(audit).items() if value is not None}
+            say(logging.WARNING, "changed by an operator", **fields)
         self._gate.hold(effects, now)
 
     def _answer(self, session: bytes, message: Message) -> None:

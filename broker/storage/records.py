@@ -19,6 +19,7 @@ from ..kernel.records import (
     CursorAdded,
     CursorMoved,
     CursorOvertaken,
+    CursorPlaced,
     CursorSetAside,
     DeadLettersSettled,
     LimitsChanged,
@@ -42,6 +43,7 @@ __all__ = [
     "CursorAdded",
     "CursorMoved",
     "CursorOvertaken",
+    "CursorPlaced",
     "CursorSetAside",
     "DeadLettersSettled",
     "LimitsChanged",
@@ -91,6 +93,7 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     18: (Retracted, ((list,), _TEXT_OR_NONE, _NUMBER_OR_NONE, (list,))),
     19: (Updated, (_TEXT, (list,), (list,), _NUMBER_OR_NONE, _NUMBER_OR_NONE, _TEXT_OR_NONE, _NUMBER_OR_NONE)),
     20: (StreamClocked, (_TEXT, (bool,))),
+    21: (CursorPlaced, (_TEXT, _NUMBER)),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
 fields is another kind, and the earlier kind is read with defaults for them."""

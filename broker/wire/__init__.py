@@ -7,6 +7,7 @@ encoded once, for any number of clients.
 
 from __future__ import annotations
 
+from .administration_messages import Administer, Inspect, Inspected
 from .change_messages import Punctuate, Retract, Update
 from .codec import decode, decode_result, encode, encode_result
 from .cursor_messages import Acknowledge, DeadLetter, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
@@ -67,6 +68,7 @@ __all__ = [
     "WHEN_SLOW",
     "Acknowledge",
     "AddStream",
+    "Administer",
     "AskProbability",
     "Busy",
     "Closing",
@@ -81,6 +83,8 @@ __all__ = [
     "Forget",
     "Goodbye",
     "Hello",
+    "Inspect",
+    "Inspected",
     "ListDeadLetters",
     "ListStreams",
     "ListSubscriptions",

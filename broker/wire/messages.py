@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from . import (
+    administration_messages,
     change_messages,
     cursor_messages,
     forecast_messages,
@@ -17,6 +18,7 @@ from . import (
     stream_messages,
     subscription_messages,
 )
+from .administration_messages import Administer, Inspect, Inspected
 from .change_messages import Punctuate, Retract, Update
 from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .forecast_messages import AskProbability, ProbabilityReport
@@ -72,6 +74,8 @@ Message: TypeAlias = (
     | Punctuate
     | Retract
     | Update
+    | Inspect
+    | Administer
     | Welcome
     | Done
     | Pong
@@ -85,6 +89,7 @@ Message: TypeAlias = (
     | TimeReset
     | ProbabilityReport
     | SubscribedMany
+    | Inspected
     | Notifications
     | Probe
     | Closing
@@ -107,6 +112,7 @@ TABLE: Final[Mapping[int, MessageRow]] = {
             *cursor_messages.ROWS,
             *forecast_messages.ROWS,
             *change_messages.ROWS,
+            *administration_messages.ROWS,
         ),
         key=lambda row: row.number,
     )

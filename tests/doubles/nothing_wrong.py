@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from broker.command.build import COMPILED, UNCOMPILED, build
+from broker.build import COMPILED, UNCOMPILED, build
 
 NOTHING_WRONG: Final = "" if build() == COMPILED else f"foretell: {UNCOMPILED}\n"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from broker.automaton.diagram import Graph
 from broker.events import (
     DefinitionError,
     Disorder,
@@ -222,6 +223,15 @@ class SmallEngine:
         assert stream in self.streams
         self.now = time
         return []
+
+    def explain(self) -> list[str]:
+        return [each.query for each in self.subscriptions.values()]
+
+    def live(self) -> list[str]:
+        return [f"now: {len(self.taken)} events"]
+
+    def diagram(self) -> Graph:
+        return Graph("subscriptions", (), ())
 
     def statistics(self) -> dict[str, Any]:
         return {"events": len(self.taken), "by_kind": {"every": 0.5}}

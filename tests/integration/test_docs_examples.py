@@ -59,7 +59,7 @@ from broker.forecast import (
     states,
     varying,
 )
-from broker.kernel import Limits, receipts
+from broker.kernel import Limits, administration, receipts, recent_events
 from broker.language import afa, ptopss, sase, window
 from broker.language import limits as language_limits
 from broker.language.cayuga import parse
@@ -135,7 +135,9 @@ LIMIT_MODULES: Final = (
     forms,
     expansion,
     counting,
+    administration,
     counting_plans,
+    recent_events,
     templates,
     shares,
     settings,

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..build import PURE, build
+from ...build import PURE, build
 from .patterns import LATE_AGAIN, PATTERNS, DemoPattern
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

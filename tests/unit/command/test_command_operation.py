@@ -111,3 +111,30 @@ def test_top_shows_rates_and_levels_and_leaves_out_what_it_is_not_told() -> None
     with console.capture() as captured:
         console.print(screen("tcp://127.0.0.1:5570", look))
     assert "500.0" in captured.get()
+
+
+def test_top_shows_rates_by_name_the_busiest_first() -> None:
+    before = {"by_stream": {"A": {"events": 10, "events_refused": 0}, "gone": {"events": 1, "events_refused": 0}}}
+    now: dict[str, dict[str, Any]] = {
+        "by_stream": {"A": {"events": 12, "events_refused": 1}, "B": {"events": 7}, "C": 5},
+        "by_subscription": {"[red]": {"results": 3, "subscribers": 2, "notifications_queued": 9}},
+    }
+    look = look_at(before, now, 0.5)
+    assert look == {
+        "streams by name": {
+            "A": {"events/s": 4.0, "events_refused/s": 2.0},
+            "B": {"events/s": 14.0, "events_refused/s": 0.0},
+        },
+        "subscriptions by name": {
+            "[red]": {
+                "results/s": 6.0, "notifications_sent/s": 0.0, "notifications_missed/s": 0.0, "subscribers": 2,
+                "notifications_queued": 9,
+            }
+        },
+    }  # fmt: skip
+    console = Console(width=100)
+    with console.capture() as captured:
+        console.print(screen("tcp://127.0.0.1:5570", look))
+    text = captured.get()
+    assert "[red]" in text
+    assert text.index("14.0") < text.index("4.0 ")

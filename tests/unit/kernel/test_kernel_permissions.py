@@ -25,6 +25,7 @@ from broker.wire import (
     VERSION,
     Acknowledge,
     AddStream,
+    Administer,
     AskProbability,
     Closing,
     Credit,
@@ -35,6 +36,7 @@ from broker.wire import (
     Forget,
     Goodbye,
     Hello,
+    Inspect,
     ListDeadLetters,
     ListStreams,
     ListSubscriptions,
@@ -394,6 +396,13 @@ NAMING: list[Message] = [
     ListStreams(2, ""),
     ListSubscriptions(2, ""),
     Statistics(2),
+    Inspect(2, "sessions"),
+    Inspect(2, "cursors"),
+    Inspect(2, "events", "Secret", "", 5),
+    Inspect(2, "explanation", "text"),
+    Administer(2, "close-session", "2"),
+    Administer(2, "move-cursor", "ben/mine", 0),
+    Administer(2, "delete-subscription", "other"),
 ]
 
 

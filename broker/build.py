@@ -13,6 +13,6 @@ UNCOMPILED: Final = "the engine is pure Python; a compiled one is several times 
 
 def build() -> str:
     """Return how the engine's inner loop is built, without importing it."""
-    engine = Path(__file__).resolve().parent.parent / "engine"
+    engine = Path(__file__).resolve().parent / "engine"
     found = PathFinder.find_spec("broker.engine.results", [str(engine)])
     return COMPILED if found and isinstance(found.loader, ExtensionFileLoader) else PURE

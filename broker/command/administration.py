@@ -1,0 +1,85 @@
+"""`foretell sessions`, `cursors` and what changes them: for operators of a running broker. Not here: listing.py."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .listing import JsonOption, show
+from .results import json_line
+
+_SESSION = ["number", "user", "software", "connected", "subscriptions", "queued", "silent_seconds"]
+_CURSOR = ["name", "subscription", "acknowledged", "last", "backlog", "kept_bytes", "dead_letters", "attached"]
+
+
+def sessions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
+    """Show the sessions of all clients, the oldest first."""
+    with connect(broker) as client:
+        found = client.sessions()
+    show(_SESSION, [asdict(each) for each in found], json)
+
+
+def close_session(
+    number: Annotated[str, typer.Argument(metavar="NUMBER", help="Its number in `sessions`.", show_default=False)],
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """End the session of another client."""
+    with connect(broker) as client:
+        client.close_session(number)
+    typer.echo(f"closed session {number}")
+
+
+def cursors(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
+    """Show the cursors of durable subscriptions."""
+    with connect(broker) as client:
+        found = client.cursors()
+    show(_CURSOR, [asdict(each) for each in found], json)
+
+
+def forget(
+    cursor: Annotated[str, typer.Argument(metavar="CURSOR", help="The cursor's name.", show_default=False)],
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Delete a cursor with the results that it keeps."""
+    with connect(broker) as client:
+        client.forget(cursor)
+    typer.echo(f"forgot {cursor}")
+
+
+def move_cursor(
+    cursor: Annotated[str, typer.Argument(metavar="CURSOR", help="The cursor's name.", show_default=False)],
+    position: Annotated[
+        int, typer.Argument(metavar="POSITION", min=0, help="Results behind it come next.", show_default=False)
+    ],
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Move a cursor: results up to the position count as acknowledged, those behind it come next."""
+    with connect(broker) as client:
+        client.move_cursor(cursor, position)
+    typer.echo(f"moved {cursor} to {position}")
+
+
+def delete_subscription(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription's name.", show_default=False)],
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Delete a subscription for all clients that have it."""
+    with connect(broker) as client:
+        client.delete_subscription(name)
+    typer.echo(f"deleted {name}")
+
+
+def tail(
+    stream: Annotated[str, typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False)],
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="How many events; 20 are kept.")] = 10,
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Print the last events of a stream, the oldest first, as lines that `publish` and `run` read."""
+    with connect(broker) as client:
+        for each in client.last_events(stream, count):
+            line = {"stream": stream, "time": each.time, "id": int(each.id), "data": each.data}
+            sys.stdout.write(json_line(line))

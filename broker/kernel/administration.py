@@ -1,0 +1,170 @@
+"""Carries out requests of operators: look at sessions, cursors, last events and the explanation; close, move, delete.
+
+Sessions, explanations, and what closes or deletes are for administrators. A cursor is moved by its owner, too, and the
+last events of a stream are for those who may read it. Each change is noted for the log, with who made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, Final, final
+
+from ..automaton.diagram import draw
+from ..events import DefinitionError, LimitExceeded, UnknownSubscription, suggestion
+from ..wire import Administer, Closing, Done, Inspect, Inspected
+from ..wire import administration_messages as asked
+from ..wire.limits import FRAME_BYTES_MAX
+from .admission import Admission
+from .cursor_requests import CursorRequests
+from .engine_port import EnginePort
+from .inputs_and_effects import Audit, Send
+from .recent_events import RecentEvents
+from .requests import Requests
+from .session_requests import SessionRequests
+from .sessions import Session, Sessions
+from .subscribing import Subscribing
+
+PAGE_ENTRIES_MAX: Final = 200
+EXPLANATION_BYTES_MAX: Final = FRAME_BYTES_MAX - 100_000
+_PART_CHARACTERS: Final = 50_000
+_FORMATS: Final = ("text", "dot", "mermaid", "svg")
+
+_Entries = Iterable[tuple[str, dict[str, Any]]]
+
+
+@final
+class Administration:
+    """The handlers. They note each change in `audits`, which the caller empties."""
+
+    __slots__ = (
+        "_admission", "_cursor_requests", "_engine", "_recent", "_session_requests", "_sessions", "_subscribing",
+        "audits",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        engine: EnginePort,
+        admission: Admission,
+        sessions: Sessions,
+        session_requests: SessionRequests,
+        subscribing: Subscribing,
+        recent: RecentEvents,
+    ) -> None:
+        self._engine = engine
+        self._admission = admission
+        self._sessions = sessions
+        self._session_requests = session_requests
+        self._subscribing = subscribing
+        self._cursor_requests: CursorRequests = subscribing.cursor_requests
+        self._recent = recent
+        self.audits: list[Audit] = []
+
+    def requests(self) -> Requests:
+        """The requests of this topic."""
+        return {Inspect: self._inspect, Administer: self._administer}
+
+    # ---- looking ----
+
+    def _inspect(self, key: bytes, session: Session, request: Inspect, now: int) -> list[Send]:
+        user = session.account.user
+        match request.what:
+            case asked.SESSIONS:
+                user.check_admin(asked.SESSIONS)
+                last = int(request.after) if request.after.isdecimal() and len(request.after) < 20 else 0
+                entries, more = _page(self._session_entries(now), lambda name: int(name) > last)
+            case asked.CURSORS:
+                entries, more = _page(self._cursor_requests.entries(user), lambda name: name > request.after)
+            case asked.EVENTS:
+                streams = self._engine.streams
+                self._admission.check_known(user, request.name, streams)
+                user.check("read", request.name)
+                names = streams[request.name].schema.names
+                entries, more = self._recent.last(request.name, names, request.count), False
+            case asked.EXPLANATION:
+                user.check_admin(asked.EXPLANATION)
+                entries, more = self._explanation(request.name), False
+            case what:
+                known = (asked.SESSIONS, asked.CURSORS, asked.EVENTS, asked.EXPLANATION)
+                raise DefinitionError(f"expected {', '.join(known)}, found {what!r}{suggestion(what, known)}")
+        return [Send(key, Inspected(request.correlation, entries, more))]
+
+    def _session_entries(self, now: int) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The sessions by number, the oldest first."""
+        present = self._sessions.present
+        for key, each in sorted(self._sessions.everybody(), key=lambda item: item[1].number):
+            yield (
+                str(each.number),
+                {
+                    "user": each.account.user.name,
+                    "software": each.software[:200],
+                    "connected": key in present,
+                    "subscriptions": len(each.deliveries),
+                    "queued": min(sum(delivery.waiting for delivery in each.deliveries.values()), 2**63 - 1),
+                    "silent_seconds": max(0, now - each.last_received) // 1_000_000,
+                },
+            )
+
+    def _explanation(self, form: str) -> dict[str, Any]:
+        """A drawing, and as text what the engine says of the subscriptions and how much each part holds now."""
+        if form not in _FORMATS:
+            raise DefinitionError(f"format: expected {', '.join(_FORMATS)}, found {form!r}{suggestion(form, _FORMATS)}")
+        text = draw(self._engine.diagram(), form)  # type: ignore[arg-type]  # one of these
+        if form == "text":
+            text += "\n".join([*self._engine.explain(), *self._engine.live()]) + "\n"
+        if len(text.encode()) > EXPLANATION_BYTES_MAX:
+            raise LimitExceeded(
+                f"EXPLANATION_BYTES_MAX: this explanation has {len(text.encode()):,} bytes, expected at most "
+                f"{EXPLANATION_BYTES_MAX:,}; `foretell explain FILE` has no limit"
+            )
+        parts = [text[at : at + _PART_CHARACTERS] for at in range(0, len(text), _PART_CHARACTERS)]
+        return {"parts": parts}
+
+    # ---- changing ----
+
+    def _administer(self, key: bytes, session: Session, request: Administer, now: int) -> list[Send]:
+        actions: dict[str, Callable[[bytes, Session, Administer], list[Send]]] = {
+            asked.CLOSE_SESSION: self._close_session,
+            asked.MOVE_CURSOR: self._move_cursor,
+            asked.DELETE_SUBSCRIPTION: self._delete_subscription,
+        }
+        action = actions.get(request.action)
+        if action is None:
+            hint = suggestion(request.action, actions)
+            raise DefinitionError(f"expected {', '.join(actions)}, found {request.action!r}{hint}")
+        sends = action(key, session, request)
+        if not (sends and sends[0].session == key and sends[0].message == Done(request.correlation)):
+            return sends  # refused as busy
+        self.audits.append(Audit(session.account.user.name, request.action, request.name, request.position))
+        return sends
+
+    def _close_session(self, key: bytes, session: Session, request: Administer) -> list[Send]:
+        session.account.user.check_admin(f"session {request.name!r}")
+        for other, each in self._sessions.everybody():
+            if str(each.number) == request.name:
+                if other == key:
+                    raise DefinitionError(f"session {request.name!r} is this client's own: close it")
+                there = other in self._sessions.present
+                self._session_requests.release(other)
+                closing = [Send(other, Closing(0, "an administrator has closed it"))] if there else []
+                return [Send(key, Done(request.correlation)), *closing]
+        raise DefinitionError(f"session {request.name!r} is not known")
+
+    def _move_cursor(self, key: bytes, session: Session, request: Administer) -> list[Send]:
+        if request.position is None:
+            raise DefinitionError(f"cursor {request.name!r}: expected a position, found none")
+        return self._cursor_requests.place(key, session.account.user, request, request.position)
+
+    def _delete_subscription(self, key: bytes, session: Session, request: Administer) -> list[Send]:
+        user, name = session.account.user, request.name
+        user.check_admin(f"subscription {name!r}")
+        if name not in self._subscribing.known:
+            raise UnknownSubscription(f"subscription {name!r} is not known{suggestion(name, self._subscribing.known)}")
+        return [Send(key, Done(request.correlation)), *self._subscribing.delete(name)]
+
+
+def _page(entries: _Entries, after: Callable[[str], bool]) -> tuple[dict[str, Any], bool]:
+    """The first entries of whose names `after` is true."""
+    rest = ((name, entry) for name, entry in entries if after(name))
+    page = dict(islice(rest, PAGE_ENTRIES_MAX))
+    return page, next(rest, None) is not None

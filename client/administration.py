@@ -1,0 +1,149 @@
+"""What operators see of a broker, and their calls, as generators of requests; `calls` says how they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, Literal, TypeAlias, TypeVar, final
+
+from broker.events import DefinitionError, checked_subscription_name, shown
+from broker.wire import Administer, Done, Inspect, Inspected
+from broker.wire.administration_messages import (
+    CLOSE_SESSION,
+    CURSORS,
+    DELETE_SUBSCRIPTION,
+    EVENTS,
+    EXPLANATION,
+    MOVE_CURSOR,
+    SESSIONS,
+)
+
+from .arguments import checked_text
+from .calls import Call, expected
+from .durable import POSITION_MAX
+from .errors import ProtocolError
+from .session import Session
+
+Drawing: TypeAlias = Literal["text", "dot", "mermaid", "svg"]
+
+_Entry = TypeVar("_Entry")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A client's session. `connected`: False while it is away and may be resumed. `queued`: notifications that wait."""
+
+    number: str
+    user: str
+    software: str
+    connected: bool
+    subscriptions: int
+    queued: int
+    silent_seconds: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CursorInfo:
+    """A cursor. Results from `first` to `last` are kept, those up to `acknowledged` are acknowledged."""
+
+    name: str
+    subscription: str
+    first: int
+    acknowledged: int
+    last: int
+    backlog: int
+    kept_bytes: int
+    dead_letters: int
+    attached: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RecentEvent:
+    """One of the last events of a stream; its time is in microseconds."""
+
+    id: str
+    time: int
+    data: dict[str, Any]
+
+
+@final
+class AdministrationCalls:
+    """The calls over one session."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def sessions(self) -> Call[list[SessionInfo]]:
+        """All pages of sessions."""
+        return (yield from self._all(SESSIONS, SessionInfo))
+
+    def cursors(self) -> Call[list[CursorInfo]]:
+        """All pages of cursors."""
+        return (yield from self._all(CURSORS, CursorInfo))
+
+    def last_events(self, stream: str, count: int) -> Call[list[RecentEvent]]:
+        """The last events of a stream, the oldest first."""
+        checked_text("stream", stream)
+        if type(count) is not int or not 0 < count < 2**63:
+            raise DefinitionError(f"count: expected a whole number from 1 on, found {shown(count)}")
+        page = yield from self._page(partial(Inspect, what=EVENTS, name=stream, count=count))
+        return _entries(page, RecentEvent)
+
+    def explain(self, form: str) -> Call[str]:
+        """The explanation of the running broker."""
+        checked_text("format", form)
+        page = yield from self._page(partial(Inspect, what=EXPLANATION, name=form))
+        parts = page.entries.get("parts")
+        if not isinstance(parts, list | tuple) or not all(type(part) is str for part in parts):
+            raise ProtocolError("expected an explanation, found something else")
+        return "".join(parts)
+
+    def close_session(self, number: int | str) -> Call[None]:
+        """End another client's session."""
+        yield from self._administer(CLOSE_SESSION, str(number), None)
+
+    def move_cursor(self, cursor: str, position: int) -> Call[None]:
+        """Move a cursor."""
+        checked_text("cursor", cursor)
+        if type(position) is not int or not 0 <= position <= POSITION_MAX:
+            raise DefinitionError(f"cursor {cursor!r}: expected a position from 0 on, found {shown(position)}")
+        yield from self._administer(MOVE_CURSOR, cursor, position)
+
+    def delete_subscription(self, name: str) -> Call[None]:
+        """Delete a subscription for all."""
+        checked_subscription_name(name)
+        yield from self._administer(DELETE_SUBSCRIPTION, name, None)
+
+    def _administer(self, action: str, name: str, position: int | None) -> Call[None]:
+        request = partial(Administer, action=action, name=name, position=position)
+        expected((yield self._session.request(request)), Done)
+
+    def _page(self, make: Callable[[int], Inspect]) -> Call[Inspected]:
+        return expected((yield self._session.request(make)), Inspected)
+
+    def _all(self, what: str, kind: type[_Entry]) -> Call[list[_Entry]]:
+        found: list[_Entry] = []
+        after, more = "", True
+        while more:
+            page = yield from self._page(partial(Inspect, what=what, after=after))
+            found += _entries(page, kind)
+            more = page.more and bool(page.entries)
+            after = next(reversed(page.entries), "")
+        return found
+
+
+def _entries(page: Inspected, kind: type[_Entry]) -> list[_Entry]:
+    """The entries of a page; fields of later versions are left out. Raises ProtocolError."""
+    first, *names = [each.name for each in fields(kind)]  # type: ignore[arg-type]  # one of the dataclasses above
+    found: list[_Entry] = []
+    for name, entry in page.entries.items():
+        if not isinstance(entry, Mapping) or any(each not in entry for each in names):
+            raise ProtocolError(f"expected entries of {kind.__name__}, found something else")
+        found.append(kind(**{first: name, **{each: entry[each] for each in names}}))
+    return found

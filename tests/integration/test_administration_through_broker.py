@@ -1,0 +1,110 @@
+"""Operators at work: the shell and both clients on a broker with a journal, through restarts, with a log of changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from doubles.broker_process import PATIENCE_SECONDS, broker_process
+
+from broker.command.shell import perform
+from client import Client, ConnectionLost, DefinitionError, UnknownSubscription, aio
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert perform(arguments) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert perform(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = f'[journal]\npath = "{tmp_path / "data"}"\n'
+    with broker_process(journal) as broker, Client(broker.address) as client, Client(broker.address) as other:
+        monkeypatch.setenv("FORETELL_BROKER", broker.address)
+        client.add_stream("S", {"x": "int"})
+        subscription = client.subscribe("all", "cel", "S", durable="mine")
+        other.subscribe("some", "cel", "FILTER{x > 1}(S)")
+        client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)], ids=[7, 8, 9])
+        rows = [json.loads(line) for line in printed(capsys, "sessions")]
+        assert [(row["number"], row["connected"], row["subscriptions"]) for row in rows] == [
+            ("1", True, 1), ("2", True, 1), ("3", True, 0),
+        ]  # fmt: skip
+        (row,) = map(json.loads, printed(capsys, "cursors"))
+        assert (row["name"], row["backlog"], row["attached"]) == ("mine", 3, True)
+        assert "another client is attached" in complaint(capsys, "move-cursor", "mine", "2")
+        subscription.close()
+        assert printed(capsys, "move-cursor", "mine", "2") == ["moved mine to 2"]
+        assert printed(capsys, "tail", "S", "--count", "2") == [
+            '{"stream": "S", "time": 2, "id": 8, "data": {"x": 2}}',
+            '{"stream": "S", "time": 3, "id": 9, "data": {"x": 3}}',
+        ]
+        text = "\n".join(printed(capsys, "explain"))
+        assert "2 subscriptions" in text
+        assert "\nnow: " in text or " now: " in text
+        assert printed(capsys, "explain", "--format", "svg")[0].startswith("<svg")
+        assert printed(capsys, "delete-subscription", "some") == ["deleted some"]
+        before = [other.next_notification("some", PATIENCE_SECONDS) for _ in range(2)]
+        assert [each.end for each in before if each is not None] == [2, 3]
+        with pytest.raises(UnknownSubscription, match="an administrator has deleted it"):
+            other.next_notification("some", PATIENCE_SECONDS)
+        assert "has cursors: forget them first" in complaint(capsys, "delete-subscription", "all")
+        assert printed(capsys, "close-session", "2") == ["closed session 2"]
+        with pytest.raises(ConnectionLost, match="an administrator has closed it"):
+            other.ping()
+        broker.process.terminate()
+        _, log = broker.process.communicate(timeout=PATIENCE_SECONDS)
+    assert [line.partition("operator ")[2] for line in log.splitlines() if "changed by an operator" in line] == [
+        "user=anybody action=move-cursor name=mine position=2",
+        "user=anybody action=delete-subscription name=some",
+        "user=anybody action=close-session name=2",
+    ]
+    with broker_process(journal) as broker, Client(broker.address) as client:
+        monkeypatch.setenv("FORETELL_BROKER", broker.address)
+        assert [each.name for each in client.subscriptions()] == ["all"]
+        with client.subscribe("all", "cel", "S", durable="mine") as subscription:
+            found = subscription.next(PATIENCE_SECONDS)
+            assert found is not None
+            assert (found.position, found.end) == (3, 3)
+        assert printed(capsys, "forget", "mine") == ["forgot mine"]
+        assert printed(capsys, "cursors") == []
+        assert client.subscriptions() == []
+
+
+def test_the_asyncio_client_does_the_same() -> None:
+    async def story(address: str) -> None:
+        async with aio.Client(address) as client, aio.Client(address) as other:
+            await client.add_stream("S", {"x": "int"})
+            await other.subscribe("all", "cel", "S")
+            await client.publish_batch("S", [1, 2], [(1,), (2,)], ids=[7, 8])
+            assert [each.number for each in await client.sessions()] == ["1", "2"]
+            (event,) = await client.last_events("S", 1)
+            assert (event.id, event.time, event.data) == ("8", 2, {"x": 2})
+            assert "1 subscription" in await client.explain()
+            assert await client.cursors() == []
+            await client.delete_subscription("all")
+            assert await client.subscriptions() == []
+            with pytest.raises(UnknownSubscription, match="cursor 'mine' is not known"):
+                await client.move_cursor("mine", 1)
+            with pytest.raises(DefinitionError, match="count: expected a whole number from 1 on, found int 0"):
+                await client.last_events("S", 0)
+            await client.close_session(2)
+            with pytest.raises(ConnectionLost):
+                await other.ping()
+
+    with broker_process() as broker:
+        asyncio.run(story(broker.address))
+
+
+def test_shells_complete_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        assert "_FORETELL_COMPLETE" in "\n".join(printed(capsys, "completion", shell))
+    assert "expected bash, zsh, fish, found 'bosh'; did you mean 'bash'?" in complaint(capsys, "completion", "bosh")

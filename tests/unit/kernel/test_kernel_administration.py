@@ -1,0 +1,262 @@
+"""What operators see and change: sessions, cursors, subscriptions, events; what each may, and what is noted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from doubles.durable_reader import durable, told
+from doubles.guarded_rig import ANN as ANN_KEY
+from doubles.guarded_rig import BEN as BEN_KEY
+from doubles.guarded_rig import OPS as OPS_KEY
+from doubles.guarded_rig import Rig as GuardedRig
+from doubles.guarded_rig import subscribe as asks
+from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
+
+from broker.kernel import Gone, Received
+from broker.kernel.administration import PAGE_ENTRIES_MAX
+from broker.kernel.inputs_and_effects import Audit
+from broker.kernel.recent_events import RECENT_EVENTS_MAX
+from broker.wire import (
+    VERSION,
+    Acknowledge,
+    Administer,
+    Busy,
+    Closing,
+    Done,
+    Ended,
+    Failure,
+    Hello,
+    Inspect,
+    Inspected,
+    Notifications,
+    Refuse,
+    Subscribe,
+    Subscribed,
+    Unsubscribe,
+    decode_result,
+)
+
+OPS = b"ops"
+
+
+def operated() -> Rig:
+    rig = Rig()
+    rig.say(OPS, Hello(1, VERSION, "operator"))
+    return rig
+
+
+def seen(rig: Rig, what: str, name: str = "", after: str = "", count: int = 0) -> dict[str, Any]:
+    page = rig.ask(Inspect(9, what, name, after, count), OPS)
+    assert isinstance(page, Inspected), page
+    return page.entries
+
+
+def do(rig: Rig, action: str, name: str, position: int | None = None) -> list[Any]:
+    """What others are told."""
+    answer, *others = rig.say(OPS, Administer(8, action, name, position))
+    assert (answer.session, answer.message) == (OPS, Done(8))
+    return [(each.session, each.message) for each in others]
+
+
+def test_sessions_are_listed_and_closed() -> None:
+    rig = operated()
+    rig.say(BEN, subscribe("all", credits=1))
+    rig.say(ANN, publish([1, 2], [1, 2]))
+    rig.now += 3 * SECOND
+    found = seen(rig, "sessions")
+    assert list(found) == ["1", "2", "3"]
+    assert found["2"] == {
+        "user": "anybody", "software": "test", "connected": True, "subscriptions": 1, "queued": 1, "silent_seconds": 3,
+    }  # fmt: skip
+    assert list(seen(rig, "sessions", after="2")) == ["3"]
+    assert do(rig, "close-session", "2") == [(BEN, Closing(0, "an administrator has closed it"))]
+    assert list(seen(rig, "sessions")) == ["1", "3"]
+    assert list(rig.engine.subscriptions) == []
+    assert rig.refusal(Administer(8, "close-session", "2"), OPS) == ("definition", "session '2' is not known")
+    code, message = rig.refusal(Administer(8, "close-session", "3"), OPS)
+    assert (code, message) == ("definition", "session '3' is this client's own: close it")
+
+
+def test_a_session_that_is_away_is_closed_for_good() -> None:
+    rig = operated()
+    cat = b"cat"
+    rig.say(cat, Hello(1, VERSION, "away", b""))
+    rig.say(cat, subscribe())
+    rig.step(Gone(cat))
+    assert seen(rig, "sessions")["4"]["connected"] is False
+    assert do(rig, "close-session", "4") == []
+    assert "4" not in seen(rig, "sessions")
+    assert list(rig.engine.subscriptions) == []
+
+
+def test_pages_of_sessions() -> None:
+    rig = operated()
+    for number in range(PAGE_ENTRIES_MAX):
+        rig.say(b"%d" % number, Hello(1, VERSION, ""))
+    page = rig.ask(Inspect(9, "sessions"), OPS)
+    assert isinstance(page, Inspected)
+    assert page.more
+    rest = rig.ask(Inspect(9, "sessions", "", next(reversed(page.entries))), OPS)
+    assert isinstance(rest, Inspected)
+    assert not rest.more
+    assert [*page.entries, *rest.entries] == [str(number) for number in range(1, PAGE_ENTRIES_MAX + 4)]
+
+
+def test_cursors_are_listed_and_moved() -> None:
+    rig = operated()
+    rig.ask(durable(retain=10))
+    for number in range(1, 6):
+        rig.say(BEN, publish([number], [number]))
+    rig.ask(Acknowledge(7, "all", 4))
+    assert seen(rig, "cursors") == {
+        "mine": {
+            "subscription": "all", "acknowledged": 4, "last": 5, "first": 1, "backlog": 1,
+            "kept_bytes": seen(rig, "cursors")["mine"]["kept_bytes"], "dead_letters": 0, "attached": True,
+        }
+    }  # fmt: skip
+    _, busy = rig.say(OPS, Administer(8, "move-cursor", "mine", 2))
+    assert isinstance(busy.message, Failure)
+    assert busy.message.code == Busy.code
+    rig.ask(Unsubscribe(8, "all"))
+    assert do(rig, "move-cursor", "mine", 2) == []
+    answer, *rest = rig.say(ANN, durable())
+    assert isinstance(answer.message, Subscribed)
+    assert told(rest) == [(3, "all-3", True), (4, "all-4", True), (5, "all-5", True)]
+    rig.ask(Unsubscribe(8, "all"))
+    do(rig, "move-cursor", "mine", 5)
+    assert seen(rig, "cursors")["mine"]["backlog"] == 0
+    for position in (6, 2**62):
+        code, message = rig.refusal(Administer(8, "move-cursor", "mine", position), OPS)
+        assert (code, message) == ("definition", f"cursor 'mine': expected a position from 0 to 5, found {position}")
+    assert "expected a position, found none" in rig.refusal(Administer(8, "move-cursor", "mine"), OPS)[1]
+    assert "is not known; did you mean 'mine'?" in rig.refusal(Administer(8, "move-cursor", "mime", 1), OPS)[1]
+
+
+def test_a_dead_letter_stays_one_when_its_cursor_is_moved_back() -> None:
+    rig = operated()
+    rig.ask(durable(retain=10))
+    for number in range(1, 4):
+        rig.say(BEN, publish([number], [number]))
+    rig.ask(Acknowledge(7, "all", 1))
+    rig.ask(Refuse(7, "all", 2, "no"))
+    rig.ask(Acknowledge(7, "all", 3))
+    rig.ask(Unsubscribe(8, "all"))
+    do(rig, "move-cursor", "mine", 1)
+    assert seen(rig, "cursors")["mine"]["acknowledged"] == 2
+    do(rig, "move-cursor", "mine", 0)
+    _, *rest = rig.say(ANN, durable())
+    assert [position for position, _, _ in told(rest)] == [1, 3]
+
+
+def test_a_deleted_subscription_ends_for_all_who_have_it() -> None:
+    rig = operated()
+    (welcome,) = rig.say(b"cat", Hello(1, VERSION, "away", b""))
+    rig.say(b"cat", subscribe(credits=1))
+    rig.say(BEN, subscribe(credits=1))
+    rig.say(ANN, publish([1, 2, 3], [1, 2, 3]))
+    rig.step(Gone(b"cat"))
+    (gap, ended) = do(rig, "delete-subscription", "all")
+    assert isinstance(gap[1], Notifications)
+    line = decode_result(gap[1].results[0])
+    assert (line["kind"], line["limit"], line["missed"]) == ("incomplete", "deleted", 2)
+    assert ended == (BEN, Ended(0, "all", "unknown-subscription", "an administrator has deleted it"))
+    assert list(rig.engine.subscriptions) == []
+    assert rig.refusal(Administer(8, "delete-subscription", "all"), OPS)[0] == "unknown-subscription"
+    # the one that was away does not bring it back
+    token = welcome.message.session  # type: ignore[union-attr]  # a Welcome
+    rig.say(b"dog", Hello(1, VERSION, "away", token))
+    again = Subscribe(5, "all", "cayuga", "every S", None, None, None, 1, 1)
+    *_, last = rig.say(b"dog", again)
+    assert isinstance(last.message, Ended)
+    assert list(rig.engine.subscriptions) == []
+    rig.say(BEN, subscribe())
+    assert list(rig.engine.subscriptions) == ["all"]
+
+
+def test_a_subscription_that_is_needed_is_not_deleted() -> None:
+    rig = operated()
+    rig.ask(durable())
+    code, message = rig.refusal(Administer(8, "delete-subscription", "all"), OPS)
+    assert (code, message) == ("definition", "subscription 'all' has cursors: forget them first")
+    rig.say(ANN, subscribe("base"))
+    rig.say(ANN, subscribe("other", "after base"))
+    code, message = rig.refusal(Administer(8, "delete-subscription", "base"), OPS)
+    assert (code, message) == ("definition", "subscription 'base' is read by others")
+    assert len(rig.say(ANN, publish([1], [1]))) == 3, "nobody has lost anything"
+
+
+def test_the_last_events_of_a_stream() -> None:
+    rig = operated()
+    assert seen(rig, "events", "S", count=5) == {}
+    for number in range(30):
+        rig.say(ANN, publish([number], [number], [100 + number]))
+    found = seen(rig, "events", "S", count=2)
+    assert found == {"128": {"time": 28, "data": {"x": 28}}, "129": {"time": 29, "data": {"x": 29}}}
+    assert len(seen(rig, "events", "S", count=1_000)) == RECENT_EVENTS_MAX
+    assert rig.refusal(Inspect(9, "events", "T", "", 1), OPS)[0] == "unknown-stream"
+
+
+def test_the_explanation_of_what_runs() -> None:
+    rig = operated()
+    rig.say(ANN, subscribe())
+    (text,) = seen(rig, "explanation", "text")["parts"]
+    assert text.endswith("every S\nnow: 0 events\n")
+    assert seen(rig, "explanation", "svg")["parts"][0].startswith("<svg")
+    assert "expected text, dot, mermaid, svg, found 'png'" in rig.refusal(Inspect(9, "explanation", "png"), OPS)[1]
+
+
+def test_words_that_are_not_known() -> None:
+    rig = operated()
+    assert "found 'session'; did you mean 'sessions'?" in rig.refusal(Inspect(9, "session"), OPS)[1]
+    code, message = rig.refusal(Administer(9, "close-sessions", "1"), OPS)
+    assert (code, message.rpartition(";")[2]) == ("definition", " did you mean 'close-session'?")
+
+
+def test_changes_are_noted_with_who_made_them_and_refusals_are_not() -> None:
+    rig = operated()
+    rig.ask(durable(retain=5))
+    rig.say(BEN, publish([1], [1]))
+    audits: list[Audit] = []
+    for message in (
+        Administer(8, "move-cursor", "mine", 1),
+        Administer(8, "delete-subscription", "all"),
+        Administer(8, "close-session", "1"),
+        Administer(8, "move-cursor", "mine", 1),
+        Inspect(8, "sessions"),
+    ):
+        audits += rig.kernel.step(Received(OPS, message), rig.now).audits
+    assert audits == [Audit("anybody", "close-session", "1"), Audit("anybody", "move-cursor", "mine", 1)]
+
+
+ANNS = [
+    Inspect(2, "sessions"),
+    Inspect(2, "explanation", "text"),
+    Inspect(2, "events", "Secret", "", 1),
+    Administer(2, "close-session", "3"),
+    Administer(2, "delete-subscription", "ann.x"),
+]
+
+
+@pytest.mark.parametrize("message", ANNS, ids=lambda each: f"{each}")
+def test_who_is_no_administrator_may_not(message: Inspect | Administer) -> None:
+    rig = GuardedRig()
+    rig.ask(ANN_KEY, asks("ann.x", "SELECT * FROM Stock"))
+    rig.refusal(ANN_KEY, message)
+
+
+def test_events_are_for_readers_and_cursors_for_their_owners() -> None:
+    rig = GuardedRig()
+    rig.ask(BEN_KEY, Subscribe(2, "s", "cayuga", "SELECT * FROM Secret", None, None, None, 1, durable="mine"))
+    rig.refusal(OPS_KEY, Inspect(2, "events", "Secret", "", 1))
+    assert isinstance(rig.ask(BEN_KEY, Inspect(2, "events", "Secret", "", 1)), Inspected)
+    for identity, names in ((ANN_KEY, []), (BEN_KEY, ["mine"]), (OPS_KEY, ["ben/mine"])):
+        page = rig.ask(identity, Inspect(2, "cursors"))
+        assert isinstance(page, Inspected)
+        assert list(page.entries) == names
+    refused = rig.ask(ANN_KEY, Administer(2, "move-cursor", "ben/mine", 0))
+    assert isinstance(refused, Failure)
+    assert refused.code == "unknown-subscription"
+    rig.ask(BEN_KEY, Unsubscribe(2, "s"))
+    assert rig.ask(BEN_KEY, Administer(2, "move-cursor", "mine", 0)) == Done(2)
+    assert rig.ask(OPS_KEY, Administer(2, "move-cursor", "ben/mine", 0)) == Done(2)
