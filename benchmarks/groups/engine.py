@@ -46,6 +46,13 @@ def chain(*conditions: str) -> Text:
     return lambda s: ("cayuga", f"SELECT * FROM {text}".format(s=s))
 
 
+def fold(condition: str, told: str) -> Text:
+    """A CEL query for runs of events of a symbol that begin above a price."""
+    begun = f"(SELECT *, 1 AS cnt FROM FILTER{{{{name = '{{s.symbol}}' AND price > {{s.a}}}}}}({STREAM}))"
+    text = f"FILTER{{{{{told}}}}}({begun} FOLD{{{{$2.name = $.name, {condition}, $.cnt + 1 AS cnt}}}} {STREAM})"
+    return lambda s: ("cayuga", f"SELECT * FROM {text}".format(s=s))
+
+
 def composite(match: str, *conditions: str) -> Text:
     """A P-ToPSS query over the events of a symbol; the operands are a, b, c in order."""
     defined = " ".join(f"{'abcd'[number]}: {condition}" for number, condition in enumerate(conditions))
@@ -65,6 +72,10 @@ SHAPES: Final[dict[str, Text]] = {
     "two steps, own factor": chain("price > {s.a}", "price > {s.factor} * price_1"),
     "three steps": chain("price > {s.a}", "price < {s.b}", "price > {s.a}"),
     "four steps": chain("price > {s.a}", "price < {s.b}", "price > {s.c}", "price < {s.b}"),
+    "FOLD, own start": fold("$2.price > $.price", "cnt >= 4"),
+    "FOLD, own count": fold("$2.price > $.price", "cnt >= {s.count}"),
+    "FOLD, own factor": fold("$2.price > {s.factor} * $.price", "cnt >= 3"),
+    "FOLD, own DUR": fold("$2.price > $.price", "cnt >= 4 AND DUR < {s.duration}"),
     "partition contiguity": pattern(
         "a, b, c", "a.price > {s.a} AND b.price < {s.b} AND c.price > {s.a}", "partition_contiguity"
     ),

@@ -129,7 +129,7 @@ class KleeneCell(GroupCell):
             x[j] = INFINITY
         if not narrowed(template.begin.bounds, row, time, time, x, 0, x, 0):
             return NOBODY
-        if not members.possible(x, 0) or not template.begin.admits(row, x, 0):
+        if not members.possible(x, 0) or not template.begin.admits(row):
             return NOBODY
         count: i64 = 0
         if template.ranked:
@@ -180,7 +180,7 @@ class KleeneCell(GroupCell):
         j: i64
         for j in range(d):
             x[j] = self._values[ticket * d + j]
-        if not narrowed(end.bounds, row, time, start, registers, 0, x, 0) or not end.admits(row, registers, 0):
+        if not narrowed(end.bounds, row, time, start, registers, 0, x, 0) or not end.admits(row):
             return
         begun = out.members_upto
         if self.members.find(x, 0, self._firsts[ticket], out) > 0:

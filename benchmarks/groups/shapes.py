@@ -27,13 +27,12 @@ from broker.engine.executors.groups.blocks import MatchBlocks
 from broker.engine.executors.groups.cell import GroupCell
 from broker.engine.executors.groups.chain import ChainCell
 from broker.engine.executors.groups.columns import floats
-from broker.engine.executors.groups.coordinates import ATTRIBUTE, DURATION, FACTOR, REGISTER, CoordinateBound
+from broker.engine.executors.groups.coordinates import ATTRIBUTE, DURATION, FACTOR, CoordinateBound
 from broker.engine.executors.groups.filters import FilterCell
-from broker.engine.executors.groups.fold import FoldCell, FoldTemplate
 from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
 from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate
 from broker.engine.executors.groups.revisit import RevisitCell, RevisitTemplate
-from broker.engine.executors.groups.steps import COUNT, LAST, TAKEN, ChainTemplate, Linear, Remembered, StepClause
+from broker.engine.executors.groups.steps import ChainTemplate, Remembered, StepClause
 from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
 from broker.engine.executors.groups.wait import WaitCell, WaitTemplate
 from broker.events.schema import Row
@@ -181,7 +180,7 @@ def shapes() -> Iterator[Shape]:
     yield chain("two steps, own DUR", 3, [of(low(0))], [of(high(1), own)], point=lambda s: [*ab(s), above(-s.duration)])
     yield chain(
         "two steps, own factor", 3, [of(low(0))], [of(CoordinateBound(1, FACTOR, PRICE, register=0))],
-        registers=(Remembered(TAKEN, PRICE, 0),), point=lambda s: [above(s.a), s.factor, -s.factor],
+        registers=(Remembered(PRICE, 0),), point=lambda s: [above(s.a), s.factor, -s.factor],
     )  # fmt: skip
     yield chain("three steps", 2, [of(low(0))], [of(high(1))], [of(low(0))], point=ab)
     three = lambda s: [*ab(s), above(s.c)]  # noqa: E731
@@ -191,13 +190,6 @@ def shapes() -> Iterator[Shape]:
         "two steps, OR in both guards", 3, [of(low(0)), of(low(2, VOLUME))], [of(high(1)), of(low(2, VOLUME))],
         point=lambda s: [*ab(s), above(s.volume)],
     )  # fmt: skip
-    for lineage in (False, True):
-        fold = FoldTemplate(
-            2, of(low(0)), StepClause([], [Linear(PRICE, 1.0, True, register=1)]),
-            of(CoordinateBound(1, REGISTER, register=0)), [Remembered(COUNT), Remembered(LAST, PRICE)], 1, lineage,
-        )  # fmt: skip
-        name = "FOLD, with paths" if lineage else "FOLD, count and start price"
-        yield Shape(name, lambda fold=fold: FoldCell(fold), lambda s: [above(s.a), s.count])  # type: ignore[misc]
     wait = WaitTemplate(2, of(low(1)), of(high(0)), [])
     yield Shape("skip till own threshold", lambda: WaitCell(wait), ba)
     later = WaitTemplate(3, of(low(1)), of(high(0)), [of(low(2))])

@@ -79,7 +79,7 @@ class StartCell:
         for j in range(template.d):
             if not self.root[j] <= values[at + j]:
                 return
-        if template.begin.admits(row, values, at):
+        if template.begin.admits(row):
             starts.keep(time, event)
             self.group.newest[self.number] = time
             if starts.count > 2 * self._kept + SWEEP_MIN:
@@ -153,7 +153,7 @@ class WaitingCell:
         for j in range(d):
             y[j] = INFINITY
         end = group.template.end
-        if not narrowed(end.bounds, row, time, time, y, 0, y, 0) or not end.admits(row, y, 0):
+        if not narrowed(end.bounds, row, time, time, y, 0, y, 0) or not end.admits(row):
             return
         sources, newest, before = self._sources, group.newest, self.before
         pair: i64

@@ -139,17 +139,18 @@ def call(name: str, arguments: list[Value], result: ValueType) -> Value:
     `result` is the type of the call: max(1, 2.5) and max(3, 2.5) are both floats.
     """
     value: Value
-    if name == "coalesce":
-        value = next((a for a in arguments if a is not None), None)
-    elif name == IS_NULL:
-        return arguments[0] is None
-    elif name == CASE:
+    function = FUNCTIONS.get(name)
+    if function is None:
+        if name == IS_NULL:
+            return arguments[0] is None
         branches = zip(arguments[:-1:2], arguments[1::2], strict=True)
         value = next((then for when, then in branches if when is True), arguments[-1])
+    elif name == "coalesce":
+        value = next((a for a in arguments if a is not None), None)
     elif any(a is None for a in arguments):
         return None
     else:
-        value = FUNCTIONS[name].compute(*arguments)
+        value = function.compute(*arguments)
     if result == "float" and type(value) is int:
         return float(value)
     return value

@@ -247,15 +247,15 @@ def describe(term: Term) -> str:
         case Arithmetic(operator, left, right):
             return f"({describe(left)} {operator} {describe(right)})"
         case Function(name, arguments) if name == IS_NULL:
-            return f"{describe(arguments[0])} IS NULL"
+            return _null_test(arguments[0], True)
         case Function(name, arguments) if name == CASE:
             branches = zip(arguments[:-1:2], arguments[1::2], strict=True)
             parts = [f"WHEN {describe(when)} THEN {describe(then)}" for when, then in branches]
             return " ".join(("CASE", *parts, "ELSE", describe(arguments[-1]), "END"))
         case Function(name, arguments):
             return f"{name}({', '.join(describe(a) for a in arguments)})"
-        case Comparison("=", Function(name) as left, Constant(bool() as wanted)) if name == IS_NULL:
-            return describe(left) if wanted else describe(left).replace(" IS NULL", " IS NOT NULL")
+        case Comparison("=", Function(name, (operand,)), Constant(bool() as wanted)) if name == IS_NULL:
+            return _null_test(operand, wanted)
         case Comparison(operator, left, right):
             return f"{describe(left)} {operator} {describe(right)}"
         case Conjunction(operands):
@@ -264,3 +264,10 @@ def describe(term: Term) -> str:
             return " OR ".join(describe(o) for o in operands)
         case Negation(operand):
             return f"NOT ({describe(operand)})"
+
+
+def _null_test(operand: Term, wanted: bool) -> str:
+    shown = describe(operand)
+    if isinstance(operand, Comparison | Conjunction | Disjunction | Negation):
+        shown = f"({shown})"
+    return f"{shown} IS {'' if wanted else 'NOT '}NULL"

@@ -13,15 +13,7 @@ from typing import Any, Final, final
 from ..automaton.diagram import draw
 from ..events import DefinitionError, LimitExceeded, UnknownSubscription, suggestion
 from ..wire import Administer, Closing, Done, Inspect, Inspected
-from ..wire.administration_messages import (
-    CLOSE_SESSION,
-    CURSORS,
-    DELETE_SUBSCRIPTION,
-    EVENTS,
-    EXPLANATION,
-    MOVE_CURSOR,
-    SESSIONS,
-)
+from ..wire import administration_messages as asked
 from ..wire.limits import FRAME_BYTES_MAX
 from .admission import Admission
 from .cursor_requests import CursorRequests
@@ -77,23 +69,23 @@ class Administration:
     def _inspect(self, key: bytes, session: Session, request: Inspect, now: int) -> list[Send]:
         user = session.account.user
         match request.what:
-            case what if what == SESSIONS:
-                user.check_admin(SESSIONS)
+            case asked.SESSIONS:
+                user.check_admin(asked.SESSIONS)
                 last = int(request.after) if request.after.isdecimal() and len(request.after) < 20 else 0
                 entries, more = _page(self._session_entries(now), lambda name: int(name) > last)
-            case what if what == CURSORS:
+            case asked.CURSORS:
                 entries, more = _page(self._cursor_requests.entries(user), lambda name: name > request.after)
-            case what if what == EVENTS:
+            case asked.EVENTS:
                 streams = self._engine.streams
                 self._admission.check_known(user, request.name, streams)
                 user.check("read", request.name)
                 names = streams[request.name].schema.names
                 entries, more = self._recent.last(request.name, names, request.count), False
-            case what if what == EXPLANATION:
-                user.check_admin(EXPLANATION)
+            case asked.EXPLANATION:
+                user.check_admin(asked.EXPLANATION)
                 entries, more = self._explanation(request.name), False
             case what:
-                known = (SESSIONS, CURSORS, EVENTS, EXPLANATION)
+                known = (asked.SESSIONS, asked.CURSORS, asked.EVENTS, asked.EXPLANATION)
                 raise DefinitionError(f"expected {', '.join(known)}, found {what!r}{suggestion(what, known)}")
         return [Send(key, Inspected(request.correlation, entries, more))]
 
@@ -132,9 +124,9 @@ class Administration:
 
     def _administer(self, key: bytes, session: Session, request: Administer, now: int) -> list[Send]:
         actions: dict[str, Callable[[bytes, Session, Administer], list[Send]]] = {
-            CLOSE_SESSION: self._close_session,
-            MOVE_CURSOR: self._move_cursor,
-            DELETE_SUBSCRIPTION: self._delete_subscription,
+            asked.CLOSE_SESSION: self._close_session,
+            asked.MOVE_CURSOR: self._move_cursor,
+            asked.DELETE_SUBSCRIPTION: self._delete_subscription,
         }
         action = actions.get(request.action)
         if action is None:

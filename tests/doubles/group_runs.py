@@ -217,7 +217,7 @@ class Host:
         self.events.append(event)
         self.out.event = event.number
         cell = self.cell(key)
-        cell.began = event.time
+        cell.began, cell.item = event.time, event.number
         cell.take(row, event.time, event.number, self.out)
         self.read()
 

@@ -7,7 +7,7 @@ here: what must hold.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from broker.events.schema import Row
@@ -61,12 +61,13 @@ def chain(chance: random.Random) -> Template:
 
     length = chance.choice((1, 1, 2, 2, 3, 3, 4))
     joined = chance.choice(("$2.ty = $1.ty", "$2.ty = $1.ty", "$2.ty = $1.ty AND $2.k = $1.k", "TRUE"))
+    repeated = chance.choice((0.0, 0.0, 1.0))  # how often a later step asks for the key, too
     text = ""
     for at in range(length):
         kinds = chance.choices(
             ("up", "down", "or", "other", "join", "factor", "offset", "dur"), k=chance.choice((1, 1, 2))
         )
-        asked = ["ty = 'A'"] if at == 0 and chance.random() < 0.7 else []
+        asked = ["ty = 'A'"] if chance.random() < (0.7 if at == 0 else repeated) else []
         for kind in kinds:
             if kind == "up":
                 asked.append(f"p > {constant()}")
@@ -91,9 +92,50 @@ def chain(chance: random.Random) -> Template:
                 if at == 0
                 else f"FILTER{{{{{' AND '.join(asked)}}}}}{text}"
             )
+        if at == 0 and length > 1 and chance.random() < 0.2:
+            text = f"(SELECT *, p * {constant()} AS q FROM {text})"
     selected = chance.choice(("*", "*", "p, w AS u")) if length == 1 else "*"
     published = chance.choice(("", "", "", " PUBLISH P"))
     return Template(f"SELECT {selected} FROM {text}{published}", tuple(choices))
+
+
+def fold(chance: random.Random) -> Template:
+    """A FOLD of CEL with counts and sums, with constants where it begins, goes on and reports."""
+    choices: list[Sequence[str]] = []
+
+    def constant(grid: Sequence[str] = GRID) -> str:
+        choices.append(grid)
+        return f"{{{len(choices) - 1}}}"
+
+    def some(most: int, *kinds: Callable[[], str]) -> list[str]:
+        return [kind() for kind in chance.choices(kinds, k=chance.randint(0, most))]
+
+    begun = some(
+        2, lambda: f"p > {constant()}", lambda: f"p <= {constant()}", lambda: f"(p > {constant()} OR w < {constant()})"
+    )
+    if chance.random() < 0.9:
+        begun.append("ty = 'A'")
+    again = some(
+        2, lambda: "$2.p > $.p", lambda: f"$2.p > {constant()} * $.p", lambda: f"$2.p <= $.p + {constant()}",
+        lambda: f"$2.w >= {constant()}", lambda: "$2.p >= $1.p", lambda: f"$2.p < {constant()} * $1.p",
+    )  # fmt: skip
+    if chance.random() < 0.7:  # runs that go on for ever have a match with each event
+        again.append(chance.choice(("$2.p > $.p", f"$2.p > {constant()} * $.p")))
+    if chance.random() < 0.1:
+        again = [chance.choice(("$2.p > $.p OR $2.w > $1.w", f"$2.p > $.p OR $2.w > {constant()}"))]
+    told = some(
+        2, lambda: f"cnt >= {constant(('2', '3', '4'))}", lambda: f"cnt = {constant(('2', '3'))}",
+        lambda: f"total > {constant()}", lambda: f"DUR < {constant(WINDOWS)}", lambda: f"p > {constant()}",
+        lambda: f"p > {constant()} * p_1", lambda: f"p - p_1 < {constant()}",
+        lambda: f"(cnt > {constant(('2', '3'))} OR w < {constant()})",
+    )  # fmt: skip
+    theta = chance.choice(("$2.ty = $.ty", "$2.ty = $.ty", "$2.ty = $.ty AND $2.k = $.k"))
+    filtered = f"FILTER{{{{{' AND '.join(begun)}}}}}(S)" if begun else "S"
+    folded = "$.cnt + 1 AS cnt, $.total + $2.w AS total"
+    text = f"(SELECT *, 1 AS cnt, w AS total FROM {filtered}) FOLD{{{{{theta}, {' AND '.join(again)}, {folded}}}}} S"
+    if told:
+        text = f"FILTER{{{{{' AND '.join(told)}}}}}({text})"
+    return Template(f"SELECT * FROM {text}{chance.choice(('', '', ' PUBLISH P'))}", tuple(choices))
 
 
 def template(chance: random.Random) -> Template:
@@ -186,13 +228,16 @@ def script(seed: int, actions: int = 30) -> list[Action]:
     """What happens to some templates."""
     chance = random.Random(seed)
     language = chance.choice(("sase", "sase", "cayuga", "cayuga", "ptopss"))
-    templates = [MAKERS[language](chance) for _ in range(chance.choice((1, 1, 2)))]
+    makers = [fold if language == "cayuga" and chance.random() < 0.3 else MAKERS[language] for _ in range(2)]
+    templates = [make(chance) for make in makers[: chance.choice((1, 1, 2))]]
     if any("PUBLISH" in each.text for each in templates):
         templates = templates[:1]  # all that publish one stream have one schema
     long = language == "cayuga" and chance.random() < 0.3
     time = 0
     found: list[Action] = []
-    many = chance.random() < 0.1
+    many = chance.random() < 0.1 and fold not in makers
+    if fold in makers:
+        actions = 20
     for number in range(actions * (5 if many else 1)):
         kind = chance.random() if number > 2 else 0.0
         if kind < 0.2:

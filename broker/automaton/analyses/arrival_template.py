@@ -50,7 +50,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     values: list[float] = []
 
     def clauses(arc: Arc) -> tuple[TemplateClause, ...]:
-        found = sorted((clause_of(one, known, slots) for one in alternatives(arc.guard, arc.rest)), key=by_form)
+        found = sorted((clause_of(one, known) for one in alternatives(arc.guard, arc.rest)), key=by_form)
         values.extend(value for _, own in found for value in own)
         return tuple(clause for clause, _ in found)
 

@@ -1,4 +1,5 @@
-"""The template of an automaton over epochs: a chain in which each next event of the key moves a run or ends it.
+"""The template of an automaton over epochs: each next event of the key moves a run or ends it, or a run takes it again
+and again (CEL's FOLD).
 
 The key are the attributes in which every event of a run equals the one before: what waits for an event sees no others,
 so that no event that it sees may be let pass. Registers are named by the step whose event they read.
@@ -7,6 +8,8 @@ Here: that. Not here: automata over arrival (arrival_template), what a template 
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Register, Side, Term, replace
@@ -24,41 +27,49 @@ from .template import (
     shared_constants,
 )
 
-COMPUTED = -2
+FOLD: Final = [(0, 1, Kind.FORWARD), (1, 1, Kind.LOOP), (1, 2, Kind.FORWARD)]
+COMPUTED: Final = -2
 """In place of the step whose event a slot has."""
 
 
 def epoch_grouping(automaton: Automaton) -> Grouping:
     """Raises NoTemplate. O(size of the automaton)."""
     arcs = automaton.arcs
-    chained = [(arc.source, arc.target) for arc in arcs] == [(at, at + 1) for at in range(len(automaton.states))]
-    if not chained or any(arc.kind is not Kind.FORWARD for arc in arcs):
-        raise NoTemplate("it is not a chain of single events")
+    ways = [(arc.source, arc.target, arc.kind) for arc in arcs]
+    folds = ways == FOLD
+    if not folds and ways != [(at, at + 1, Kind.FORWARD) for at in range(len(automaton.states))]:
+        raise NoTemplate("it is neither a chain of single events nor one event and those that a FOLD takes")
     stream = automaton.states[0].stream
     if any(state.stream != stream for state in automaton.states):
         raise NoTemplate("it reads several streams")
     parts = _parts(automaton.states[1:])
-    forms = [_stepped(arc, steps) for arc, steps in zip(arcs, _slots(arcs))]
-    everywhere = shared_constants(forms)
+    forms = [arc.guard for arc in arcs] if folds else [_stepped(arc, own) for arc, own in zip(arcs, _slots(arcs))]
     first = shared_constants([forms[0]])
-    known = {one: value for one, value in first.items() if one.position in parts or one in everywhere}
+    # An event without the key ends a run of several steps, unless what waits does not see it.
+    known = {one: value for one, value in first.items() if one.position in parts or len(arcs) == 1}
     values: list[float] = []
 
-    def clauses(form: Form, step: int) -> tuple[TemplateClause, ...]:
-        asked = [_without_key(clause, parts, step) for clause in alternatives(form, ((),))]
-        found = sorted((clause_of(one, known, tuple(range(len(arcs)))) for one in asked), key=by_form)
-        if any(reads_durations(atom) for clause, _ in found for atom in clause.rest):
+    def clauses(step: int) -> tuple[TemplateClause, ...]:
+        computes = folds and step > 0
+        asked = [_without_key(clause, parts, step) for clause in alternatives(forms[step], ((),))]
+        found = sorted((clause_of(one, known, computes) for one in asked), key=by_form)
+        if not computes and any(reads_durations(atom) for clause, _ in found for atom in clause.rest):
             raise NoTemplate("it computes with durations")
         values.extend(value for _, own in found for value in own)
         return tuple(clause for clause, _ in found)
 
+    steps: tuple[TemplateStep, ...]
+    if folds:
+        steps = (TemplateStep(Stay.FAILING, clauses(0)), TemplateStep(Stay.FAILING, clauses(2), clauses(1)))
+    else:
+        steps = tuple(TemplateStep(Stay.FAILING, clauses(step)) for step in range(len(arcs)))
     template = GroupTemplate(
         automaton.time,
         stream,
         tuple(known),
         tuple(position for position in parts if position not in {one.position for one in known}),
         (),
-        tuple(TemplateStep(Stay.FAILING, clauses(form, step)) for step, form in enumerate(forms)),
+        steps,
         (),
         False,
         False,
@@ -66,6 +77,7 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
         tuple(range(len(arcs))),
         automaton.output,
         automaton.schema.names,
+        tuple(arc.update for arc in arcs[:-1]),
     )
     return Grouping(template, tuple(known.values()), tuple(values))
 

@@ -17,12 +17,14 @@ from .template import Compared, Grouping, GroupTemplate, TemplateClause, Templat
 
 class Mechanism(enum.Enum):
     """FILTER: one event. CHAIN: each next event moves a run or ends it, or is let pass for what no constant decides.
+    FOLD: a run takes every next event as long as a condition holds, and may report at each.
     WAIT: a run waits until one constant is reached. HISTORY: three steps, of which the last asks what the first asks.
     ITEMS: next matches of three steps and more. TRAILING: a pair, and what must not follow. ANY_MATCH: every
     combination of a window."""
 
     FILTER = "filter"
     CHAIN = "chain"
+    FOLD = "fold"
     WAIT = "wait"
     HISTORY = "history"
     ITEMS = "items"
@@ -110,11 +112,23 @@ def _chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
         return "something is forbidden"
     if any(asked.source is Compared.DURATION for clause in template.steps[0].clauses for asked in clause.asked):
         return "the first event's duration is compared"
+    if any(step.again is not None for step in template.steps):
+        return "runs take events again and again"
     for step in template.steps[1:]:
         if step.stay is Stay.ALL:
             return "runs stay also where they move"
         if step.stay is Stay.UNTAKEN and any(clause.asked for clause in step.clauses):
             return "constants decide how long a run waits"
+    return [], {}
+
+
+def _fold(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    steps = grouping.template.steps
+    again = steps[-1].again
+    if len(steps) != 2 or again is None:
+        return "nothing repeats behind its first event"
+    if len(again) > 1 and any(clause.asked for clause in again):
+        return "what repeats has constants in alternatives"
     return [], {}
 
 
@@ -227,6 +241,7 @@ def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
 TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.FILTER, _filter),
     (Mechanism.CHAIN, _chain),
+    (Mechanism.FOLD, _fold),
     (Mechanism.WAIT, _wait),
     (Mechanism.HISTORY, _history),
     (Mechanism.ITEMS, _items),

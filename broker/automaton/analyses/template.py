@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Register, Side, Term, walk
-from ..automaton import Stay, TimeModel
+from ..automaton import SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
 
 CLAUSES_MAX: Final = 8  # alternatives of a step
@@ -26,25 +26,26 @@ TURNING: Final = ("<", "<=", ">", ">=")
 
 class Compared(enum.Enum):
     """What is compared with an unknown constant: an attribute, how long the composition takes, the time since the first
-    event, or an attribute with the constant times a register, or added to one."""
+    event, an attribute with the constant times a register, or added to one, or a value computed of several."""
 
     ATTRIBUTE = "attribute"
     DURATION = "duration"
     SPAN = "span"
     FACTOR = "factor"
     OFFSET = "offset"
+    COMPUTED = "computed"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A comparison with an unknown constant. `sign`: -1 where the constant is an upper bound; `register`: a step, and
-    an attribute of its event."""
+    """A comparison with an unknown constant. `sign`: -1 where the constant is an upper bound; `term`: the register of a
+    factor or an offset, or what is computed."""
 
     source: Compared
     attribute: int
     sign: int
     strict: bool = False
-    register: tuple[int, int] | None = None
+    term: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +58,17 @@ class TemplateClause:
     @property
     def alone(self) -> bool:
         """Whether it reads the event only."""
-        return not any(map(reads_registers, self.rest)) and all(each.register is None for each in self.asked)
+        return not any(map(reads_registers, self.rest)) and all(each.term is None for each in self.asked)
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateStep:
-    """`stay`: how a run waits for it; of the first step nothing is asked of it."""
+    """`stay`: how a run waits for it; of the first step nothing is asked of it. `again`: where a run takes any number
+    of events, what each of them is asked; an event that it takes and that satisfies `clauses` ends a match."""
 
     stay: Stay
     clauses: tuple[TemplateClause, ...]
+    again: tuple[TemplateClause, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,8 @@ class GroupTemplate:
     """`constants`: the attributes that have the key's values, by position; `parts`: those by which runs are kept apart
     beyond them; `partition`: those that part the stream. `late`: time completes a match. `window`: how far the last
     event may be from the first one is an unknown constant, too; where time completes it, all have the same, `within`.
-    `slots`: of each the step whose event it has, -1 for none."""
+    `slots`: of each the step whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the
+    output to read."""
 
     time: TimeModel
     stream: str
@@ -96,11 +100,13 @@ class GroupTemplate:
     slots: tuple[int, ...]
     output: tuple[Term, ...]
     names: tuple[str, ...]
+    updates: tuple[tuple[SlotSource, ...], ...] = ()
 
     def clauses(self) -> Iterable[TemplateClause]:
         """All of them, in the order of their constants."""
         for step in self.steps:
             yield from step.clauses
+            yield from step.again or ()
         for kill in self.kills:
             yield from kill.clauses
 
@@ -162,9 +168,9 @@ def by_form(valued: Valued) -> tuple[str, tuple[float, ...]]:
     return repr(valued[0]), valued[1]
 
 
-def clause_of(clause: Clause, known: dict[Attribute, Constant], slots: tuple[int, ...]) -> Valued:
+def clause_of(clause: Clause, known: dict[Attribute, Constant], computes: bool = False) -> Valued:
     """A conjunction without what the key says; of comparisons of one kind only the closest counts, but for factors:
-    which is closer there depends on the register."""
+    which is closer there depends on the register. `computes`: any value may be compared with an unknown constant."""
     closest: dict[Asked, float] = {}
     factors: list[tuple[Asked, float]] = []
     rest: list[Comparison] = []
@@ -172,7 +178,7 @@ def clause_of(clause: Clause, known: dict[Attribute, Constant], slots: tuple[int
         equal = equality(atom)
         if equal is not None and known.get(equal[0]) == equal[1]:
             continue
-        found = _asked(atom, slots)
+        found = _asked(atom) or (_computed(atom) if computes else [])
         if not found:
             rest.append(atom)
         for asked, value in found:
@@ -184,7 +190,7 @@ def clause_of(clause: Clause, known: dict[Attribute, Constant], slots: tuple[int
     return TemplateClause(tuple(asked for asked, _ in order), tuple(rest)), tuple(value for _, value in order)
 
 
-def _asked(atom: Comparison, slots: tuple[int, ...]) -> list[tuple[Asked, float]]:
+def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
     """A comparison as bounds on unknown constants; [] where it has none."""
     operator = atom.operator
     sign = -1 if operator in ("<", "<=") else 1
@@ -202,15 +208,15 @@ def _asked(atom: Comparison, slots: tuple[int, ...]) -> list[tuple[Asked, float]
         case Comparison(
             _,
             Attribute(Side.EVENT, position, "float"),
-            Arithmetic("*", Constant(int() | float() as value), Register(slot, at, "float")),
-        ) if operator in TURNING and at >= 0 and slots[slot] >= 0:
-            return [(Asked(Compared.FACTOR, position, sign, strict, (slots[slot], at)), _number(exact(value)))]
+            Arithmetic("*", Constant(int() | float() as value), Register(type="float") as register),
+        ) if operator in TURNING:
+            return [(Asked(Compared.FACTOR, position, sign, strict, register), _number(exact(value)))]
         case Comparison(
             _,
             Attribute(Side.EVENT, position, "float"),
-            Arithmetic("+", Constant(int() | float() as value), Register(slot, at, "float")),
-        ) if operator in TURNING and at >= 0 and slots[slot] >= 0:
-            asked = Asked(Compared.OFFSET, position, sign, strict, (slots[slot], at))
+            Arithmetic("+", Constant(int() | float() as value), Register(type="float") as register),
+        ) if operator in TURNING:
+            asked = Asked(Compared.OFFSET, position, sign, strict, register)
             return [(asked, _number(turned_offset(operator, value)))]
         case Comparison(_, Duration(True), Constant(int() | float() as value)) if operator in TURNING:
             return [(Asked(Compared.DURATION, -1, sign), _number(turned(operator, value)))]
@@ -218,6 +224,18 @@ def _asked(atom: Comparison, slots: tuple[int, ...]) -> list[tuple[Asked, float]
             raise NoTemplate("it compares a text with a constant that is not its key")
         case _:
             return []
+
+
+def _computed(atom: Comparison) -> list[tuple[Asked, float]]:
+    """The comparison of a value that is computed with a number, as bounds on unknown constants; [] for any other."""
+    number = atom.right.value if isinstance(atom.right, Constant) else None
+    turns = {"=": (">=", "<="), "!=": ()}.get(atom.operator, (atom.operator,))
+    if isinstance(number, bool) or not isinstance(number, int | float) or atom.left.type not in ("int", "float"):
+        return []
+    return [
+        (Asked(Compared.COMPUTED, -1, -1 if turn in ("<", "<=") else 1, term=atom.left), _number(turned(turn, number)))
+        for turn in turns
+    ]
 
 
 def _number(value: float | None) -> float:

@@ -23,7 +23,19 @@ from ..diagnostics import Misread, quoted
 from ..expression import KEYWORDS, LABELS, ExpressionReader, name_of, place
 from ..grammar import Words, build, read
 from ..limits import ITEMS_MAX, REPETITIONS_MAX
-from ..syntax import ArithmeticExpression, Call, ComparisonExpression, Expression, MemberAccess, Name, Negative
+from ..syntax import (
+    ArithmeticExpression,
+    Call,
+    CaseExpression,
+    ComparisonExpression,
+    Expression,
+    InRange,
+    IsNull,
+    MemberAccess,
+    Name,
+    Negative,
+    OneOf,
+)
 from .regex import (
     Alternation,
     AnyEvent,
@@ -87,6 +99,7 @@ _WORDS: Final = Words(
     ),
 )
 _BOUNDS: Final = re.compile(r"\{\s*([0-9]+)\s*(,\s*([0-9]*)\s*)?\}")
+_WHOLE: Final = (ArithmeticExpression, Call, CaseExpression, ComparisonExpression, InRange, IsNull, Negative, OneOf)
 _SHORT: Final = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 AGGREGATES: Final = MappingProxyType(
@@ -191,7 +204,7 @@ class _WindowReader(Transformer[Token, WindowQuery]):
         if first == last:
             raise Misread(place(last), f"expected another variable for END than for START, found {quoted(last)}")
         for node in nodes(formula):
-            if isinstance(node, ComparisonExpression | ArithmeticExpression | Negative | Call):
+            if isinstance(node, _WHOLE):
                 _only_events(node)
         return MarkedWindows(name_of(first), name_of(last), formula, place(word))
 

@@ -73,6 +73,13 @@ def test_states_may_have_the_names_of_words() -> None:
     assert afa.parse(afa.print(afa.parse(text))) == afa.parse(text)
 
 
+@pytest.mark.parametrize("formula", ["({}) IN (TRUE)", "({}) IS NULL", "CASE WHEN {} THEN TRUE END"])
+def test_quantifiers_are_no_parts_of_a_value(formula: str) -> None:
+    written = formula.format("EXISTS z: z = x")
+    with pytest.raises(QueryError, match="expected a condition on one event; quantifiers"):
+        engine().subscribe("q", "window", f"FROM S WINDOW START x, END y WHERE {written}")
+
+
 def test_positions_are_compared_by_words_too() -> None:
     made = engine()
     formula = "EXISTS SET P: x IN P AND ALL z BETWEEN x AND y: z IN P AND z BETWEEN x AND y AND z IN (x, y)"

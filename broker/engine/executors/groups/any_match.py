@@ -61,14 +61,14 @@ class AnyCell(GroupCell):
         for j in range(template.d):
             x[j] = INFINITY
         last = template.steps[-1]
-        if narrowed(last.bounds, row, time, time, x, 0, x, 0) and last.admits(row, x, 0):
+        if narrowed(last.bounds, row, time, time, x, 0, x, 0) and last.admits(row):
             if template.window >= 0:
                 x[template.window] = 0.0
             self._complete(time, out)
         for log, clause in zip(self._logs, template.steps):
             at = log.open()
             if narrowed(clause.bounds, row, time, time, log.values, at, log.values, at):
-                if self.members.possible(log.values, at) and clause.admits(row, log.values, at):
+                if self.members.possible(log.values, at) and clause.admits(row):
                     log.keep(time, event)
                     self.noted = event
 

@@ -3,7 +3,8 @@
 A path is the numbers of the events of a run, without the event that completes it. A block belongs to one event, and is
 one of - PRODUCT: each of its members has a match with each of its paths; - PREFIX: the same, and the members are the
 first ones of a ranking that does not change; - COMBINED: one member, and a list of numbers for each step before the
-last: a match takes one of each, ascending; - LATE: a product that time completed; the event is the first later one, and
+last: a match takes one of each, ascending; - RUN: its members have a match with a run that knows its own events, at
+this place of `runs`; - LATE: a product that time completed; the event is the first later one, and
 not part of the path.
 
 The blocks of an event are in the order of the law, a subscription's matches oldest first (notes on columns, 4).
@@ -18,12 +19,14 @@ from typing import Final, NamedTuple, final
 
 from mypy_extensions import i64
 
+from ..matches import PartialMatch, flattened
 from .columns import Integers, integers, with_room_for_integers
 
 PRODUCT: Final = 0
 PREFIX: Final = 1
 COMBINED: Final = 2
 LATE: Final = 3
+RUN: Final = 4
 
 FIELDS: Final = 8  # event, owner, kind, first member, members, first number of paths, paths, numbers a path
 TOO_MANY: Final = -1  # instead of a count: it is computed on access
@@ -53,11 +56,13 @@ class MatchBlocks:
         self.upto: i64 = 0
         self.total: i64 = 0  # matches, without blocks of TOO_MANY
         self.rankings: list[Integers] = []
+        self.runs: list[PartialMatch] = []
 
     def clear(self) -> None:
         """Drop all blocks. O(1)."""
         self.members_upto = self.paths_upto = self.upto = self.total = 0
         self.rankings = []
+        self.runs = []
 
     def room_for_members(self, count: i64) -> Integers:
         """The column of members with room for `count` more behind `members_upto`."""
@@ -128,6 +133,13 @@ class MatchBlocks:
             self._write(PRODUCT, member, members, self.paths_upto, 1, 0)
             self.total += members
 
+    def close_run(self, member: i64, run: PartialMatch) -> None:
+        """Complete a block: the members written from that position on have a match with a run."""
+        members = self.members_upto - member
+        self._write(RUN, member, members, len(self.runs), 1, 0)
+        self.runs.append(run)
+        self.total += members
+
     def close_prefix(self, ranking: Integers, members: i64, path: i64, width: i64) -> None:
         """Complete a PREFIX: the first members of a ranking, which must not change, and the one path from `path` on."""
         at: i64 = len(self.rankings) - 1
@@ -180,6 +192,9 @@ class MatchBlocks:
             if kind == COMBINED:
                 for numbers in combined(self._lists(at)):
                     yield BlockMatch(owner, int(self.members[member]), (*numbers, event))
+            elif kind == RUN:
+                for i in range(member, member + members):
+                    yield BlockMatch(owner, int(self.members[i]), (*flattened(self.runs[path].lineage), event))
             else:
                 column = self.rankings[member] if kind == PREFIX else self.members
                 first = 0 if kind == PREFIX else member
@@ -208,7 +223,7 @@ class MatchBlocks:
             if kind == PRODUCT:
                 assert members > 0
                 assert member + members <= self.members_upto
-            if kind != COMBINED:
+            if kind not in (COMBINED, RUN):
                 assert self.blocks[at + 5] + self.blocks[at + 6] * self.blocks[at + 7] <= self.paths_upto
 
 

@@ -15,6 +15,7 @@ from mypy_extensions import i64
 
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ..matches import Item
 from .blocks import MatchBlocks
 from .members import Members
 
@@ -23,8 +24,8 @@ class GroupCell:
     """The members of a group for one key, and their waiting runs.
 
     The host sets `position` and `place`, the number of the event in its stream and in its partition, if a template asks
-    for adjacent events; and `began`, the start of the event, if times are epochs. `noted`: the last event that a later
-    match may have; `alarm`: the time at which the host will wake the cell.
+    for adjacent events; and `began`, the start of the event, and `item`, if times are epochs. `noted`: the last event
+    that a later match may have; `alarm`: the time at which the host will wake the cell.
     """
 
     def __init__(self, members: Members) -> None:
@@ -32,6 +33,7 @@ class GroupCell:
         self.position: i64 = 0
         self.place: i64 = 0
         self.began: i64 = 0
+        self.item: Item = 0
         self.noted: i64 = -1
         self.alarm = FOREVER
 

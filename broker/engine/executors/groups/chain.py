@@ -134,7 +134,7 @@ class ChainCell(GroupCell):
             at = new.open(template.d)
             if not narrowed(clause.bounds, row, time, time, new.floats, at, new.floats, at):
                 continue
-            if not self.members.possible(new.floats, at) or not clause.admits(row, new.floats, at + template.d):
+            if not self.members.possible(new.floats, at) or not clause.admits(row):
                 continue
             j = at + template.d
             for register in template.registers:
@@ -153,10 +153,10 @@ class ChainCell(GroupCell):
     def _passes(self, depth: i64, row_number: i64, row: Row, time: i64) -> bool:
         """Whether a run ignores the event by a rule without constants; it then continues to wait, inside its window."""
         new, waiting, template = self._new, self._waiting, self.template
-        at = new.copy(waiting, row_number)
+        new.copy(waiting, row_number)
         old = row_number * waiting.integers_each
         for clause in template.steps[depth]:
-            if clause.admits(row, new.floats, at + template.d) and self._compared(clause, row, old):
+            if clause.admits(row) and self._compared(clause, row, old):
                 return False
         window = template.window
         numbers = waiting.integers
@@ -184,7 +184,7 @@ class ChainCell(GroupCell):
         at = new.copy(waiting, row_number)
         start = waiting.integers[row_number * waiting.integers_each + START]
         registers = at + template.d
-        if not clause.admits(row, new.floats, registers):
+        if not clause.admits(row):
             return False
         if not self._compared(clause, row, row_number * waiting.integers_each):
             return False

@@ -21,7 +21,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from ....events.schema import Row
+from ....events.schema import Row, Value
 from .columns import INFINITY, NAN, Floats
 
 GREATEST: Final = 1.7976931348623157e308
@@ -59,7 +59,11 @@ class CoordinateBound:
 
 def number(row: Row, at: i64) -> float:
     """An attribute as a float; NaN for null. An integer beyond 2**53 is rounded, but never past a coordinate."""
-    value = row[at]
+    return number_of(row[at])
+
+
+def number_of(value: Value) -> float:
+    """A value as a float; NaN for null, and for what is no number."""
     if isinstance(value, float):
         return value
     if isinstance(value, int):

@@ -11,10 +11,10 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Computation, Slots
 from ....algebra.predicate import computation
-from ....automaton.automaton import Automaton, BoundRow, Carry, Computed, EventRow, SlotSource
+from ....automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ....events.schema import Row
 from ...trace import mixed
-from ..matches import Lineage, PartialMatch, ids
+from ..matches import Item, Lineage, PartialMatch, ids
 from .kept_events import EventPage
 
 CARRIED: Final = 0
@@ -46,11 +46,32 @@ class SlotFill:
 
 @final
 class EpochRuns:
-    """The sources that the arcs of a chain use, except the last arc. None: the run remembers only its last row."""
+    """What each step fills slots from, and nothing if the run remembers only its last row.
 
-    def __init__(self, automaton: Automaton) -> None:
-        steps = [[SlotFill(source) for source in arc.update] for arc in automaton.arcs[:-1]]
-        self.steps: list[list[SlotFill]] | None = steps if any(steps) else None
+    `lineage`: whether a member asks for the contributing events, or may do so.
+    """
+
+    def __init__(self, updates: tuple[tuple[SlotSource, ...], ...]) -> None:
+        self.steps = [[SlotFill(source) for source in update] for update in updates]
+        self.fills = any(self.steps)
+        self.lineage = False
+
+    def filled(self, step: i64, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Slots:
+        """The slots behind a step, of the run's last row and slots before it."""
+        fills = self.steps[step]
+        if len(fills) == 0:
+            return ()
+        found = []
+        for fill in fills:
+            if fill.kind == CARRIED:
+                found.append(slots[fill.slot])
+            elif fill.kind == BOUND:
+                found.append(bound)
+            elif fill.kind == TAKEN:
+                found.append(row)
+            elif fill.computation is not None:
+                found.append(fill.computation.value(row, bound, slots, length, span))
+        return tuple(found)
 
     def run(self, page: EventPage, path: list[int]) -> PartialMatch:
         """The run that took these events. O(steps x log(events kept))."""
@@ -61,38 +82,31 @@ class EpochRuns:
         for number in path:
             at = page.place(number)
             places.append(int(at))
-            item = page.items[at]
-            if isinstance(item, int):
-                trace = mixed(trace, item, step)
-                lineage = (lineage, item)
-            else:
-                trace = mixed(trace, item[0], step)
-                for contributed in ids(item):
-                    lineage = (lineage, contributed)
+            trace, lineage = contributed_to(trace, lineage, page.items[at], step)
             step += 1
         first = places[0]
         row = page.rows[places[-1]]
         slots: Slots = ()
-        if self.steps is not None:
-            slots = self._filled(page, places, self.steps)
+        if self.fills:
+            slots = self._slots(page, places)
         return PartialMatch(row, slots, page.starts[first], page.times[first], trace, lineage)
 
-    def _filled(self, page: EventPage, places: list[int], steps: list[list[SlotFill]]) -> Slots:
+    def _slots(self, page: EventPage, places: list[int]) -> Slots:
         slots: Slots = ()
         bound: Row = ()
         began = page.starts[places[0]]
-        for at, fills in zip(places, steps):
+        for step, at in enumerate(places):
             row = page.rows[at]
             length, span = page.times[at] - page.starts[at] + 1, page.times[at] - began + 1
-            filled = []
-            for fill in fills:
-                if fill.kind == CARRIED:
-                    filled.append(slots[fill.slot])
-                elif fill.kind == BOUND:
-                    filled.append(bound)
-                elif fill.kind == TAKEN:
-                    filled.append(row)
-                elif fill.computation is not None:
-                    filled.append(fill.computation.value(row, bound, slots, int(length), int(span)))
-            slots, bound = tuple(filled), row
+            slots, bound = self.filled(step, row, bound, slots, int(length), int(span)), row
         return slots
+
+
+def contributed_to(trace: i64, lineage: Lineage, item: Item, depth: i64) -> tuple[i64, Lineage]:
+    """The digest and the lineage of a run with one more event."""
+    if isinstance(item, int):
+        return mixed(trace, item, depth), (lineage, item)
+    trace = mixed(trace, item[0], depth)
+    for contributed in ids(item):
+        lineage = (lineage, contributed)
+    return trace, lineage

@@ -50,7 +50,7 @@ class FilterCell(GroupCell):
                 x[j] = INFINITY
             if not narrowed(clause.bounds, row, time, time, NOTHING, 0, x, 0):
                 continue
-            if not self.members.possible(x, 0) or not clause.admits(row, NOTHING, 0):
+            if not self.members.possible(x, 0) or not clause.admits(row):
                 continue
             found = out.members_upto
             self.members.find(x, 0, event, out)

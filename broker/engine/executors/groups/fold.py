@@ -1,228 +1,288 @@
 """Folds: a run takes every next event of its key as long as a condition holds, and reports wherever its end holds.
 
-This is CEL's FOLD. The condition has no constants, or is one with a factor; the run reports at each event at which its
-end condition holds.
+This is CEL's FOLD. The condition has no constants, or one conjunction with some; the run reports at each event at which
+its end condition holds.
 
 A fold works like a chain, but the run stays. Its values bound the conditions of its members at the start and on the
 events taken; the conditions at the end (counts, durations, sums) are evaluated anew at each event. `need` is the least
-count among the members that the run's values leave, so that most events need no lookup. It may be too low, never too
-high: joining and leaving do not update it, and a run's members are older than the run.
+constant of one of them among the members that the run's values leave, so that most events need no lookup. It may be too
+low, never too high: joining and leaving do not update it, and a run's members are older than the run.
 
-Here: the runs of a key. Not here: conditions (steps). A new run comes before those that continue, as in the engine.
+What a run remembers is the same for all members and computed once, with the values that the language defines.
+
+Here: the runs of a key. Not here: conditions without registers (steps). A new run comes before those that continue, as
+in the engine.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
+from ....algebra.computation import Computation, Slots
+from ....algebra.predicate import All, holds
 from ....events.schema import Row
+from ..matches import Lineage, PartialMatch, flattened
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, Floats, Integers, filled, integers, put_integer
-from .coordinates import narrowed
+from .columns import INFINITY, Floats, filled, floats_from
+from .coordinates import REGISTER, CoordinateBound, narrowed, number_of
+from .epoch_runs import EpochRuns, contributed_to
 from .members import Members
-from .steps import Remembered, StepClause, Stretch
+from .stamps import Stamps
+from .steps import StepClause
 
-START: Final = 0
-FIRST: Final = 1
-LINK: Final = 2  # the last event taken: an entry of the log
-FIELDS: Final = 3
-NONE: Final = -1
+UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
+
+
+@final
+class FoldClause:
+    """Bounds, whose registers are `values` in order, and what is left of the condition; both may read the run."""
+
+    def __init__(self, bounds: list[CoordinateBound], values: list[Computation], rest: All | None) -> None:
+        self.bounds = bounds
+        self.values = values
+        self.rest = rest
+        self._registers: Floats = filled(len(values), 0.0)
+
+    def narrows(self, row: Row, time: i64, length: i64, run: PartialMatch, x: Floats) -> bool:
+        """Lower the values to those of an event that a run sees; False if it satisfies the condition for nobody."""
+        bound, slots = run.row, run.slots
+        span = time - run.t0 + 1
+        if not holds(self.rest, row, bound, slots, int(length), int(span)):
+            return False
+        registers = self._registers
+        for at, value in enumerate(self.values):
+            registers[at] = number_of(value.value(row, bound, slots, int(length), int(span)))
+        return narrowed(self.bounds, row, time, run.t0, registers, 0, x, 0)
 
 
 @final
 class FoldTemplate:
-    """`begin`, `take` and `end`: the conditions on the first event, each further one and the one that reports.
+    """`begin`, `take` and `end`: the conditions on the first event, on each further one, and on one that reports.
 
-    `need`: the coordinate that bounds the register of COUNT from below, -1 if none does. `lineage`: whether paths have
-    all events or only the first.
+    `need`: the coordinate of the value that decides most often whether there is somebody to report to, -1 for none.
     """
 
-    def __init__(
-        self,
-        d: int,
-        begin: StepClause,
-        take: StepClause,
-        end: StepClause,
-        registers: list[Remembered],
-        need: int,
-        lineage: bool,
-    ) -> None:
+    def __init__(self, d: int, begin: list[StepClause], take: FoldClause, end: list[FoldClause]) -> None:
         self.d: i64 = d
         self.begin = begin
         self.take = take
         self.end = end
-        self.registers = registers
-        self.need: i64 = need
-        self.counter: i64 = -1
+        self.unions = len(begin) > 1 or len(end) > 1
+        self.need: i64 = -1
+        if len(end) == 1:
+            for bound in end[0].bounds:
+                if bound.source == REGISTER:
+                    self.need = bound.coordinate
+
+
+@final
+@mypyc_attr(acyclic=True)
+class FoldRun(PartialMatch):
+    """A run, for the members whose points its values `x` dominate.
+
+    `first` is the number of its first event, `number` that of the run: alternatives of its start share it, and are
+    neighbours. It bound its last event at `taken`. `touched` is the epoch in which an event affected it: it still sees
+    the other events of that epoch, and the first later visit drops it.
+    """
+
+    __slots__ = ("first", "need", "number", "taken", "touched", "x")
+
+    def __init__(
+        self,
+        row: Row,
+        slots: Slots,
+        t0: i64,
+        born: i64,
+        trace: i64,
+        lineage: Lineage,
+        x: Floats,
+        need: float,
+        first: i64,
+        number: i64,
+        taken: i64,
+    ) -> None:
+        self.row = row
+        self.slots = slots
+        self.t0 = t0
+        self.born = born
+        self.trace = trace
         self.lineage = lineage
-        for bound in end.bounds:
-            if bound.coordinate == need and need >= 0:
-                self.counter = bound.register
+        self.x = x
+        self.need = need
+        self.first: i64 = first
+        self.number: i64 = number
+        self.taken: i64 = taken
+        self.touched: i64 = UNTOUCHED
 
 
 @final
 class FoldCell(GroupCell):
-    """The runs of a key: values, registers and `need` of each, in two stretches that swap roles (chain)."""
+    """The runs of a key, in the order in which they took their last events."""
 
-    def __init__(self, template: FoldTemplate) -> None:
-        super().__init__(Members(template.d))
+    def __init__(
+        self, template: FoldTemplate, epochs: EpochRuns, stamps: Stamps | None = None, members: Members | None = None
+    ) -> None:
+        super().__init__(Members(template.d) if members is None else members)
         self.template = template
-        self.now: i64 = -(1 << 62)
-        each = template.d + len(template.registers) + 1
-        self._waiting = Stretch(each, FIELDS)
-        self._new = Stretch(each, FIELDS)
+        self._epochs = epochs
+        self._stamps = Stamps() if stamps is None else stamps
+        self._runs: list[FoldRun] = []
+        self._number: i64 = 0  # of the newest run
+        self._told: i64 = -1  # the run that the newest stamp is for
         self._x: Floats = filled(template.d, INFINITY)
-        self._events: Integers = integers()  # the log: events, and the entry that each followed
-        self._before: Integers = integers()
-        self._logged: i64 = 0
-        self._kept: i64 = 0  # entries after the last sweep
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. O(runs), and one lookup for each run that may report."""
-        if time > self.now:
-            self.now = time
-            self._waiting, self._new = self._new, self._waiting
-            self._new.count = 0
-            if self._logged > 2 * self._kept + 64:
-                self._sweep()
-        self._begin(row, time, event)
-        template, waiting, new, members = self.template, self._waiting, self._new, self.members
-        d = template.d
-        counted, need = d + template.counter, waiting.floats_each - 1
-        shrinks = len(template.take.bounds) > 0
-        numbers = waiting.integers
-        i: i64
-        for i in range(waiting.count):
-            at = new.copy(waiting, i)
-            values = new.floats
-            place = i * FIELDS
-            if not template.take.admits(row, values, at + d):
-                continue
-            if shrinks:
-                if not narrowed(template.take.bounds, row, time, numbers[place + START], values, at + d, values, at):
-                    continue
-                if not members.possible(values, at):
-                    continue
-            j = at + d
-            for register in template.registers:
-                values[j] = register.taken(row, 0, values[j])
-                j += 1
-            old = new.count * FIELDS
-            new.integers[old + START], new.integers[old + FIRST] = numbers[place + START], numbers[place + FIRST]
-            new.integers[old + LINK] = self._log(event, numbers[place + LINK]) if template.lineage else NONE
-            if template.need < 0 or values[at + counted] >= values[at + need]:
-                self._report(row, time, at, old, out)
-            new.count += 1
-
-    def _begin(self, row: Row, time: i64, event: i64) -> None:
-        template, new = self.template, self._new
-        d = template.d
-        at = new.open(d)
-        values = new.floats
-        if not narrowed(template.begin.bounds, row, time, time, values, at, values, at):
-            return
-        if not self.members.possible(values, at) or not template.begin.admits(row, values, at):
-            return
-        j = at + d
-        for register in template.registers:
-            values[j] = register.begun(row)
-            j += 1
-        need = INFINITY
-        if template.need >= 0:
-            need = self.members.nearest(values, at, template.need)
-            if need == INFINITY:
-                return
-        values[j] = need
-        place = new.count * FIELDS
-        new.integers[place + START], new.integers[place + FIRST] = time, event
-        new.integers[place + LINK] = self._log(event, NONE) if template.lineage else NONE
-        new.count += 1
-
-    def _report(self, row: Row, time: i64, at: i64, place: i64, out: MatchBlocks) -> None:
-        """Report the members whose end condition holds for a run now."""
-        template, new, x = self.template, self._new, self._x
-        d = template.d
+        start = self.began
+        length = time - start + 1
+        runs = self._runs
+        n: i64 = len(runs)  # new runs come behind these
+        self._told = -1
+        self._begin(row, time, event, length)
+        kept: i64 = 0
+        before: i64 = -1
         j: i64
-        for j in range(d):
-            x[j] = new.floats[at + j]
-        start = new.integers[place + START]
-        if not template.end.admits(row, new.floats, at + d):
-            return
-        if not narrowed(template.end.bounds, row, time, start, new.floats, at + d, x, 0):
-            return
-        begun, path = out.members_upto, out.paths_upto
-        if self.members.find(x, 0, new.integers[place + FIRST], out) == 0:
-            return
-        if not template.lineage:
-            out.add_number(new.integers[place + FIRST])
-            out.close(begun, path, 1)
-            return
-        link = self._before[new.integers[place + LINK]]  # the event itself ends every path
-        while link != NONE:
-            out.add_number(self._events[link])
-            link = self._before[link]
-        out.turn(path)
-        out.close(begun, path, out.paths_upto - path)
+        for j in range(n):
+            run = runs[j]
+            if run.number != before:  # alternatives go on as alternatives; another event of the epoch makes other runs
+                before = run.number
+                self._number += 1
+            if run.touched < time and run.touched != UNTOUCHED:
+                continue
+            if run.taken < start:  # otherwise they overlap, and the event does not exist for the run
+                self._step(run, row, time, length, out)
+                run.touched = time
+            runs[kept] = run
+            kept += 1
+        if kept < n:
+            del runs[kept:n]
 
-    def _log(self, event: i64, before: i64) -> i64:
-        at = self._logged
-        self._events = put_integer(self._events, at, event)
-        self._before = put_integer(self._before, at, before)
-        self._logged = at + 1
-        return at
+    def _begin(self, row: Row, time: i64, event: i64, length: i64) -> None:
+        template, members, x = self.template, self.members, self._x
+        self._number += 1
+        j: i64
+        for clause in template.begin:
+            if clause.misses(row, members):
+                continue
+            for j in range(template.d):
+                x[j] = INFINITY
+            if not narrowed(clause.bounds, row, time, time, x, 0, x, 0):
+                continue
+            if not members.possible(x, 0) or not clause.admits(row):
+                continue
+            need = -INFINITY
+            if template.need >= 0:
+                need = members.nearest(x, 0, template.need)
+                if need == INFINITY:
+                    continue
+            slots = self._epochs.filled(0, row, (), (), int(length), int(length))
+            own = filled(template.d, 0.0)
+            for j in range(template.d):
+                own[j] = x[j]
+            trace, lineage = contributed_to(0, None, self.item, 1)
+            if not self._epochs.lineage:
+                lineage = None
+            self._runs.append(
+                FoldRun(row, slots, self.began, time, trace, lineage, own, need, event, self._number, time)
+            )
+            self.noted = event
 
-    def _sweep(self) -> None:
-        """Keep only the entries that runs refer to. O(log), when it has doubled."""
-        kept: set[int] = set()
-        for stretch in (self._waiting, self._new):
-            for i in range(stretch.count):
-                link = int(stretch.integers[i * FIELDS + LINK])
-                while link != NONE and link not in kept:
-                    kept.add(link)
-                    link = int(self._before[link])
-        moved = {NONE: NONE}
-        for place, link in enumerate(sorted(kept)):
-            moved[link] = place
-            self._events[place], self._before[place] = self._events[link], moved[int(self._before[link])]
-        for stretch in (self._waiting, self._new):
-            for i in range(stretch.count):
-                place = i * FIELDS + LINK
-                stretch.integers[place] = moved[int(stretch.integers[place])]
-        self._logged = self._kept = len(kept)
+    def _step(self, run: FoldRun, row: Row, time: i64, length: i64, out: MatchBlocks) -> None:
+        """Let a run take the event, if its condition holds, and report it to those whose end condition holds."""
+        template, members = self.template, self.members
+        own = run.x
+        j: i64
+        if len(template.take.bounds) > 0:  # its values may become less; otherwise runs share them
+            own = filled(template.d, 0.0)
+            for j in range(template.d):
+                own[j] = run.x[j]
+        if not template.take.narrows(row, time, length, run, own):
+            return
+        if not members.possible(own, 0):
+            return
+        span = time - run.t0 + 1
+        slots = self._epochs.filled(1, row, run.row, run.slots, int(length), int(span))
+        trace, lineage = contributed_to(run.trace, run.lineage, self.item, 1)
+        if not self._epochs.lineage:
+            lineage = None
+        self._runs.append(
+            FoldRun(row, slots, run.t0, run.born, trace, lineage, own, run.need, run.first, self._number, time)
+        )
+        x = self._x
+        begun = out.members_upto
+        for clause in template.end:
+            for j in range(template.d):
+                x[j] = own[j]
+            if not clause.narrows(row, time, length, run, x):
+                continue
+            if template.need >= 0 and x[template.need] < run.need:
+                continue
+            found = out.members_upto
+            if members.find(x, 0, run.first, out) > 0 and template.unions:
+                if run.number != self._told:
+                    self._told = run.number
+                    self._stamps.next()
+                self._stamps.thin(out, found)
+        if out.members_upto > begun:
+            out.close_run(begun, run)
+
+    def close_epoch(self) -> None:
+        self._runs = [run for run in self._runs if run.touched == UNTOUCHED]
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """The first events of a member's runs: the others are not kept."""
+        found = [
+            (int(run.first),)
+            for run in self._runs
+            if run.touched == UNTOUCHED and run.first >= since and all(p <= x for p, x in zip(point, run.x))
+        ]
+        return list(dict.fromkeys(found))
+
     def quiet(self, time: i64) -> bool:
-        return self._new.count == 0
+        return not any(run.touched == UNTOUCHED or run.touched >= time for run in self._runs)
 
     def used(self, events: set[int]) -> None:
-        events.update(int(self._events[i]) for i in range(self._logged))
+        events.update(int(run.first) for run in self._runs)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
-        log = [(int(self._events[i]), int(self._before[i])) for i in range(self._logged)]
-        return {"now": int(self.now), "waiting": self._waiting.dump(), "new": self._new.dump(), "log": log}
+        runs = [
+            [
+                run.row, list(run.slots), int(run.t0), int(run.born), int(run.trace),
+                None if run.lineage is None else flattened(run.lineage), list(run.x), run.need, int(run.first),
+                int(run.number), int(run.taken), int(run.touched),
+            ]
+            for run in self._runs
+        ]  # fmt: skip
+        return {"number": int(self._number), "runs": runs}
 
     def load(self, dumped: dict[str, Any]) -> None:
-        self.now = dumped["now"]
-        self._waiting.load(dumped["waiting"])
-        self._new.load(dumped["new"])
-        self._logged = 0
-        for event, before in dumped["log"]:
-            self._log(event, before)
-        self._kept = self._logged
+        self._number = dumped["number"]
+        self._runs = [_loaded(saved) for saved in dumped["runs"]]
 
     def statistics(self) -> dict[str, int]:
-        runs = int(self._waiting.count + self._new.count)
-        return {**self.members.statistics(), "runs": runs, "log": int(self._logged)}
+        return {**self.members.statistics(), "runs": len(self._runs)}
 
     def check_invariants(self) -> None:
         self.members.check_invariants()
-        for stretch in (self._waiting, self._new):
-            for i in range(stretch.count):
-                link = stretch.integers[i * FIELDS + LINK]
-                assert NONE <= link < self._logged
-                assert self.template.lineage == (link != NONE)
+        for run in self._runs:
+            assert len(run.x) == self.template.d
+            assert run.touched == UNTOUCHED or run.touched > run.taken
+
+
+def _loaded(saved: Any) -> FoldRun:
+    row, slots, t0, born, trace, contributed, x, need, first, number, taken, touched = saved
+    lineage: Lineage = None
+    for item in contributed or ():
+        lineage = (lineage, item)
+    filled_slots = tuple([tuple(slot) if isinstance(slot, list | tuple) else slot for slot in slots])
+    run = FoldRun(
+        tuple(row), filled_slots, t0, born, trace, lineage, floats_from(list(x)), need, first, number, taken
+    )  # fmt: skip
+    run.touched = touched
+    return run

@@ -81,7 +81,7 @@ class HistoryCell(GroupCell):
         values = self._x
         values[0] = INFINITY
         last = template.last
-        holds = narrowed(last.bounds, row, time, time, values, 0, values, 0) and last.admits(row, values, 0)
+        holds = narrowed(last.bounds, row, time, time, values, 0, values, 0) and last.admits(row)
         x = values[0] if holds else -INFINITY
         reached = -INFINITY
         least = -INFINITY  # the greatest value of b since the step
@@ -129,14 +129,14 @@ class HistoryCell(GroupCell):
         at = entries.open()
         values = entries.values
         begins = narrowed(template.first.bounds, row, time, time, values, at, values, at)
-        begins = begins and members.possible(values, at) and template.first.admits(row, values, at)
+        begins = begins and members.possible(values, at) and template.first.admits(row)
         if not begins:
             j: i64
             for j in range(at, at + d):
                 values[j] = -INFINITY
         values[at + between] = INFINITY
         middle = template.middle
-        if not narrowed(middle.bounds, row, time, time, values, at, values, at) or not middle.admits(row, values, at):
+        if not narrowed(middle.bounds, row, time, time, values, at, values, at) or not middle.admits(row):
             values[at + between] = -INFINITY
         b = values[at + between]
         if begins or b >= members.root[between]:

@@ -122,7 +122,7 @@ class ItemsCell(GroupCell):
                 clause = template.further[step]
                 axis = template.axes[step]
                 x[axis] = INFINITY
-                if narrowed(clause.bounds, row, time, time, x, 0, x, 0) and clause.admits(row, x, 0):
+                if narrowed(clause.bounds, row, time, time, x, 0, x, 0) and clause.admits(row):
                     while len(heap) > 0 and heap[0].level <= x[axis]:
                         item = popped(heap)
                         item.take(event, time)

@@ -23,7 +23,7 @@ from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..epoch_matches import EpochMatches
 from ..matches import Assigned, Item, PartialMatch
 from .audience import BLOCK_FIELDS, GroupAudience
-from .blocks import COMBINED, FIELDS, MatchBlocks
+from .blocks import COMBINED, FIELDS, RUN, MatchBlocks
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
 from .kept_events import KeptEvents
@@ -70,7 +70,8 @@ class GroupMachine(Executor):
         self.members = Members(layout.dimensions)
         self.events = KeptEvents()
         self.cells: dict[Key, GroupCell] = {}
-        self._maker = CellMaker(template, layout, self.members, self.events)
+        self._maker = CellMaker(template, layout, self.members, self.events, runs)
+        self._newcomers: list[Target] = []  # of which is not known whether they want lineage
         self._parts: list[int] = list(template.parts)
         self._late = template.late
         self._found = MatchBlocks()
@@ -112,6 +113,8 @@ class GroupMachine(Executor):
         target = Target(self.outcome, None)
         self.members.put(handle, point, since)
         self._audience.members[handle] = target
+        if self.epochs:
+            self._newcomers.append(target)
         return GroupMember(target, handle)
 
     def leave(self, member: GroupMember, point: list[float]) -> None:
@@ -150,6 +153,9 @@ class GroupMachine(Executor):
         if self.epochs:
             start = found.epochs.start(int(found.event))
             cell.began = start
+            cell.item = item
+            if len(self._newcomers) > 0:
+                self._welcome()
         out = self._found
         cell.take(row, time, event, out)
         noted = cell.noted == event
@@ -162,6 +168,14 @@ class GroupMachine(Executor):
         if noted and self.events.grown():
             self._sweep(time)
         return True
+
+    def _welcome(self) -> None:
+        """Collect lineage from now on if a new member asks for it, or if a reader of its stream may."""
+        for target in self._newcomers:
+            first = target.first
+            if self._runs is not None and (target.feeds is not None or (first is not None and first.lineage)):
+                self._runs.lineage = True
+        self._newcomers = []
 
     def _cell(self, row: Row, time: i64) -> GroupCell | None:
         """The cell of the event's partition; None if the event has no partition."""
@@ -209,7 +223,7 @@ class GroupMachine(Executor):
             first, number = blocks[block + 3], blocks[block + 4]
             path, count, width = blocks[block + 5], blocks[block + 6], blocks[block + 7]
             for i in range(count):
-                run: PartialMatch | None = None
+                run: PartialMatch | None = out.runs[path] if blocks[block + 2] == RUN else None
                 if width > 0:
                     numbers = [int(paths[j]) for j in range(path + i * width, path + (i + 1) * width)]
                     run = runs.run(self.events.page, numbers)

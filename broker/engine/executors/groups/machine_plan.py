@@ -71,8 +71,8 @@ class GroupPlan(MachinePlan):
         return self.layout, self.grouping.template, self.grouping.key
 
     def make(self, options: Options) -> Executor:
-        runs = EpochRuns(self.automaton) if self.automaton.time is TimeModel.EPOCHS else None
         template, most = self.grouping.template, options.runs_max
+        runs = EpochRuns(template.updates) if template.time is TimeModel.EPOCHS else None
         return GroupMachine(template, self.layout, self.inputs(), self.outcome(), most, runs)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:

@@ -7,23 +7,27 @@ from __future__ import annotations
 
 from typing import Final, final
 
+from ....algebra.computation import Computation
 from ....algebra.normal_form import Clause
-from ....algebra.predicate import condition
+from ....algebra.predicate import computation, condition
 from ....algebra.terms import Register, walk
 from ....automaton.analyses.mechanism import Layout, Mechanism
-from ....automaton.analyses.template import Compared, GroupTemplate, TemplateClause, reads_registers
+from ....automaton.analyses.template import Compared, GroupTemplate, TemplateClause, TemplateStep, reads_registers
 from ....automaton.automaton import Stay, TimeModel
 from .any_match import AnyCell, AnyTemplate
 from .cell import GroupCell
 from .chain import ChainCell
-from .coordinates import ATTRIBUTE, DURATION, FACTOR, OFFSET, SPAN, CoordinateBound
+from .coordinates import ATTRIBUTE, DURATION, FACTOR, OFFSET, REGISTER, SPAN, CoordinateBound
+from .epoch_runs import EpochRuns
 from .filters import FilterCell
+from .fold import FoldCell, FoldClause, FoldTemplate
 from .history import HistoryCell, HistoryTemplate
 from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
 from .members import Members
+from .stamps import Stamps
 from .starts import NONE
-from .steps import NEXT, PARTITION, SKIP, STRICT, TAKEN, ChainTemplate, EarlierRows, Remembered, StepClause
+from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
 from .trailing import TrailingCell, TrailingTemplate
 from .wait import WaitCell, WaitTemplate
 
@@ -33,6 +37,7 @@ SOURCES: Final = {
     Compared.SPAN: SPAN,
     Compared.FACTOR: FACTOR,
     Compared.OFFSET: OFFSET,
+    Compared.COMPUTED: REGISTER,
 }
 STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, Stay.FAILING: NEXT}
 
@@ -41,15 +46,26 @@ STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, 
 class CellMaker:
     """Makes the cells of one group, which share its members and its events."""
 
-    def __init__(self, template: GroupTemplate, layout: Layout, members: Members, events: KeptEvents) -> None:
+    def __init__(
+        self,
+        template: GroupTemplate,
+        layout: Layout,
+        members: Members,
+        events: KeptEvents,
+        epochs: EpochRuns | None = None,
+    ) -> None:
         self.template = template
+        self.epochs = epochs
+        self.again: list[FoldClause] = []
+        self.ends: list[FoldClause] = []
+        self.stamps = Stamps()
         self.members = members
         self.events = events
         self.mechanism = layout.mechanism
         self.arrival = template.time is TimeModel.ARRIVAL
         self._coordinates = iter(layout.coordinates)
-        self._registers: list[tuple[int, int]] = []
-        self.steps = [[self._clause(clause) for clause in step.clauses] for step in template.steps]
+        self._registers: list[Register] = []
+        self.steps = [self._step(step) for step in template.steps]
         self.kills = [[self._clause(clause) for clause in kill.clauses] for kill in template.kills]
         self.window = next(self._coordinates) if template.window else NONE
         self.within = NONE if template.within is None else template.within
@@ -59,6 +75,9 @@ class CellMaker:
         """A cell without waiting runs."""
         form, members = self._form, self.members
         match form:
+            case FoldTemplate():
+                assert self.epochs is not None, "a fold is over epochs"
+                return FoldCell(form, self.epochs, self.stamps, members)
             case ChainTemplate():
                 return ChainCell(form, self.arrival, None, members, self.events)
             case WaitTemplate():
@@ -74,14 +93,34 @@ class CellMaker:
             case _:
                 return FilterCell(self.steps[0], int(members.d), None, members)
 
+    def _step(self, step: TemplateStep) -> list[StepClause]:
+        if step.again is None:
+            return [self._clause(clause) for clause in step.clauses]
+        self.ends = [self._fold_clause((clause,)) for clause in step.clauses]
+        self.again = [self._fold_clause(step.again)]
+        return []
+
+    def _fold_clause(self, clauses: tuple[TemplateClause, ...]) -> FoldClause:
+        """One of the clauses holds; only a single one has constants."""
+        bounds: list[CoordinateBound] = []
+        values: list[Computation] = []
+        for asked in clauses[0].asked:
+            register = -1
+            if asked.term is not None:
+                register = len(values)
+                values.append(computation(asked.term))
+            at, source = next(self._coordinates), SOURCES[asked.source]
+            bounds.append(CoordinateBound(at, source, asked.attribute, float(asked.sign), register, asked.strict))
+        return FoldClause(bounds, values, condition(tuple(clause.rest for clause in clauses)))
+
     def _clause(self, clause: TemplateClause) -> StepClause:
         bounds: list[CoordinateBound] = []
         for asked in clause.asked:
             register = -1
-            if asked.register is not None:
-                if asked.register not in self._registers:
-                    self._registers.append(asked.register)
-                register = self._registers.index(asked.register)
+            if isinstance(asked.term, Register):
+                if asked.term not in self._registers:
+                    self._registers.append(asked.term)
+                register = self._registers.index(asked.term)
             at, source = next(self._coordinates), SOURCES[asked.source]
             bounds.append(CoordinateBound(at, source, asked.attribute, float(asked.sign), register, asked.strict))
         alone: Clause = tuple(atom for atom in clause.rest if not reads_registers(atom))
@@ -89,19 +128,21 @@ class CellMaker:
         read = {part.slot for atom in clause.rest for part in walk(atom) if isinstance(part, Register)}
         slots = [step if slot in read else -1 for slot, step in enumerate(self.template.slots)]
         earlier = None if compares is None else EarlierRows(compares, slots)
-        return StepClause(bounds, None, condition((alone,)), earlier)
+        return StepClause(bounds, condition((alone,)), earlier)
 
     def _formed(self, d: int) -> object:
         """The template in the mechanism's form; None for filters, which have only clauses."""
         steps, mechanism = self.steps, self.mechanism
         if mechanism is Mechanism.FILTER:
             return None
+        if mechanism is Mechanism.FOLD:
+            return FoldTemplate(d, steps[0], self.again[0], self.ends)
         if mechanism is Mechanism.CHAIN:
             if self.window != NONE:
                 for clause in steps[-1]:
                     clause.bounds.append(CoordinateBound(self.window, SPAN, sign=-1.0))
             stays = [STAYS.get(step.stay, SKIP) for step in self.template.steps]
-            registers = [Remembered(TAKEN, attribute, step) for step, attribute in self._registers]
+            registers = [Remembered(register.position, register.slot) for register in self._registers]
             return ChainTemplate(d, steps, registers, stays, self.window)
         if mechanism is Mechanism.ANY_MATCH:
             return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)

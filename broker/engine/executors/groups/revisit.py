@@ -74,12 +74,12 @@ class RevisitCell(GroupCell):
         j: i64
         for j in range(template.d):
             x[j] = INFINITY
-        if narrowed(template.wait.bounds, row, time, time, x, 0, x, 0) and template.wait.admits(row, x, 0):
+        if narrowed(template.wait.bounds, row, time, time, x, 0, x, 0) and template.wait.admits(row):
             self._revisit(time, out)
         at = starts.open()
         values = starts.values
         if narrowed(template.begin.bounds, row, time, time, values, at, values, at):
-            if self.members.possible(values, at) and template.begin.admits(row, values, at):
+            if self.members.possible(values, at) and template.begin.admits(row):
                 starts.keep(time, event)
                 self.noted = event
 

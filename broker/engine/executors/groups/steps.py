@@ -30,14 +30,6 @@ from .members import Members
 
 FEW: Final = 16  # members
 
-FIRST: Final = 0  # an attribute of the event that begins the run
-LAST: Final = 1  # of the last event that it took
-TAKEN: Final = 2  # of the event taken at that step
-COUNT: Final = 3  # the number of events taken
-SUM: Final = 4  # of an attribute, added from the first event to the last
-LEAST: Final = 5
-MOST: Final = 6
-
 # How a run waits for a step: for the next event of its cell, of the stream, of its partition, or for one that fits.
 NEXT: Final = 0
 STRICT: Final = 1
@@ -47,62 +39,19 @@ SKIP: Final = 3
 
 @final
 class Remembered:
-    """A number that a run remembers; `step` for TAKEN only."""
+    """A number that a run remembers: an attribute of the event taken at a step."""
 
-    def __init__(self, kind: int, attribute: int = -1, step: int = -1) -> None:
-        self.kind: i64 = kind
+    def __init__(self, attribute: int, step: int) -> None:
         self.attribute: i64 = attribute
         self.step: i64 = step
 
     def begun(self, row: Row) -> float:
         """Its value when an event begins the run."""
-        return 1.0 if self.kind == COUNT else number(row, self.attribute)
+        return number(row, self.attribute)
 
     def taken(self, row: Row, step: i64, value: float) -> float:
         """Its value after the run, in which it was `value`, takes an event at a step after the first."""
-        kind = self.kind
-        if kind == FIRST:
-            return value
-        if kind == COUNT:
-            return value + 1.0
-        if kind == TAKEN:
-            return number(row, self.attribute) if self.step == step else value
-        new = number(row, self.attribute)
-        if kind == LAST:
-            return new
-        if kind == SUM:
-            return value + new
-        if value != value or new != new:
-            return value + new
-        if kind == LEAST:
-            return min(value, new)
-        return max(value, new)
-
-
-@final
-class Linear:
-    """A condition without constants of a member: `sign * attribute > sign * (factor * register + offset)`, or `>=`."""
-
-    def __init__(
-        self, attribute: int, sign: float, strict: bool, register: int = -1, factor: float = 1.0, offset: float = 0.0
-    ) -> None:
-        self.attribute: i64 = attribute
-        self.sign = sign
-        self.strict = strict
-        self.register: i64 = register
-        self.factor = factor
-        self.offset = offset
-
-    def holds(self, row: Row, registers: Floats, first: i64) -> bool:
-        """Whether it holds; False if a number is null, or becomes infinite, which counts as null."""
-        compared = self.offset
-        if self.register >= 0:
-            compared += self.factor * registers[first + self.register]
-        if compared - compared != 0.0:
-            return False
-        value = self.sign * number(row, self.attribute)
-        compared *= self.sign
-        return value > compared or (not self.strict and value == compared)
+        return number(row, self.attribute) if self.step == step else value
 
 
 @final
@@ -125,19 +74,16 @@ class EarlierRows:
 class StepClause:
     """Bounds, and conditions without a member's constants.
 
-    These are `rest` on numbers, `guard` on the event alone, and `compares` on earlier events, which only a chain can
-    test.
+    These are `guard` on the event alone, and `compares` on earlier events, which only a chain can test.
     """
 
     def __init__(
         self,
         bounds: list[CoordinateBound],
-        rest: list[Linear] | None = None,
         guard: All | None = None,
         compares: EarlierRows | None = None,
     ) -> None:
         self.bounds = bounds
-        self.rest: list[Linear] = [] if rest is None else rest
         self.guard = guard
         self.compares = compares
 
@@ -154,15 +100,9 @@ class StepClause:
                 return True
         return False
 
-    def admits(self, row: Row, registers: Floats, first: i64) -> bool:
+    def admits(self, row: Row) -> bool:
         """Whether the conditions without constants and without earlier events hold."""
-        if self.guard is not None and not holds(self.guard, row, (), (), 0, 0):
-            return False
-        i: i64 = 0
-        n: i64 = len(self.rest)
-        while i < n and self.rest[i].holds(row, registers, first):
-            i += 1
-        return i == n
+        return self.guard is None or holds(self.guard, row, (), (), 0, 0)
 
 
 @final

@@ -115,7 +115,7 @@ class TrailingCell(GroupCell):
         """Record the value by which an event kills."""
         kill, x, killed = self.template.kill, self._x, self.template.killed
         x[killed] = INFINITY
-        if narrowed(kill.bounds, row, time, time, x, 0, x, 0) and kill.admits(row, x, 0):
+        if narrowed(kill.bounds, row, time, time, x, 0, x, 0) and kill.admits(row):
             height = self._height
             while height > 0 and self._levels[height - 1] <= x[killed]:
                 height -= 1

@@ -108,7 +108,7 @@ class WaitCell(GroupCell):
         y = self._y
         y[0] = INFINITY
         wait = template.wait
-        if narrowed(wait.bounds, row, time, time, y, 0, y, 0) and wait.admits(row, y, 0):
+        if narrowed(wait.bounds, row, time, time, y, 0, y, 0) and wait.admits(row):
             if self._height > self._bottom:
                 self._surpass(y[0], time, event, out)
             if y[0] > self._peak:
@@ -121,7 +121,7 @@ class WaitCell(GroupCell):
         at = starts.open()
         values = starts.values
         begins = narrowed(template.begin.bounds, row, time, time, values, at, values, at)
-        begins = begins and members.possible(values, at) and template.begin.admits(row, values, at)
+        begins = begins and members.possible(values, at) and template.begin.admits(row)
         if template.kill is not None:
             kill, killed = template.kill, template.killed
             j: i64
@@ -129,7 +129,7 @@ class WaitCell(GroupCell):
                 for j in range(at, at + d):
                     values[j] = -INFINITY
             values[at + killed] = INFINITY
-            kills = narrowed(kill.bounds, row, time, time, values, at, values, at) and kill.admits(row, values, at)
+            kills = narrowed(kill.bounds, row, time, time, values, at, values, at) and kill.admits(row)
             kills = kills and values[at + killed] >= members.root[killed]
             if not kills:
                 values[at + killed] = -INFINITY
@@ -214,7 +214,7 @@ class WaitCell(GroupCell):
             depth = numbers[old + DEPTH]
             clause = template.later[depth]
             at = new.copy(waiting, i)
-            if not clause.admits(row, new.floats, at):
+            if not clause.admits(row):
                 continue
             if not narrowed(clause.bounds, row, time, time, new.floats, at, new.floats, at):
                 continue

@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.group_scripts import THRESHOLDS, WINDOWS, scripts
 
+from broker.algebra.predicate import computation, condition
+from broker.algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Side
 from broker.automaton.analyses.coordinates import turned, turned_factor, turned_offset
+from broker.automaton.automaton import Computed
 from broker.engine.executors.groups.chain import ChainCell
 from broker.engine.executors.groups.coordinates import (
     ATTRIBUTE,
@@ -20,19 +23,11 @@ from broker.engine.executors.groups.coordinates import (
     REGISTER,
     CoordinateBound,
 )
+from broker.engine.executors.groups.epoch_runs import EpochRuns
 from broker.engine.executors.groups.filters import FilterCell
-from broker.engine.executors.groups.fold import FoldCell, FoldTemplate
+from broker.engine.executors.groups.fold import FoldCell, FoldClause, FoldTemplate
 from broker.engine.executors.groups.stamps import Stamps
-from broker.engine.executors.groups.steps import (
-    COUNT,
-    LAST,
-    SUM,
-    TAKEN,
-    ChainTemplate,
-    Linear,
-    Remembered,
-    StepClause,
-)
+from broker.engine.executors.groups.steps import ChainTemplate, Remembered, StepClause
 
 MANY = settings(max_examples=6 * settings().max_examples)
 
@@ -68,7 +63,7 @@ def template(steps: Sequence[Sequence[Sequence[Condition]]]) -> tuple[ChainTempl
                 bounds.append(bound(each, places[name], registers))
             clauses.append(StepClause(bounds))
         made.append(clauses)
-    kept = [Remembered(TAKEN, attribute, step) for step, attribute in registers]
+    kept = [Remembered(attribute, step) for step, attribute in registers]
     return ChainTemplate(d, made, kept), asked
 
 
@@ -237,22 +232,28 @@ def folded(events: list[Event], literals: Sequence[float], kind: str) -> list[tu
 FOLDS = ["count", "factor", "sum", "duration"]
 
 
+ONE = Constant(1.0, "float")
+PRICE_NOW, VOLUME_NOW = (Attribute(Side.EVENT, at, "float") for at in (PRICE, VOLUME))
+COUNT = Arithmetic("+", ONE, Register(0, -1, "float"), "float")
+TOTAL = Arithmetic("+", VOLUME_NOW, Register(1, -1, "float"), "float")
+UPDATES = ((Computed(ONE), Computed(VOLUME_NOW)), (Computed(COUNT), Computed(TOTAL)))
+
+
 @MANY
-@given(st.sampled_from(FOLDS), st.booleans(), st.data())
-def test_folds(kind: str, lineage: bool, data: st.DataObject) -> None:
-    count, last, total = Remembered(COUNT), Remembered(LAST, PRICE), Remembered(SUM, VOLUME)
+@given(st.sampled_from(FOLDS), st.data())
+def test_folds(kind: str, data: st.DataObject) -> None:
     begin = StepClause([CoordinateBound(0, ATTRIBUTE, PRICE, 1.0)])
-    rising = StepClause([], [Linear(PRICE, 1.0, True, register=1)])
-    end = StepClause([CoordinateBound(1, REGISTER, register=0)])
-    need = 1
+    before = Register(-1, PRICE, "float")
+    rising = FoldClause([], [], condition(((Comparison(">", PRICE_NOW, before),),)))
+    enough = CoordinateBound(1, REGISTER, register=0)
+    end = FoldClause([enough], [computation(TOTAL if kind == "sum" else COUNT)], None)
     if kind == "factor":
-        rising = StepClause([CoordinateBound(2, FACTOR, PRICE, 1.0, register=1)])
-    if kind == "sum":
-        end, need = StepClause([CoordinateBound(1, REGISTER, register=2)]), -1
+        rising = FoldClause([CoordinateBound(2, FACTOR, PRICE, 1.0, register=0)], [computation(before)], None)
     if kind == "duration":
-        end = StepClause([CoordinateBound(1, REGISTER, register=0), CoordinateBound(2, DURATION, sign=-1.0)])
+        end.bounds.append(CoordinateBound(2, DURATION, sign=-1.0))
     d = {"count": 2, "factor": 4, "sum": 2, "duration": 3}[kind]
-    made = FoldTemplate(d, begin, rising, end, [count, last, total], need, lineage)
+    made, epochs = FoldTemplate(d, [begin], rising, [end]), EpochRuns(UPDATES)
+    epochs.lineage = True
 
     def turn(literals: Sequence[float]) -> list[float]:
         start, least = turned(">", literals[0]), turned(">=", literals[1])
@@ -267,10 +268,7 @@ def test_folds(kind: str, lineage: bool, data: st.DataObject) -> None:
 
     third = (0.5, 1.0, 1.25, 2.0) if kind == "factor" else WINDOWS
 
-    host = Host(lambda: FoldCell(made), turn)
+    host = Host(lambda: FoldCell(made, epochs), turn)
     host.play(data.draw(scripts([THRESHOLDS, [2.0, 3.0, 3.5], third], steps=60)))
     for member in host.members:
-        expected = folded(host.seen(member), member.literals, kind)
-        if not lineage:
-            expected = [(path[0], path[-1]) for path in expected]
-        assert member.found == expected
+        assert member.found == folded(host.seen(member), member.literals, kind)

@@ -93,3 +93,57 @@ def test_explain_names_the_group_and_what_has_none() -> None:
     assert any(
         line.startswith("kleene: executor kleene; not groups: it is not a line of single events") for line in lines
     )
+
+
+def test_an_event_without_the_key_ends_a_run_that_waits_for_any_event() -> None:
+    engine = engine_of()
+    step = "FILTER{{ty = 'A' AND p > {}}}"
+    query = f"SELECT * FROM {step.format(2)}(({step.format(1)} S) NEXT{{TRUE}} S)"
+    engine.subscribe("a", language="cayuga", query=query)
+    found = engine.publish("S", [1, 2, 3, 4], [("A", 2.0), ("B", 1.0), ("A", 3.0), ("A", 4.0)])
+    assert [(match.start, match.end) for match in found] == [(3, 4)]
+
+
+def test_steps_that_compute_other_values_are_other_groups() -> None:
+    engine = engine_of()
+    for factor in (2, 3):
+        left = f"SELECT *, p * {factor} AS q FROM FILTER{{ty = 'A' AND p > 1}} S"
+        engine.subscribe(f"times-{factor}", language="cayuga", query=f"SELECT * FROM ({left}) NEXT{{$2.ty = $1.ty}} S")
+    found = engine.publish("S", [1, 2], [("A", 1.5), ("A", 9.0)])
+    assert {match.subscription: match.data["q_1"] for match in found} == {"times-2": 3.0, "times-3": 4.5}
+
+
+def rises(start: float, told: str) -> dict[str, Any]:
+    begun = f"(SELECT *, 1 AS cnt FROM FILTER{{ty = 'A' AND p > {start}}} S)"
+    rising = f"{begun} FOLD{{$2.ty = $.ty, $2.p > $.p, $.cnt + 1 AS cnt}} S"
+    return {"language": "cayuga", "query": f"SELECT * FROM FILTER{{{told}}}({rising})"}
+
+
+def test_folds_with_other_thresholds_are_one_group_and_another_sum_is_another() -> None:
+    engine = engine_of()
+    engine.subscribe("short", **rises(0, "cnt >= 2"))
+    engine.subscribe("long", **rises(1, "cnt >= 3"))
+    assert engine.statistics()["groups"] == 1
+    engine.subscribe("twice", language="cayuga", query=rises(0, "cnt >= 2")["query"].replace("$.cnt + 1", "$.cnt + 2"))
+    assert engine.statistics()["groups"] == 2
+    found = engine.publish("S", [1, 2, 3, 4], [("A", 1.0), ("A", 2.0), ("A", 3.0), ("A", 4.0)])
+    short = [(m.start, m.end, m.data["cnt"]) for m in found if m.subscription == "short"]
+    assert short == [(1, 2, 2), (2, 3, 2), (1, 3, 3), (3, 4, 2), (2, 4, 3), (1, 4, 4)]
+    assert [(m.start, m.end) for m in found if m.subscription == "long"] == [(2, 4)]
+
+
+def test_each_event_of_an_epoch_makes_a_run_of_a_fold_of_its_own() -> None:
+    engine = engine_of()
+    engine.subscribe("a", lineage=True, **rises(0, "cnt > 2 OR p < 0"))
+    found = engine.publish("S", [1, 2, 2, 3], [("A", 1.0), ("A", 2.0), ("A", 2.5), ("A", 3.0)])
+    assert [match.lineage for match in found] == [[1, 2, 4], [1, 3, 4]]
+
+
+def test_lineage_of_a_fold_is_collected_for_a_member_that_asks_for_it_later() -> None:
+    engine = engine_of()
+    engine.subscribe("early", **rises(0, "cnt >= 3"))
+    engine.publish("S", [1], [("A", 1.0)])
+    engine.subscribe("late", lineage=True, **rises(0, "cnt >= 2"))
+    engine.publish("S", [2], [("A", 2.0)])
+    found = engine.publish("S", [3], [("A", 3.0)])
+    assert [(m.subscription, m.lineage) for m in found] == [("late", [2, 3]), ("early", None)]
