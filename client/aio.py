@@ -29,9 +29,9 @@ from broker.language.subscription import Results as ResultsWhen
 from broker.wire import Message, Published, Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
-from .administration import AdministrationCalls, CursorInfo, Drawing, RecentEvent, SessionInfo
 from .aio_connection import AioConnection
 from .aio_notification import Notification as Notification
+from .aio_operating import Operating
 from .aio_subscription import Subscription as Subscription
 from .arguments import checked_seconds, checked_text
 from .authority import client_keys
@@ -58,7 +58,7 @@ Columns = tuple[Times | None, Sequence[tuple[Any, ...]]]
 
 
 @final
-class Client:
+class Client(Operating):
     """A connection to a broker; an async context manager, or `await client.open()` and `await client.close()`.
 
     The arguments and errors are those of `client.Client`; `on_event` is called by the loop.
@@ -317,51 +317,6 @@ class Client:
         """
         return await self._run(self._calls.probability(name, key, within))
 
-    # ---- administration ----
-
-    async def sessions(self) -> list[SessionInfo]:
-        """The sessions of all clients, the oldest first. Raises PermissionDenied for all but administrators."""
-        return await self._run(self._administration.sessions())
-
-    async def close_session(self, number: int | str) -> None:
-        """End another client's session: its number, from `sessions`. A client that reconnects may come back.
-
-        Raises DefinitionError for an unknown number; PermissionDenied for all but administrators.
-        """
-        await self._run(self._administration.close_session(number))
-
-    async def cursors(self) -> list[CursorInfo]:
-        """This user's cursors, sorted by name; those of all users for an administrator."""
-        return await self._run(self._administration.cursors())
-
-    async def move_cursor(self, cursor: str, position: int) -> None:
-        """Move a cursor to which no client is attached: results behind `position` are delivered next, if it keeps them.
-
-        Raises UnknownSubscription, DefinitionError for a position that it does not keep; Busy if a client is attached.
-        """
-        await self._run(self._administration.move_cursor(cursor, position))
-
-    async def delete_subscription(self, name: str) -> None:
-        """Delete a subscription for all who have it. It must have no cursors, and no other may read what it publishes.
-
-        Raises UnknownSubscription, DefinitionError; PermissionDenied for all but administrators.
-        """
-        await self._run(self._administration.delete_subscription(name))
-
-    async def last_events(self, stream: str, count: int = 10) -> list[RecentEvent]:
-        """The last events of a stream since the broker started, the oldest first; at most 20 are kept.
-
-        Raises UnknownStream, PermissionDenied.
-        """
-        return await self._run(self._administration.last_events(stream, count))
-
-    async def explain(self, format: Drawing = "text") -> str:
-        """The automata of the running broker, and how much they hold, as text; or a picture as dot, mermaid or svg.
-
-        Raises LimitExceeded if it is too large for a message; PermissionDenied for all but administrators.
-        """
-        return await self._run(self._administration.explain(format))
-
     # ---- the broker ----
 
     async def ping(self) -> None:
@@ -405,10 +360,6 @@ class Client:
     @property
     def _changes(self) -> ChangeCalls:
         return ChangeCalls(self._connection.session)
-
-    @property
-    def _administration(self) -> AdministrationCalls:
-        return AdministrationCalls(self._connection.session)
 
     @property
     def _calls(self) -> Calls:

@@ -21,7 +21,6 @@ from broker.language.subscription import Results as ResultsWhen
 from broker.wire import Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
-from .administration import AdministrationCalls, CursorInfo, Drawing, RecentEvent, SessionInfo
 from .arguments import checked_seconds, checked_text
 from .authority import client_keys
 from .calls import Call, Calls, run
@@ -33,6 +32,7 @@ from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
 from .notification import Notification
+from .operating import Operating
 from .probability import Probability
 from .publisher import WINDOW_MESSAGES, Publisher, checked_window
 from .receipt import Receipt
@@ -49,7 +49,7 @@ _Result = TypeVar("_Result")
 
 
 @final
-class Client:
+class Client(Operating):
     """A connection to a broker; a context manager. Opening it waits for the broker.
 
     `timeout` (seconds) bounds the wait for a connection and for each answer. `keys`: the file of this client's keys, or
@@ -76,7 +76,6 @@ class Client:
         self._calls = Calls(self._connection.session)
         self._changes = ChangeCalls(self._connection.session)
         self._cursors = CursorCalls(self._connection.session)
-        self._administration = AdministrationCalls(self._connection.session)
         try:
             self._run(self._calls.open())
         except RequestTimeout:
@@ -335,51 +334,6 @@ class Client:
         PermissionDenied.
         """
         return self._run(self._calls.probability(name, key, within))
-
-    # ---- administration ----
-
-    def sessions(self) -> list[SessionInfo]:
-        """The sessions of all clients, the oldest first. Raises PermissionDenied for all but administrators."""
-        return self._run(self._administration.sessions())
-
-    def close_session(self, number: int | str) -> None:
-        """End another client's session: its number, from `sessions`. A client that reconnects may come back.
-
-        Raises DefinitionError for an unknown number; PermissionDenied for all but administrators.
-        """
-        self._run(self._administration.close_session(number))
-
-    def cursors(self) -> list[CursorInfo]:
-        """This user's cursors, sorted by name; those of all users for an administrator."""
-        return self._run(self._administration.cursors())
-
-    def move_cursor(self, cursor: str, position: int) -> None:
-        """Move a cursor to which no client is attached: results behind `position` are delivered next, if it keeps them.
-
-        Raises UnknownSubscription, DefinitionError for a position that it does not keep; Busy if a client is attached.
-        """
-        self._run(self._administration.move_cursor(cursor, position))
-
-    def delete_subscription(self, name: str) -> None:
-        """Delete a subscription for all who have it. It must have no cursors, and no other may read what it publishes.
-
-        Raises UnknownSubscription, DefinitionError; PermissionDenied for all but administrators.
-        """
-        self._run(self._administration.delete_subscription(name))
-
-    def last_events(self, stream: str, count: int = 10) -> list[RecentEvent]:
-        """The last events of a stream since the broker started, the oldest first; at most 20 are kept.
-
-        Raises UnknownStream, PermissionDenied.
-        """
-        return self._run(self._administration.last_events(stream, count))
-
-    def explain(self, format: Drawing = "text") -> str:
-        """The automata of the running broker, and how much they hold, as text; or a picture as dot, mermaid or svg.
-
-        Raises LimitExceeded if it is too large for a message; PermissionDenied for all but administrators.
-        """
-        return self._run(self._administration.explain(format))
 
     # ---- the broker ----
 

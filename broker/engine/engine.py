@@ -349,16 +349,13 @@ class Engine:
 
     def load_model(self, model: Model) -> None:
         """Forecast with the counts of another engine, and continue counting. Raises DefinitionError if the model is of
-        another version of a subscription; a refused model changes nothing.
-        """
+        another version of a subscription; a refused model changes nothing."""
         self.program.forecasts.load_model(model)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
     def statistics(self) -> dict[str, Any]:
-        """Counts for operators. O(runs). `forecasts`: the quality of each subscription's forecasts
-        (Calibration.summary).
-        """
+        """Counts for operators. O(runs). `forecasts`: how good those of each subscription are (Calibration.summary)."""
         return figures(self)
 
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:

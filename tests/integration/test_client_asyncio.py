@@ -45,7 +45,7 @@ def played(story: Callable[[aio.Client], Awaitable[None]], **options: object) ->
 
 def test_both_clients_have_the_same_calls() -> None:
     def calls(kind: type) -> set[str]:
-        return {name for name in vars(kind) if not name.startswith("_")}
+        return {name for name in dir(kind) if not name.startswith("_")}
 
     assert calls(blocking_module.Client) - calls(aio.Client) == {"publisher"}
     assert calls(aio.Client) - calls(blocking_module.Client) == {"open", "publish_batches"}

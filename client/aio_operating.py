@@ -1,0 +1,72 @@
+"""The calls of operators, a part of the asyncio client. Not here: the requests (administration.py)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TypeVar
+
+from .administration import AdministrationCalls, CursorInfo, Drawing, RecentEvent, SessionInfo
+from .aio_connection import AioConnection
+from .calls import Call
+
+_Result = TypeVar("_Result")
+
+
+class Operating(ABC):
+    """What a client offers to operators; most of it needs an administrator. A client has `_run` and a connection."""
+
+    @property
+    @abstractmethod
+    def _connection(self) -> AioConnection:
+        """The open connection."""
+
+    @property
+    def _administration(self) -> AdministrationCalls:
+        return AdministrationCalls(self._connection.session)
+
+    @abstractmethod
+    async def _run(self, call: Call[_Result]) -> _Result:
+        """Run a call."""
+
+    async def sessions(self) -> list[SessionInfo]:
+        """The sessions of all clients, the oldest first. Raises PermissionDenied for all but administrators."""
+        return await self._run(self._administration.sessions())
+
+    async def close_session(self, number: int | str) -> None:
+        """End another client's session: its number, from `sessions`. A client that reconnects may come back.
+
+        Raises DefinitionError for an unknown number; PermissionDenied for all but administrators.
+        """
+        await self._run(self._administration.close_session(number))
+
+    async def cursors(self) -> list[CursorInfo]:
+        """This user's cursors, sorted by name; those of all users for an administrator."""
+        return await self._run(self._administration.cursors())
+
+    async def move_cursor(self, cursor: str, position: int) -> None:
+        """Move a cursor to which no client is attached: results behind `position` are delivered next, if it keeps them.
+
+        Raises UnknownSubscription, DefinitionError for a position that it does not keep; Busy if a client is attached.
+        """
+        await self._run(self._administration.move_cursor(cursor, position))
+
+    async def delete_subscription(self, name: str) -> None:
+        """Delete a subscription for all who have it. It must have no cursors, and no other may read what it publishes.
+
+        Raises UnknownSubscription, DefinitionError; PermissionDenied for all but administrators.
+        """
+        await self._run(self._administration.delete_subscription(name))
+
+    async def last_events(self, stream: str, count: int = 10) -> list[RecentEvent]:
+        """The last events of a stream since the broker started, the oldest first; at most 20 are kept.
+
+        Raises UnknownStream, PermissionDenied.
+        """
+        return await self._run(self._administration.last_events(stream, count))
+
+    async def explain(self, format: Drawing = "text") -> str:
+        """The automata of the running broker, and how much they hold, as text; or a picture as dot, mermaid or svg.
+
+        Raises LimitExceeded if it is too large for a message; PermissionDenied for all but administrators.
+        """
+        return await self._run(self._administration.explain(format))
