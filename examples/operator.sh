@@ -14,6 +14,7 @@ stop() {
 trap stop EXIT
 
 start() { # FOLDER: serve from the journal there, and wait until it listens
+    : >"$work/log"
     printf '[journal]\npath = "%s"\n' "$1" >"$work/broker.toml"
     foretell serve --config "$work/broker.toml" --subscriptions "$work/streams.toml" --address "$address" \
         >"$work/log" 2>&1 &
