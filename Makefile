@@ -45,7 +45,7 @@ demo: $(VENV)/.demo  ## a broker, two days of real flights, and what its subscri
 	@$(BIN)/foretell demo
 
 test: export HYPOTHESIS_PROFILE := test
-test: require-toolchain $(VENV)/.dev  ## every gate on every commit: lint, types, and all tests with fewer examples; 13 minutes
+test: require-toolchain $(VENV)/.dev  ## every gate on every commit: lint, types, and all tests with fewer examples; a quarter of an hour
 	@$(GATES)
 	@$(PYTEST) -m 'not verify' --native $(NATIVE) $(ON_NATIVE)
 	@$(PYTEST) -m 'not verify' --wheels $(WHEELS) $(ON_SOURCES)

@@ -73,7 +73,7 @@ def _document(compiled: type[Any], member: ast.FunctionDef, known: dict[str, Any
 def _calling(method: Any, member: ast.FunctionDef, compiled: type[Any], known: dict[str, Any]) -> Any:
     """A function with the signature and text of `member` that calls a compiled method.
 
-    It names each parameter: a call costs a tenth of one that passes on `*arguments` and `**options`.
+    It names each parameter: to pass on `*arguments` and `**options` made a publish of one event 15 % slower.
     """
     arguments = member.args
     given: list[ast.expr] = [_name(each) for each in [*arguments.posonlyargs, *arguments.args]]

@@ -334,6 +334,7 @@ class Kernel:
         again: list[Send] = []
         self._by_stream.prune(self._engine.streams)
         self._by_subscription.prune(self._attachments.definitions)
+        self._intake.recent.tick()
         if self._intake.work is None:  # else at a later tick: the batch in work must match what would be released here
             if now >= self._left_until:
                 self._attachments.abandon()

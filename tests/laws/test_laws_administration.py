@@ -63,16 +63,22 @@ def test_a_cursor_counts_as_done_what_was_acknowledged_or_set_aside(
 texts = st.lists(st.text(max_size=3), min_size=1, max_size=2 * RECENT_EVENTS_MAX)
 
 
-@given(st.lists(st.tuples(st.sampled_from("ab"), texts), max_size=10), st.integers(1, 30))
-def test_the_last_events_are_the_last(batches: list[tuple[str, list[str]]], count: int) -> None:
+few = st.lists(st.text(max_size=3), min_size=1, max_size=2)
+noted = st.tuples(st.sampled_from("ab"), texts | few, st.booleans())
+
+
+@given(st.lists(noted, max_size=10) | st.lists(noted, min_size=45, max_size=60), st.integers(1, 30))
+def test_the_last_events_are_the_last(batches: list[tuple[str, list[str], bool]], count: int) -> None:
     recent = RecentEvents()
     all_of: dict[str, list[tuple[int, str]]] = {"a": [], "b": []}
     number = 0
-    for stream, values in batches:
+    for stream, values, ticks in batches:
         ids = range(number, number + len(values))
         number += len(values)
         recent.note(BatchTaken(stream, [5] * len(values), [(value,) for value in values], ids))
         all_of[stream] += zip(ids, values, strict=True)
+        if ticks:
+            recent.tick()
         recent.check_invariants()
     for stream, expected in all_of.items():
         found = recent.last(stream, ("x",), count)

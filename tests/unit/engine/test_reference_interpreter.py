@@ -98,7 +98,7 @@ def test_where_theta_holds_and_the_loop_fails_no_arc_is_taken() -> None:
     rises = normalise(Comparison(">", GROUP, Register(-1, 1, "int")))
     arcs = (Arc(0, 1, letter("A")), Arc(1, 1, rises, kind=Kind.LOOP), Arc(1, 2, ALWAYS, output=(Duration(True),)))
     interpreter = Interpreter(Automaton((State("S"), State("S")), arcs, SCHEMA))
-    matches = [m for t, g in enumerate([1, 2, 2, 3], 1) for m in interpreter.feed("S", t, t, ("AXXX"[t - 1], g), t)]
+    matches = [m for t, g in enumerate([1, 2, 2, 3], 1) for m in interpreter.feed("S", t, t, ("AZZZ"[t - 1], g), t)]
     assert [(match.taken[-1].event.item, match.values) for match in matches] == [(2, (2,))]
     assert not [run for run in interpreter.runs if run.ended > 4]
 

@@ -101,9 +101,9 @@ def _regions(comparisons: list[Comparison]) -> Iterator[Truths]:
     """The ways in which comparisons of one key can hold together."""
     asked = {comparison: wanted for comparison in comparisons if (wanted := _asks_for_null(comparison)) is not None}
     yield {comparison: asked.get(comparison, False) for comparison in comparisons}  # null
-    told = {comparison: not wanted for comparison, wanted in asked.items()}
+    of_values = {comparison: not wanted for comparison, wanted in asked.items()}
     for truths in _regions_of_values([comparison for comparison in comparisons if comparison not in asked]):
-        yield truths | told
+        yield truths | of_values
 
 
 def _asks_for_null(comparison: Comparison) -> bool | None:

@@ -132,7 +132,7 @@ class FoldCell(GroupCell):
         self._stamps = Stamps() if stamps is None else stamps
         self._runs: list[FoldRun] = []
         self._number: i64 = 0  # of the newest run
-        self._told: i64 = -1  # the run that the newest stamp is for
+        self._stamped: i64 = -1  # the run that the newest stamp is for
         self._x: Floats = filled(template.d, INFINITY)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
@@ -141,7 +141,7 @@ class FoldCell(GroupCell):
         length = time - start + 1
         runs = self._runs
         n: i64 = len(runs)  # new runs come behind these
-        self._told = -1
+        self._stamped = -1
         self._begin(row, time, event, length)
         kept: i64 = 0
         before: i64 = -1
@@ -216,8 +216,8 @@ class FoldCell(GroupCell):
                 continue
             found = out.members_upto
             if members.find(x, 0, run.first, out) > 0 and template.unions:
-                if run.number != self._told:
-                    self._told = run.number
+                if run.number != self._stamped:
+                    self._stamped = run.number
                     self._stamps.next()
                 self._stamps.thin(out, found)
         if out.members_upto > begun:
