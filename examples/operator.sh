@@ -8,7 +8,10 @@ here=$(dirname "$0")
 work=$(mktemp -d)
 broker=
 stop() {
-    [ -z "$broker" ] || kill "$broker" 2>/dev/null || true
+    if [ -n "$broker" ]; then
+        kill "$broker" 2>/dev/null || true
+        wait "$broker" 2>/dev/null || true # it writes a checkpoint as it ends: only then is its folder nobody's
+    fi
     rm -rf "$work"
 }
 trap stop EXIT
