@@ -42,6 +42,6 @@ def fitting(
 
 
 def _length(stream: StreamDefinition, name: str, column: Sequence[Any]) -> int:
-    if not isinstance(column, Sized):
+    if not isinstance(column, (list, tuple, range)) and not isinstance(column, Sized):  # the second is slow
         raise EventError(f"stream {stream.name!r}: expected a sequence of {name}, found {shown(column)}")
     return len(column)

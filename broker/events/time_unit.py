@@ -67,7 +67,7 @@ def instants_of(values: Sequence[Any], unit: TimeUnit | None = None) -> Sequence
     `values`: a sequence of what `instant_of` takes, an array of numpy, or a Series or an Index of pandas. An error says
     at which index. Raises EventError.
     """
-    if type(values) in (list, tuple, range):
+    if isinstance(values, (list, tuple, range)):
         plain = not len(values) or type(values[0]) is int
         if plain and (unit is None or unit == "us"):
             return values

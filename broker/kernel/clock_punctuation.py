@@ -74,9 +74,12 @@ class ClockPunctuation:
             self._blocking -= self._idle(stream) is None
 
     def due(self, now: int) -> int | None:
-        """When the clock has to punctuate; None: not before another input. O(1) while nothing waits."""
+        """When the clock has to punctuate; None: not before another input. O(1) while nothing waits, or
+        a stream does not let the clock punctuate."""
+        if self._blocking or not self._clock_guard.settled:
+            return None
         moment = self._engine.due
-        if moment is None or self._blocking or not self._clock_guard.settled:
+        if moment is None:
             return None
         due = moment + 1 + self._behind()
         for stream, heard in self._heard.items():

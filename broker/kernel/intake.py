@@ -7,7 +7,7 @@ answered. At most one batch is in work.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, final
 
 from ..events import DuplicateEvent, EarlyEvent, LateEvent
@@ -194,7 +194,8 @@ class Intake:
 
     def promised(self, request: Numbered, published: Published) -> Published:
         """The answer to a request: its receipt, with what it survives."""
-        return replace(published, correlation=request.correlation, durability=self._durability)
+        of = published
+        return Published(request.correlation, of.count, of.newest, of.first_id, of.refused, self._durability)
 
     def statistics(self) -> dict[str, int]:
         """Totals over all batches."""

@@ -153,9 +153,9 @@ class Broker:
             patience = next_tick - time.monotonic()
             if self._router.waiting or self.stopping:
                 patience = min(patience, RETRY_SECONDS)
-            due = self._gate.patience(wall_clock())
-            patience = patience if due is None else min(patience, due)
-            patience = min(patience, self._clock_patience())
+            now = wall_clock()
+            due = self._gate.patience(now)
+            patience = min(patience if due is None else min(patience, due), self._clock_patience(now))
             if self._deaf != (self._gate.crowded or self._scheduler.full):
                 self._deaf = not self._deaf
                 poller.modify(self._router.socket, 0 if self._deaf else zmq.POLLIN)
@@ -173,7 +173,7 @@ class Broker:
             if self._kernel.has_work(self._router.full):
                 self._scheduler.make_results(self._router.full)
                 self._send_released()
-            if self._clock_patience() <= 0:
+            if self._clock_patience(wall_clock()) <= 0:
                 self._punctuated = time.monotonic()
                 self._scheduler.punctuate()
                 self._send_released()
@@ -189,9 +189,8 @@ class Broker:
             raise self._gate.failed
         self._gate.close(wall_clock(), self._kernel.work is None)
 
-    def _clock_patience(self) -> float:
+    def _clock_patience(self, now: int) -> float:
         """Seconds until the clock has to punctuate; TICK_SECONDS at most."""
-        now = wall_clock()
         due = self._kernel.due(now)
         if due is None:
             return TICK_SECONDS
