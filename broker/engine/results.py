@@ -16,7 +16,7 @@ from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .composed import Composed
 from .executors.completions import Completions
 from .executors.epoch_matches import EpochMatches
-from .executors.matches import Item, Lineage, Matched, contributed, flattened, ids, trace_of
+from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
 from .subscriber import Subscriber, digest
@@ -189,7 +189,7 @@ class Results(Sequence[Match]):
             start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
         told = flattened(lineage) if subscriber.lineage else None
-        data = dict(zip(target.outcome.names, values, strict=True))
+        data = _named(target.outcome.names, values)
         identity = digest(self._identity_of(subscriber), trace, ordinal)
         return Match(subscriber.name, identity, start, end, told, data)
 
@@ -214,16 +214,13 @@ class Results(Sequence[Match]):
         else:
             identity = digest(prefix, trace_of(matched), 0)
         tuples = None if composed.each_one else composed.count()
-        data = dict(zip(outcome.names, values, strict=True))
+        data = _named(outcome.names, values)
         start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
         if not subscriber.shows_lineage():
             return Match(name, identity, start, end, None, data, None, tuples, incomplete, lifetime=lifetime)
         names = subscriber.form.operands
         lineage = contributed(matched)
-        bindings: dict[str, list[int]] | None = {} if names else None
-        if bindings is not None:
-            for component, item, _ in matched.assigned:
-                bindings.setdefault(names[component], []).extend(ids(item))
+        bindings = bound(matched, names) if names else None
         expansion = None if composed.each_one else source.expansion(names)
         return Match(
             name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion,
@@ -315,6 +312,14 @@ class Results(Sequence[Match]):
     def _composed_before(self, block: int) -> list[int]:
         """The matches of machines in earlier blocks, which have no ordinals."""
         return [self.block_upto[other] - 1 for other in self.composed if other < block]
+
+
+def _named(names: tuple[str, ...], values: Row) -> dict[str, Any]:
+    """The values by name, of which there are as many. (A call of zip with an option costs more than the loop.)"""
+    made: dict[str, Any] = {}
+    for at in range(len(names)):
+        made[names[at]] = values[at]
+    return made
 
 
 def expanded(results: Sequence[Any]) -> Iterable[Any]:

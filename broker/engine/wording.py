@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 from ..events.errors import DefinitionError
 from ..events.instant import format_duration
-from ..language.shapes import QueryShape
+from ..language.shapes import PERCENT, QueryShape, percentage_of
 from .literals import LiteralFields, Literals, with_literals
 
 PLAIN: Final = 0  # a number or a string as in expressions
@@ -24,7 +24,8 @@ LARGEST_UNIT: Final = -1  # a duration in the largest unit that divides it
 class Wording:
     """The pieces of text around literals; `numbers` says which literal stands between two pieces.
 
-    `units`: PLAIN, LARGEST_UNIT, or for a duration the microseconds of the unit that the next piece names.
+    `units`: PLAIN, LARGEST_UNIT, PERCENT if the next piece begins with the sign, or for a duration the microseconds
+    of the unit that the next piece names.
     """
 
     pieces: tuple[str, ...]
@@ -33,15 +34,19 @@ class Wording:
 
     def text(self, literals: Literals) -> str:
         """The text with these literals. Raises DefinitionError for a duration that its unit cannot express."""
-        parts = [self.pieces[0]]
-        for number, unit, piece in zip(self.numbers, self.units, self.pieces[1:], strict=True):
-            literal = literals[number]
+        pieces = self.pieces
+        parts = [pieces[0]]
+        for at in range(len(self.numbers)):
+            literal, unit = literals[self.numbers[at]], self.units[at]
             if unit == PLAIN:
                 parts.append("'" + literal.replace("'", "''") + "'" if isinstance(literal, str) else repr(literal))
+            elif unit == PERCENT:
+                assert isinstance(literal, float)
+                parts.append(percentage_of(literal))
             else:
                 assert isinstance(literal, int)
                 parts.append(format_duration(literal) if unit == LARGEST_UNIT else _counted(literal, unit))
-            parts.append(piece)
+            parts.append(pieces[at + 1])
         return "".join(parts)
 
     def says(self, literals: Literals, text: str) -> bool:

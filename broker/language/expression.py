@@ -18,6 +18,7 @@ from ..events.errors import EventError
 from ..events.instant import parse_duration
 from .diagnostics import Misread, quoted
 from .limits import INTEGER_BITS_MAX, NAME_CHARACTERS_MAX, NUMBER_DIGITS_MAX, STRING_BYTES_MAX, byte_length
+from .shapes import fraction
 from .syntax import (
     And,
     ArithmeticExpression,
@@ -149,10 +150,8 @@ class ExpressionReader(Transformer[Token, Expression]):
         return Number(_value(children[0], str(children[0])), place(children[0]))
 
     def percentage(self, children: list[Token]) -> Number:
-        # Changing the exponent rounds only once, unlike a division: 80% is exactly the float 0.8.
-        mantissa, _, exponent = children[0].rstrip("%").lower().partition("e")
         _check_digits(children[0])
-        return Number(_value(children[0], f"{mantissa}e{int(exponent or 0) - 2}"), place(children[0]))
+        return Number(_value(children[0], fraction(children[0])), place(children[0]))
 
     def duration(self, children: list[Token]) -> Number:
         number, unit = children

@@ -78,11 +78,11 @@ class Player:
         results: list[Result] = []
         for each in found:
             before = len(results)
-            for assigned, start, end, values, *_ in each.all():
+            for match in each.all():
                 parts: list[list[int]] = [[] for _ in self.plan.steps]
-                for component, item, _ in assigned:
+                for component, item, _ in match.assigned:
                     parts[component].append(item)
-                results.append((tuple(map(tuple, parts)), start, end, values))
+                results.append((tuple(map(tuple, parts)), match.start, match.end, match.values))
             assert len(results) - before == each.amount()
         return results
 

@@ -21,7 +21,7 @@ from broker.events.schema import Schema
 from broker.language import cayuga
 from broker.language.cayuga.printer import print_query
 from broker.language.cayuga.syntax import CelQuery
-from broker.language.shapes import Literal, QueryShape, shape_of
+from broker.language.shapes import PERCENT, Literal, QueryShape, percentage_of, shape_of
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
@@ -34,7 +34,25 @@ def exchanged(text: str, shape: QueryShape, literals: Sequence[Literal]) -> str:
     """The text with other literals; a duration is written in the unit that follows it."""
     parts: list[str] = []
     for piece, literal, unit in zip(shape.pieces(), literals, shape.units):
-        parts += [piece, written(literal if unit == 0 else int(literal) // unit)]
+        if unit == PERCENT:
+            parts += [piece, percentage_of(float(literal))]
+        else:
+            parts += [piece, written(literal if unit == 0 else int(literal) // unit)]
+    return "".join([*parts, shape.pieces()[-1]])
+
+
+@st.composite
+def with_percentages(draw: st.DrawFn, text: str) -> str:
+    """The text with some of its decimal numbers written as percentages."""
+    shape = shape_of(text)
+    if shape is None:
+        return text
+    parts: list[str] = []
+    for piece, literal, unit in zip(shape.pieces(), shape.literals, shape.units):
+        if isinstance(literal, float) and draw(st.booleans()):
+            parts += [piece, percentage_of(literal), "%"]
+        else:
+            parts += [piece, written(literal if unit == 0 else int(literal) // unit)]
     return "".join([*parts, shape.pieces()[-1]])
 
 
@@ -50,7 +68,7 @@ def others(draw: st.DrawFn, shape: QueryShape) -> list[Literal]:
     for literal, unit in zip(shape.literals, shape.units):
         if draw(st.integers(0, 3)) == 0:
             found.append(literal)
-        elif unit:
+        elif unit > 0:
             found.append(unit * draw(st.integers(0, 5)))
         else:
             found.append(draw(kinds[type(literal)]))
@@ -97,6 +115,7 @@ def engines(schemas: dict[str, Schema], off: tuple[str, ...]) -> tuple[Engine, E
 
 def compare(schemas: dict[str, Schema], language: str, text: str, data: st.DataObject, **options: Any) -> None:
     """The text makes the template; another text of its shape is bound to it, and parsed by an engine without any."""
+    text = data.draw(with_percentages(text))
     shape = shape_of(text)
     assume(shape is not None)
     assert shape is not None

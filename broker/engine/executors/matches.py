@@ -8,7 +8,7 @@ Here: that form. Not here: making it from a representation (each executor), choo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -54,7 +54,9 @@ Stretch: TypeAlias = "tuple[list[Item], int, int]"
 """Consecutive events: a list, the index of the first one, and that behind the last one."""
 
 
-class Matched(NamedTuple):
+@final
+@mypyc_attr(acyclic=True)
+class Matched:
     """A match: its events, the times of the first and the last one, and its values.
 
     The events are in the order of the operands or of the stream. If they are a `stretch` of a partition, `assigned` has
@@ -62,13 +64,35 @@ class Matched(NamedTuple):
     from when, and to when, all its events live; None for no end.
     """
 
-    assigned: Assigned
-    start: int
-    end: int
-    values: Row
-    trace: int | None = None
-    lifetime: tuple[int, int | None] | None = None
-    stretch: Stretch | None = None
+    __slots__ = ("assigned", "end", "lifetime", "start", "stretch", "trace", "values")
+
+    def __init__(
+        self,
+        assigned: Assigned,
+        start: int,
+        end: int,
+        values: Row,
+        trace: int | None = None,
+        lifetime: tuple[int, int | None] | None = None,
+        stretch: Stretch | None = None,
+    ) -> None:
+        self.assigned = assigned
+        self.start = start
+        self.end = end
+        self.values = values
+        self.trace = trace
+        self.lifetime = lifetime
+        self.stretch = stretch
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Matched) and self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash((self.start, self.end, self.values))
+
+    def _fields(self) -> tuple[Any, ...]:
+        span = (self.start, self.end, self.lifetime)
+        return (self.assigned, span, self.values, self.trace, self.stretch)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -141,11 +165,37 @@ def contributed(matched: Matched) -> list[int]:
     found: list[int] = []
     if matched.stretch is None:
         for _, item, _ in matched.assigned:
-            found += ids(item)
+            if isinstance(item, int):
+                found.append(item)
+            else:
+                found.extend(item[1])
     else:
         items, first, upto = matched.stretch
-        for item in items[first:upto]:
-            found += ids(item)
+        for at in range(first, upto):
+            item = items[at]
+            if isinstance(item, int):
+                found.append(item)
+            else:
+                found.extend(item[1])
+    return found
+
+
+def bound(matched: Matched, names: tuple[str, ...]) -> dict[str, list[int]]:
+    """By the names of the components, the ids of the events that were assigned to each. O(events)."""
+    found: dict[str, list[int]] = {}
+    before = -1
+    events: list[int] = []
+    for component, item, _ in matched.assigned:
+        if component != before:
+            before = component
+            known = found.get(names[component])
+            events = [] if known is None else known
+            if known is None:
+                found[names[component]] = events
+        if isinstance(item, int):
+            events.append(item)
+        else:
+            events.extend(item[1])
     return found
 
 

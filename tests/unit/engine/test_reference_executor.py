@@ -83,7 +83,8 @@ def test_time_completes_what_waits_for_it() -> None:
     assert (host.machine.alarm, host.machine.statistics()["reference_waiting"]) == (4, 1)
     assert host.take("S", 4, "C", 0, 0.0, 0.0) == []
     (source,) = host.take("S", 5, "C", 0, 0.0, 0.0)
-    assert (source.amount(), source.one()) == (1, Matched([(0, 0, 1)], 1, 1, ()))
+    found = source.one()
+    assert (source.amount(), found.assigned, found.start, found.end, found.values) == (1, [(0, 0, 1)], 1, 1, ())
     assert host.machine.alarm > 99
 
 
