@@ -16,6 +16,7 @@ from broker.wire.administration_messages import (
     EVENTS,
     EXPLANATION,
     MOVE_CURSOR,
+    REPLACE_SUBSCRIPTION,
     SESSIONS,
 )
 
@@ -120,8 +121,18 @@ class AdministrationCalls:
         checked_subscription_name(name)
         yield from self._administer(DELETE_SUBSCRIPTION, name, None)
 
-    def _administer(self, action: str, name: str, position: int | None) -> Call[None]:
-        request = partial(Administer, action=action, name=name, position=position)
+    def replace_subscription(self, name: str, language: str | None, query: str, keep_runs: bool) -> Call[None]:
+        """Give a subscription another text."""
+        checked_subscription_name(name)
+        checked_text("language", language or "")
+        checked_text("query", query)
+        details = {"language": language or "", "query": query, "keep_runs": bool(keep_runs)}
+        yield from self._administer(REPLACE_SUBSCRIPTION, name, None, details)
+
+    def _administer(
+        self, action: str, name: str, position: int | None, details: Mapping[str, Any] | None = None
+    ) -> Call[None]:
+        request = partial(Administer, action=action, name=name, position=position, details=details or {})
         expected((yield self._session.request(request)), Done)
 
     def _page(self, make: Callable[[int], Inspect]) -> Call[Inspected]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TypeVar
 
+from broker.language.names import LanguageName
+
 from .administration import AdministrationCalls, CursorInfo, Drawing, RecentEvent, SessionInfo
 from .aio_connection import AioConnection
 from .calls import Call
@@ -56,6 +58,17 @@ class Operating(ABC):
         Raises UnknownSubscription, DefinitionError; PermissionDenied for all but administrators.
         """
         await self._run(self._administration.delete_subscription(name))
+
+    async def replace_subscription(
+        self, name: str, query: str, language: LanguageName | None = None, *, keep_runs: bool = False
+    ) -> None:
+        """Give a subscription another text, by default of its language, for all who have it; its options stay. Without
+        its runs it begins anew; with them the texts may differ in named arcs of AFA only.
+
+        Raises UnknownSubscription, QueryError, DefinitionError, and Unsupported if the runs cannot be kept;
+        PermissionDenied for all but administrators and for a stream that one who has the subscription may not read.
+        """
+        await self._run(self._administration.replace_subscription(name, language, query, keep_runs))
 
     async def last_events(self, stream: str, count: int = 10) -> list[RecentEvent]:
         """The last events of a stream since the broker started, the oldest first; at most 20 are kept.

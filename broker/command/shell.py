@@ -21,6 +21,7 @@ from .administration import (
     delete_subscription,
     forget,
     move_cursor,
+    replace_subscription,
     sessions,
     tail,
 )
@@ -73,6 +74,7 @@ for command in (
     subscriptions,
     update,
     probability,
+    replace_subscription,
     delete_subscription,
     sessions,
     close_session,

@@ -128,14 +128,18 @@ class Catalog:
         """Parse a definition. Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
         return self.forms.parse(definition)
 
-    def compile(self, parsed: Parsed, since: int) -> Subscriber:
-        """Compile a subscription and check it against all known names; changes nothing."""
+    def compile(self, parsed: Parsed, since: int, replaced: Subscriber | None = None) -> Subscriber:
+        """Compile a subscription and check it against all known names, without the one that it replaces; changes
+        nothing."""
         definition = parsed.definition
         form, literals = self.forms.form(parsed, since)
         own = None if form.written.says(literals, definition.query) else definition.query
         subscriber = self.forms.bound(Subscriber(definition.name, form, literals, own, definition.lineage, since, 0))
         subscriber.results = definition.results
-        self._check_new(definition.name, form)
+        if replaced is None:
+            self._check_new(definition.name, form)
+        else:
+            self._check_replacement(replaced, form)
         return subscriber
 
     def bound(self, name: str, prepared: Prepared, lineage: bool | None, since: int) -> Subscriber:
@@ -158,16 +162,33 @@ class Catalog:
         if form.publish is not None:
             self._check_published(name, form.publish, form)
 
+    def _check_replacement(self, replaced: Subscriber, form: Form) -> None:
+        """As for a new one; what only the replaced one publishes stays for those that read it, and is not there for
+        itself."""
+        name, stream = replaced.name, replaced.form.publish
+        alone = None if stream is None or self.published[stream].publishers > 1 else stream
+        if alone is not None and any(source == alone for source, _ in form.sources):
+            raise DefinitionError(f"subscription {name!r}: it would read the stream {alone!r}, which only it publishes")
+        if alone is not None and alone != form.publish and self.published[alone].readers:
+            raise DefinitionError(
+                f"subscription {name!r}: {self._readers(alone)[0]!r} reads the stream {alone!r}, which only this one"
+                f" publishes; expected PUBLISH {alone} in the new text"
+            )
+        if form.publish is not None:
+            unread = alone == form.publish and not self.published[alone].readers
+            self._check_published(name, form.publish, form, unread)
+
     def check_publish(self, name: str, stream: str | None) -> None:
         """Raise DefinitionError if results would flow into a declared stream."""
         if stream in self.streams:
             raise DefinitionError(f"subscription {name!r}: cannot publish {stream!r}, a declared stream has this name")
 
-    def _check_published(self, name: str, stream: str, form: Form) -> None:
+    def _check_published(self, name: str, stream: str, form: Form, anew: bool = False) -> None:
+        """`anew`: the stream has no other publisher, and no reader."""
         self.check_publish(name, stream)
         if stream in self._upstream([source for source, _ in form.sources]):
             raise DefinitionError(f"subscription {name!r}: it would read its own results through the stream {stream!r}")
-        other = self.published.get(stream)
+        other = None if anew else self.published.get(stream)
         if other is not None and _columns(other.schema) != _columns(form.schema):
             raise DefinitionError(
                 f"subscription {name!r}: the stream {stream!r} is published already with another schema:"
@@ -208,14 +229,16 @@ class Catalog:
         """Raise DefinitionError if other subscriptions would lose their input when this one leaves."""
         stream = subscriber.form.publish
         published = None if stream is None else self.published[stream]
-        if published is not None and published.publishers == 1 and published.readers:
-            readers = [
-                n for n, s in self.subscriptions.items() if any(source == stream for source, _ in s.form.sources)
-            ]
+        if stream is not None and published is not None and published.publishers == 1 and published.readers:
+            reader = self._readers(stream)[0]
             raise DefinitionError(
-                f"subscription {subscriber.name!r}: {readers[0]!r} reads the stream {stream!r}, which only"
+                f"subscription {subscriber.name!r}: {reader!r} reads the stream {stream!r}, which only"
                 f" this one publishes; unsubscribe that first"
             )
+
+    def _readers(self, stream: str) -> list[str]:
+        """The names of the subscriptions that read a stream. O(subscriptions)."""
+        return [n for n, s in self.subscriptions.items() if any(source == stream for source, _ in s.form.sources)]
 
     def leave(self, subscriber: Subscriber) -> None:
         form = subscriber.form

@@ -70,6 +70,10 @@ class EnginePort(Protocol):
 
     def unsubscribe(self, name: str) -> Any: ...
 
+    def replace(self, name: str, query: str, language: str, keep_runs: bool) -> Iterable[EngineResult]:
+        """Give a subscription another text; it begins anew, or keeps its runs."""
+        ...
+
     def publish(
         self,
         stream: str,

@@ -154,7 +154,7 @@ class Kernel:
             self._intake, self._check_open,
         )  # fmt: skip
         self._administration = Administration(
-            engine, self._admission, self._sessions, self._session_requests, self._subscribing, self._intake.recent
+            engine, self._admission, self._sessions, self._session_requests, self._subscribing, self._intake
         )
         self._handlers = self._requests()
         self._left_until: int | None = None

@@ -52,6 +52,17 @@ class SubscriptionRemoved:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class SubscriptionReplaced:
+    """A subscription got another text, and began anew or kept its runs."""
+
+    name: str
+    language: str
+    query: str
+    keep_runs: bool
+
+
+@final
 @dataclass(slots=True)  # not frozen: one is made for each batch, and a frozen one takes six times as long
 class BatchTaken:
     """The accepted events of a batch. `client` and `message` identify a repetition of the request.
@@ -221,6 +232,7 @@ Record: TypeAlias = (
     StreamDeclared
     | SubscriptionAdded
     | SubscriptionRemoved
+    | SubscriptionReplaced
     | BatchTaken
     | ClockTick
     | Punctuated

@@ -29,6 +29,7 @@ from ..kernel.records import (
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
+    SubscriptionReplaced,
     TimeWasReset,
     Updated,
 )
@@ -87,6 +88,10 @@ class ReplicatedState:
             case SubscriptionRemoved(name):
                 engine.unsubscribe(name)
                 self.sources.remove(name)
+            case SubscriptionReplaced(name):
+                before = self.sources.of(name)
+                self.cursors.keep_all(engine.replace(name, record.query, record.language, record.keep_runs))
+                self.sources.replace(name, before)
             case CursorAdded():
                 self.cursors.add(record)
             case CursorMoved():

@@ -31,6 +31,7 @@ from ..kernel.records import (
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
+    SubscriptionReplaced,
     TimeWasReset,
     Updated,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "StreamDeclared",
     "SubscriptionAdded",
     "SubscriptionRemoved",
+    "SubscriptionReplaced",
     "TimeWasReset",
     "Updated",
     "decode",
@@ -94,6 +96,7 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     19: (Updated, (_TEXT, (list,), (list,), _NUMBER_OR_NONE, _NUMBER_OR_NONE, _TEXT_OR_NONE, _NUMBER_OR_NONE)),
     20: (StreamClocked, (_TEXT, (bool,))),
     21: (CursorPlaced, (_TEXT, _NUMBER)),
+    22: (SubscriptionReplaced, (_TEXT, _TEXT, _TEXT, (bool,))),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
 fields is another kind, and the earlier kind is read with defaults for them."""

@@ -16,12 +16,14 @@ from broker.events import (
     DefinitionError,
     Disorder,
     EventError,
+    ForetellError,
     LateEvent,
     QueryError,
     Schema,
     StreamDefinition,
     UnknownStream,
     UnknownSubscription,
+    Unsupported,
     check_rows,
     check_starts,
     check_times,
@@ -123,6 +125,18 @@ class SmallEngine:
         if any(each.query == f"after {name}" for each in self.subscriptions.values()):
             raise DefinitionError(f"subscription {name!r} is read by others")
         del self.subscriptions[name]
+
+    def replace(self, name: str, query: str, language: str, keep_runs: bool) -> list[SmallResult]:
+        before = self.subscriptions[name]
+        if keep_runs and before.query != query:
+            raise Unsupported(f"subscription {name!r}: it can only begin anew")
+        del self.subscriptions[name]
+        try:
+            self.subscribe(name, language=language, query=query)
+        except ForetellError:
+            self.subscriptions[name] = before
+            raise
+        return []
 
     def publish(
         self,

@@ -97,6 +97,12 @@ def subscribes(name: str, cursor: str | None) -> Subscribe:
     return Subscribe(2, name, "cayuga", query, None, None, None, 5, **options)
 
 
+def replaces(name: str, reads: str, publishes: str, keep_runs: bool) -> Administer:
+    query = f"SELECT * FROM FILTER{{price > 2}}({reads}) PUBLISH {publishes}"
+    details = {"language": "", "query": query, "keep_runs": keep_runs}
+    return Administer(10, "replace-subscription", name, None, details)
+
+
 requests = st.one_of(
     st.builds(subscribes, NAMES, st.none() | NAMES),
     st.builds(Unsubscribe, st.just(3), NAMES),
@@ -108,6 +114,7 @@ requests = st.one_of(
     st.builds(Settle, st.just(7), NAMES, POSITIONS.map(lambda each: (each,)), st.booleans()),
     st.builds(Administer, st.just(8), st.just("move-cursor"), NAMES, POSITIONS),
     st.builds(Administer, st.just(9), st.just("delete-subscription"), NAMES),
+    st.builds(replaces, NAMES, st.sampled_from(["Stock", "A", "B"]), st.sampled_from(["A", "B", "C"]), st.booleans()),
 )
 
 
