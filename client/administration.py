@@ -12,6 +12,7 @@ from broker.wire import Administer, Done, Inspect, Inspected
 from broker.wire.administration_messages import (
     CLOSE_SESSION,
     CURSORS,
+    DELETE_STREAM,
     DELETE_SUBSCRIPTION,
     EVENTS,
     EXPLANATION,
@@ -120,6 +121,11 @@ class AdministrationCalls:
         """Delete a subscription for all."""
         checked_subscription_name(name)
         yield from self._administer(DELETE_SUBSCRIPTION, name, None)
+
+    def delete_stream(self, name: str) -> Call[None]:
+        """Delete a stream."""
+        checked_text("stream", name)
+        yield from self._administer(DELETE_STREAM, name, None)
 
     def replace_subscription(self, name: str, language: str | None, query: str, keep_runs: bool) -> Call[None]:
         """Give a subscription another text."""

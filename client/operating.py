@@ -67,6 +67,13 @@ class Operating(ABC):
         """
         self._run(self._administration.replace_subscription(name, language, query, keep_runs))
 
+    def delete_stream(self, name: str) -> None:
+        """Delete a stream that no subscription reads. Its events that are not final are gone, and nothing waits for it.
+
+        Raises UnknownStream, DefinitionError; PermissionDenied for all but administrators.
+        """
+        self._run(self._administration.delete_stream(name))
+
     def last_events(self, stream: str, count: int = 10) -> list[RecentEvent]:
         """The last events of a stream since the broker started, the oldest first; at most 20 are kept.
 

@@ -105,6 +105,16 @@ def replace_subscription(
     typer.echo(f"replaced {name}")
 
 
+def delete_stream(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.", show_default=False)],
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Delete a stream that no subscription reads or publishes."""
+    with connect(broker) as client:
+        client.delete_stream(name)
+    typer.echo(f"deleted {name}")
+
+
 def tail(
     stream: Annotated[str, typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False)],
     count: Annotated[int, typer.Option(metavar="N", min=1, help="How many events; 20 are kept.")] = 10,

@@ -18,6 +18,7 @@ from ..events.errors import ForetellError, QueryError
 from .administration import (
     close_session,
     cursors,
+    delete_stream,
     delete_subscription,
     forget,
     move_cursor,
@@ -76,6 +77,7 @@ for command in (
     probability,
     replace_subscription,
     delete_subscription,
+    delete_stream,
     sessions,
     close_session,
     cursors,

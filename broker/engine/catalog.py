@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, final
 
 from ..events.errors import DefinitionError, UnknownStream
 from ..events.names import checked_subscription_name
@@ -21,6 +21,8 @@ from .options import Options
 from .prepared import Prepared
 from .subscriber import Form, Subscriber
 from .target import Feed
+
+READERS_SHOWN: Final = 5
 
 
 @final
@@ -98,6 +100,21 @@ class Catalog:
             raise DefinitionError(f"stream {name!r}: a subscription publishes a stream of this name already")
         if self.streams.setdefault(name, definition) != definition:
             raise DefinitionError(f"stream {name!r} is declared already, with another definition")
+
+    def undeclare(self, name: str) -> StreamDefinition:
+        """Remove a stream. Raises UnknownStream, and DefinitionError if a subscription reads or publishes it."""
+        if name in self.published:
+            publisher = next((n for n, s in self.subscriptions.items() if s.form.publish == name), None)
+            raise DefinitionError(f"stream {name!r} is made of results: subscription {publisher!r} publishes it")
+        stream = self.stream(name)
+        readers = self._readers(name)
+        if readers:
+            shown = ", ".join(map(repr, readers[:READERS_SHOWN])) + ", ..." * (len(readers) > READERS_SHOWN)
+            word = "subscription" if len(readers) == 1 else f"{len(readers)} subscriptions"
+            raise DefinitionError(f"stream {name!r}: read by {word} {shown}")
+        del self.streams[name]
+        self.forms.forget()
+        return stream
 
     def stream(self, name: str) -> StreamDefinition:
         found = self.streams.get(name)

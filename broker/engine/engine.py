@@ -43,6 +43,7 @@ from .punctuation import newest, punctuate, release
 from .replacing import replace
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
+from .streams import remove_stream
 from .subscriber import Subscriber
 from .suspensions import failed
 from .target import ALWAYS_SINCE
@@ -87,6 +88,11 @@ class Engine(EngineView):
         """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
         engine has no clock, and only keeps `idle`. Raises DefinitionError."""
         self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
+
+    def remove_stream(self, name: str) -> JoinedResults:
+        """Remove a stream that no subscription reads, with its events that are not final; the results are those that
+        waited for it. Raises UnknownStream, and DefinitionError if subscriptions read or publish it."""
+        return self._all_done(remove_stream(self, name))
 
     def declare(self, definition: StreamDefinition) -> None:
         """Declare a stream as `add_stream` does."""

@@ -23,6 +23,7 @@ from .intake import Intake
 from .requests import Requests
 from .session_requests import SessionRequests
 from .sessions import Session, Sessions
+from .stream_requests import StreamRequests
 from .subscribing import Subscribing
 
 PAGE_ENTRIES_MAX: Final = 200
@@ -38,8 +39,8 @@ class Administration:
     """The handlers. They note each change in `audits`, which the caller empties."""
 
     __slots__ = (
-        "_admission", "_cursor_requests", "_engine", "_intake", "_session_requests", "_sessions", "_subscribing",
-        "audits",
+        "_admission", "_cursor_requests", "_engine", "_intake", "_session_requests", "_sessions", "_streams",
+        "_subscribing", "audits",
     )  # fmt: skip
 
     def __init__(
@@ -49,6 +50,7 @@ class Administration:
         sessions: Sessions,
         session_requests: SessionRequests,
         subscribing: Subscribing,
+        streams: StreamRequests,
         intake: Intake,
     ) -> None:
         self._engine = engine
@@ -57,6 +59,7 @@ class Administration:
         self._session_requests = session_requests
         self._subscribing = subscribing
         self._cursor_requests: CursorRequests = subscribing.cursor_requests
+        self._streams = streams
         self._intake = intake
         self.audits: list[Audit] = []
 
@@ -128,6 +131,7 @@ class Administration:
             asked.MOVE_CURSOR: self._move_cursor,
             asked.DELETE_SUBSCRIPTION: self._delete_subscription,
             asked.REPLACE_SUBSCRIPTION: self._replace_subscription,
+            asked.DELETE_STREAM: self._delete_stream,
         }
         action = actions.get(request.action)
         if action is None:
@@ -165,6 +169,10 @@ class Administration:
         language, query, keep_runs = _details(request, language=str, query=str, keep_runs=bool)
         language = language or self._subscribing.known[request.name].language
         results = self._subscribing.replace(session.account.user, request.name, language, query, keep_runs)
+        return [Send(key, Done(request.correlation)), *self._intake.distribute([results])]
+
+    def _delete_stream(self, key: bytes, session: Session, request: Administer) -> list[Send]:
+        results = self._streams.delete(session.account.user, request.name)
         return [Send(key, Done(request.correlation)), *self._intake.distribute([results])]
 
     def _check_subscription(self, session: Session, name: str) -> None:

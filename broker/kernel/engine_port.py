@@ -56,6 +56,10 @@ class EnginePort(Protocol):
         idle: int | None = None,
     ) -> Any: ...
 
+    def remove_stream(self, name: str) -> Iterable[EngineResult]:
+        """Remove a stream that no subscription reads; the results of those that waited for it."""
+        ...
+
     def subscribe(
         self,
         name: str,

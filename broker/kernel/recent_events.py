@@ -65,6 +65,13 @@ class RecentEvents:
             for number, time, row in zip(ids[first:], times[first:], rows[first:], strict=True)
         }
 
+    def forget(self, stream: str) -> None:
+        """Forget a stream that has gone."""
+        self._noted.pop(stream, None)
+        kept = self._kept.pop(stream, None)
+        if kept is not None:
+            self._size -= kept[1]
+
     def _last(self, stream: str) -> _Stretch:
         kept = self._kept.get(stream)
         ids: list[int] = []

@@ -28,6 +28,12 @@ class StreamDeclared:
 
 @final
 @dataclass(frozen=True, slots=True)
+class StreamRemoved:
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class SubscriptionAdded:
     """A subscription as the engine got it; `options` are those of later versions: `results`."""
 
@@ -230,6 +236,7 @@ class TimeWasReset:
 
 Record: TypeAlias = (
     StreamDeclared
+    | StreamRemoved
     | SubscriptionAdded
     | SubscriptionRemoved
     | SubscriptionReplaced

@@ -1,18 +1,19 @@
-"""Carries out requests about streams: declare one, reset its time. Not here: valid definitions (broker.events)."""
+"""Carries out requests about streams: declare, delete, reset the time. Not here: valid definitions (broker.events)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from typing import final
 
-from ..events import LimitExceeded
+from ..events import DefinitionError, LimitExceeded
 from ..wire import AddStream, Done, ResetTime, TimeReset
 from .answers import contradiction, stream_definition
-from .engine_port import EnginePort
+from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
 from .intake import Intake
 from .limits import Limits
-from .records import Record, StreamDeclared
+from .permissions import User
+from .records import Record, StreamDeclared, StreamRemoved
 from .records import TimeWasReset as TimeResetRecord
 from .requests import Requests
 from .sessions import Session
@@ -20,9 +21,10 @@ from .sessions import Session
 
 @final
 class StreamRequests:
-    """The handlers. `limits` may be replaced. `intake` has the newest times, and sends the results of resetting one."""
+    """The handlers. `limits` may be replaced. `intake` has the newest times, and sends the results of resetting one.
+    `configured`: the names of the configuration's streams, which stay as they are."""
 
-    __slots__ = ("_engine", "_intake", "_record", "limits")
+    __slots__ = ("_configured", "_engine", "_intake", "_record", "limits")
 
     def __init__(
         self,
@@ -30,10 +32,12 @@ class StreamRequests:
         limits: Limits,
         intake: Intake,
         record: Callable[[Record], None],
+        configured: Container[str] = (),
     ) -> None:
         self._engine = engine
         self._intake = intake
         self._record = record
+        self._configured = configured
         self.limits = limits
 
     def requests(self) -> Requests:
@@ -58,6 +62,24 @@ class StreamRequests:
             raise contradiction(existing, wanted)
         return [Send(key, Done(request.correlation))]
 
+    def delete(self, user: User, name: str) -> Iterable[EngineResult]:
+        """Delete a stream that no subscription reads; the results of those that waited for its events."""
+        user.check_admin(f"stream {name!r}")
+        engine, intake = self._engine, self._intake
+        self._check_changeable(name)
+        stream = engine.streams.get(name)
+        results = engine.remove_stream(name)
+        assert stream is not None, "the engine refuses to remove an unknown one"
+        intake.clock.forget(stream)
+        intake.receipts.forget_stream(name)
+        intake.recent.forget(name)
+        self._record(StreamRemoved(name))
+        return results
+
+    def _check_changeable(self, name: str) -> None:
+        if name in self._configured:
+            raise DefinitionError(f"stream {name!r} belongs to the broker's configuration")
+
     def _reset_time(self, key: bytes, session: Session, request: ResetTime, now: int) -> list[Send]:
         """Set the newest time back to that of the other streams, after this stream had a wrong time.
 
@@ -66,7 +88,7 @@ class StreamRequests:
         session.account.user.check_admin(f"stream {request.stream!r}")
         newest = self._intake.receipts.newest_but(request.stream)
         results = self._engine.reset_time(request.stream, None if newest is None else newest[0])
-        self._intake.receipts.reset_time(request.stream)
-        self._intake.clock.forget(request.stream)
+        self._intake.clock.forget(self._engine.streams[request.stream])
+        self._intake.receipts.forget_stream(request.stream)
         self._record(TimeResetRecord(request.stream, None if newest is None else newest[0]))
         return [Send(key, TimeReset(request.correlation, *(newest or (None, None)))), *self._intake.distribute(results)]

@@ -27,6 +27,7 @@ from ..kernel.records import (
     Retracted,
     StreamClocked,
     StreamDeclared,
+    StreamRemoved,
     SubscriptionAdded,
     SubscriptionRemoved,
     SubscriptionReplaced,
@@ -79,6 +80,9 @@ class ReplicatedState:
             case StreamDeclared():
                 order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
                 engine.add_stream(record.name, record.attributes, record.key, *order)
+            case StreamRemoved(name):
+                self.cursors.keep_all(engine.remove_stream(name))
+                self.receipts.forget_stream(name)
             case SubscriptionAdded():
                 engine.subscribe(
                     record.name, record.language, record.query, record.lineage, record.report, record.forecast,
@@ -105,7 +109,7 @@ class ReplicatedState:
             case TimeWasReset(stream, newest):
                 for ended in engine.reset_time(stream, newest):
                     self.cursors.keep_all(ended)
-                self.receipts.reset_time(stream)
+                self.receipts.forget_stream(stream)
             case ModelChanged(of, text):
                 engine.load_model(read_model(text, f"record {position}"))
                 self.model = of

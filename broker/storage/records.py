@@ -29,6 +29,7 @@ from ..kernel.records import (
     Retracted,
     StreamClocked,
     StreamDeclared,
+    StreamRemoved,
     SubscriptionAdded,
     SubscriptionRemoved,
     SubscriptionReplaced,
@@ -54,6 +55,7 @@ __all__ = [
     "Retracted",
     "StreamClocked",
     "StreamDeclared",
+    "StreamRemoved",
     "SubscriptionAdded",
     "SubscriptionRemoved",
     "SubscriptionReplaced",
@@ -97,6 +99,7 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     20: (StreamClocked, (_TEXT, (bool,))),
     21: (CursorPlaced, (_TEXT, _NUMBER)),
     22: (SubscriptionReplaced, (_TEXT, _TEXT, _TEXT, (bool,))),
+    23: (StreamRemoved, (_TEXT,)),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
 fields is another kind, and the earlier kind is read with defaults for them."""

@@ -23,6 +23,7 @@ CLOSE_SESSION: Final = "close-session"
 MOVE_CURSOR: Final = "move-cursor"
 DELETE_SUBSCRIPTION: Final = "delete-subscription"
 REPLACE_SUBSCRIPTION: Final = "replace-subscription"
+DELETE_STREAM: Final = "delete-stream"
 
 
 # ---- from the client ----
@@ -49,7 +50,8 @@ class Administer:
     """Change something that others may have. Answered by Done.
 
     `action`: CLOSE_SESSION, MOVE_CURSOR (to `position`), DELETE_SUBSCRIPTION, REPLACE_SUBSCRIPTION (`details` has the
-    `language`, empty for that of the present text, the `query`, and whether to `keep_runs`); `name`: of what.
+    `language`, empty for that of the present text, the `query`, and whether to `keep_runs`), DELETE_STREAM; `name`: of
+    what.
     """
 
     correlation: int
@@ -91,7 +93,7 @@ ROWS: Final = (
         when_full="refuse",
         means=(
             "`close-session`, `move-cursor` to a position, `delete-subscription`, `replace-subscription` (details: "
-            "`language`, `query`, `keep_runs`)"
+            "`language`, `query`, `keep_runs`), `delete-stream`"
         ),
     ),
     MessageRow(

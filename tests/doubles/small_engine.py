@@ -98,6 +98,14 @@ class SmallEngine:
         schema = Schema.declare(attributes)
         self.streams[name] = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle)
 
+    def remove_stream(self, name: str) -> list[SmallResult]:
+        if name not in self.streams:
+            raise UnknownStream(f"{name!r} is not known")
+        if any(each.query == f"every {name}" for each in self.subscriptions.values()):
+            raise DefinitionError(f"stream {name!r} is read")
+        del self.streams[name]
+        return []
+
     def subscribe(
         self,
         name: str,

@@ -10,7 +10,7 @@ import pytest
 from doubles.broker_process import PATIENCE_SECONDS, broker_process
 
 from broker.command.shell import perform
-from client import Client, ConnectionLost, DefinitionError, UnknownSubscription, aio
+from client import Client, ConnectionLost, DefinitionError, UnknownStream, UnknownSubscription, aio
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -61,6 +61,9 @@ def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
         with pytest.raises(UnknownSubscription, match="an administrator has deleted it"):
             other.next_notification("some", PATIENCE_SECONDS)
         assert "has cursors: forget them first" in complaint(capsys, "delete-subscription", "all")
+        client.add_stream("T", {"x": "int"})
+        assert "stream 'S': read by subscription 'all'" in complaint(capsys, "delete-stream", "S")
+        assert printed(capsys, "delete-stream", "T") == ["deleted T"]
         assert printed(capsys, "close-session", "2") == ["closed session 2"]
         with pytest.raises(ConnectionLost, match="an administrator has closed it"):
             other.ping()
@@ -70,6 +73,7 @@ def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
         "user=anybody action=move-cursor name=mine position=2",
         "user=anybody action=replace-subscription name=all",
         "user=anybody action=delete-subscription name=some",
+        "user=anybody action=delete-stream name=T",
         "user=anybody action=close-session name=2",
     ]
     with broker_process(journal) as broker, Client(broker.address) as client:
@@ -78,6 +82,7 @@ def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
         with client.subscribe("all", durable="mine") as subscription:
             found = [subscription.next(PATIENCE_SECONDS) for _ in range(2)]
             assert [(each.position, each.end) for each in found if each is not None] == [(3, 3), (4, 5)]
+        assert [each.name for each in client.streams()] == ["S"]
         assert printed(capsys, "forget", "mine") == ["forgot mine"]
         assert printed(capsys, "cursors") == []
         assert client.subscriptions() == []
@@ -97,6 +102,10 @@ def test_the_asyncio_client_does_the_same() -> None:
             await client.replace_subscription("all", "FILTER{x > 1}(S)")
             assert [each.query for each in await client.subscriptions()] == ["FILTER{x > 1}(S)"]
             await client.delete_subscription("all")
+            await client.delete_stream("S")
+            with pytest.raises(UnknownStream):
+                await client.delete_stream("S")
+            await client.add_stream("S", {"x": "int"})
             assert await client.subscriptions() == []
             with pytest.raises(UnknownSubscription, match="cursor 'mine' is not known"):
                 await client.move_cursor("mine", 1)

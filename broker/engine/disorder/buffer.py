@@ -53,6 +53,14 @@ class ReorderBuffer:
             self.events.remove(event)
         return event
 
+    def forget(self, stream: str) -> None:
+        """Drop the events of a stream. O(all)."""
+        gone: list[HeldEvent] = [event for event in self.events if event.stream == stream]
+        for event in gone:
+            self.events.remove(event)
+            if self.known.get(event.number) is event:
+                del self.known[event.number]
+
     def release(self, time: int) -> list[HeldEvent]:
         """Take out all events before a time, in order. O(their number)."""
         upto = self.events.bisect_left((time,))

@@ -14,7 +14,7 @@ from doubles.guarded_rig import subscribe as asks
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
 from doubles.small_engine import SmallEngine
 
-from broker.kernel import Gone, Quota, Received, User
+from broker.kernel import Gone, Kernel, Quota, Received, User
 from broker.kernel.administration import PAGE_ENTRIES_MAX
 from broker.kernel.inputs_and_effects import Audit
 from broker.kernel.recent_events import RECENT_EVENTS_MAX
@@ -275,6 +275,34 @@ def test_readers_of_what_a_replaced_subscription_publishes_are_asked_too() -> No
     rig.refusal(ANN_KEY, asks("ann.x", "SELECT * FROM Jumps"))  # its partial matches and cursors may hold secrets
 
 
+def test_a_deleted_stream_is_unknown_and_holds_nobody_up() -> None:
+    rig = operated()
+    rig.ask(AddStream(2, "T", {"x": "int"}, None, "arrival", None, None, 5 * SECOND), OPS)
+    rig.say(ANN, Publish(6, "T", (1,), ((1,),), None, None))
+    assert rig.kernel.statistics()["broker"]["unclocked_streams"] == 0
+    rig.say(ANN, publish([1], [1]))
+    assert rig.kernel.statistics()["broker"]["unclocked_streams"] == 1
+    rig.say(BEN, subscribe())
+    assert rig.refusal(Administer(8, "delete-stream", "S"), OPS) == ("definition", "stream 'S' is read")
+    rig.ask(Unsubscribe(8, "all"), BEN)
+    assert do(rig, "delete-stream", "S") == []
+    assert rig.kernel.statistics()["broker"]["unclocked_streams"] == 0
+    assert rig.refusal(publish([2], [2]), ANN)[0] == "unknown-stream"
+    assert rig.refusal(Administer(8, "delete-stream", "S"), OPS)[0] == "unknown-stream"
+    rig.ask(AddStream(2, "S", {"y": "string"}, None, "arrival", None, None), OPS)
+    assert seen(rig, "events", "S", count=5) == {}
+
+
+def test_a_stream_of_the_configuration_stays() -> None:
+    configured = SmallEngine()
+    configured.add_stream("S", {"x": "int"})
+    rig = Rig(engine=configured)
+    rig.kernel = Kernel(configured, configured_streams=("S",))
+    rig.say(OPS, Hello(1, VERSION, "operator"))
+    found = rig.refusal(Administer(8, "delete-stream", "S"), OPS)
+    assert found == ("definition", "stream 'S' belongs to the broker's configuration")
+
+
 def test_the_last_events_of_a_stream() -> None:
     rig = operated()
     assert seen(rig, "events", "S", count=5) == {}
@@ -306,10 +334,13 @@ def test_changes_are_noted_with_who_made_them_and_refusals_are_not() -> None:
     rig = operated()
     rig.ask(durable(retain=5))
     rig.say(BEN, publish([1], [1]))
+    rig.ask(AddStream(2, "T", {"x": "int"}, None, "arrival", None, None), OPS)
     audits: list[Audit] = []
     for message in (
         Administer(8, "move-cursor", "mine", 1),
         Administer(8, "delete-subscription", "all"),
+        Administer(8, "delete-stream", "S"),
+        Administer(8, "delete-stream", "T"),
         replacement(query="every S"),
         replacement(),
         Administer(8, "close-session", "1"),
@@ -318,6 +349,7 @@ def test_changes_are_noted_with_who_made_them_and_refusals_are_not() -> None:
     ):
         audits += rig.kernel.step(Received(OPS, message), rig.now).audits
     assert audits == [
+        Audit("anybody", "delete-stream", "T"),
         Audit("anybody", "replace-subscription", "all"),
         Audit("anybody", "close-session", "1"),
         Audit("anybody", "move-cursor", "mine", 1),
@@ -330,6 +362,7 @@ ANNS = [
     Inspect(2, "events", "Secret", "", 1),
     Administer(2, "close-session", "3"),
     Administer(2, "delete-subscription", "ann.x"),
+    Administer(2, "delete-stream", "Stock"),
     replacement("ann.x", query="SELECT * FROM Stock"),
 ]
 
