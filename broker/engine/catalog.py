@@ -23,6 +23,7 @@ from .subscriber import Form, Subscriber
 from .target import Feed
 
 READERS_SHOWN: Final = 5
+_ALL: Final[Mapping[str, int]] = {}
 
 
 @final
@@ -91,6 +92,7 @@ class Catalog:
         self.holdings: dict[str, Holding] = {}
         self.withdrawn: dict[str, tuple[int, int]] = {}  # suspended, not in the program: reason, since
         self.internal: dict[str, InternalStream] = {}
+        self._widths: Mapping[str, int] = _ALL  # of the subscription that is compiled: see `widths`
         self.forms = Forms(options, self.schema_of, self._known, self._key_of)
 
     def declare(self, definition: StreamDefinition) -> None:
@@ -98,8 +100,22 @@ class Catalog:
         name = definition.name
         if name in self.published:
             raise DefinitionError(f"stream {name!r}: a subscription publishes a stream of this name already")
-        if self.streams.setdefault(name, definition) != definition:
+        if not self.streams.setdefault(name, definition).includes(definition):
             raise DefinitionError(f"stream {name!r} is declared already, with another definition")
+
+    def add_attribute(self, stream: str, name: str, kind: str) -> StreamDefinition:
+        """Add an attribute to a stream; subscriptions read the others. Raises UnknownStream, DefinitionError."""
+        self.streams[stream] = self.stream(stream).with_attribute(name, kind)
+        return self.streams[stream]
+
+    def widths(self, subscriber: Subscriber) -> dict[str, int]:
+        """How many attributes a subscription reads of each stream that has more by now."""
+        found: dict[str, int] = {}
+        for stream, schema in subscriber.form.sources:
+            declared = self.streams.get(stream)
+            if declared is not None and schema is not None and len(schema) < len(declared.schema):
+                found[stream] = len(schema)
+        return found
 
     def undeclare(self, name: str) -> StreamDefinition:
         """Remove a stream. Raises UnknownStream, and DefinitionError if a subscription reads or publishes it."""
@@ -127,7 +143,8 @@ class Catalog:
     def schema_of(self, name: str) -> Schema | None:
         declared = self.streams.get(name)
         if declared is not None:
-            return declared.schema
+            width = self._widths.get(name)
+            return declared.schema if width is None else declared.schema.first(width)
         published = self.published.get(name)
         return None if published is None else published.schema
 
@@ -145,11 +162,21 @@ class Catalog:
         """Parse a definition. Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
         return self.forms.parse(definition)
 
-    def compile(self, parsed: Parsed, since: int, replaced: Subscriber | None = None) -> Subscriber:
+    def compile(
+        self,
+        parsed: Parsed,
+        since: int,
+        replaced: Subscriber | None = None,
+        widths: Mapping[str, int] = _ALL,
+    ) -> Subscriber:
         """Compile a subscription and check it against all known names, without the one that it replaces; changes
-        nothing."""
+        nothing. `widths`: of streams of which it reads the first attributes only."""
         definition = parsed.definition
-        form, literals = self.forms.form(parsed, since)
+        self._widths = widths
+        try:
+            form, literals = self.forms.form(parsed, since)
+        finally:
+            self._widths = _ALL
         own = None if form.written.says(literals, definition.query) else definition.query
         subscriber = self.forms.bound(Subscriber(definition.name, form, literals, own, definition.lineage, since, 0))
         subscriber.results = definition.results

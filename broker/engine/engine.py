@@ -43,7 +43,7 @@ from .punctuation import newest, punctuate, release
 from .replacing import replace
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
-from .streams import remove_stream
+from .streams import add_attribute, remove_stream
 from .subscriber import Subscriber
 from .suspensions import failed
 from .target import ALWAYS_SINCE
@@ -89,6 +89,11 @@ class Engine(EngineView):
         engine has no clock, and only keeps `idle`. Raises DefinitionError."""
         self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
 
+    def add_attribute(self, stream: str, name: str, type: str) -> None:
+        """Add an attribute that may be null, such as `int?`, to a stream. Subscriptions go on as they are; later texts
+        read it. Rows may end before it; earlier events have null. Raises UnknownStream, DefinitionError."""
+        add_attribute(self, stream, name, type)
+
     def remove_stream(self, name: str) -> JoinedResults:
         """Remove a stream that no subscription reads, with its events that are not final; the results are those that
         waited for it. Raises UnknownStream, and DefinitionError if subscriptions read or publish it."""
@@ -133,9 +138,9 @@ class Engine(EngineView):
         `subscribe` does."""
         return self.catalog.forms.prepare(language, query)
 
-    def install(self, parsed: Parsed, since: int) -> None:
-        """Activate a parsed subscription as of a time. Raises as `subscribe` does."""
-        self._install(self.catalog.compile(parsed, since))
+    def install(self, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
+        """Activate a parsed subscription as of a time. `widths`: as in Catalog.compile. Raises as `subscribe` does."""
+        self._install(self.catalog.compile(parsed, since, None, widths or {}))
 
     def _install(self, subscriber: Subscriber) -> None:
         if len(self.catalog.subscriptions) >= self.options.subscriptions_max:

@@ -1,4 +1,7 @@
-"""Changes the declared streams of a running engine: removes one that nothing reads.
+"""Changes the declared streams of a running engine: adds an attribute, removes a stream that nothing reads.
+
+Rows have their attributes by position, and a new one stands behind the others. So what has been compiled reads longer
+rows as before, and never asks earlier ones for the new attribute.
 
 Not here: declaring one (catalog), what subscriptions publish (entering, leaving).
 """
@@ -12,6 +15,13 @@ from .leaving import forget
 
 if TYPE_CHECKING:
     from .engine import Engine
+
+
+def add_attribute(engine: Engine, stream: str, name: str, kind: str) -> None:
+    """Add an attribute to a stream. O(events that are not final)."""
+    definition = engine.catalog.add_attribute(stream, name, kind)
+    if engine.disorder is not None:
+        engine.disorder.widen(stream, len(definition.schema))
 
 
 def remove_stream(engine: Engine, name: str) -> JoinedResults:

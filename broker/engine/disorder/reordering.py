@@ -195,6 +195,11 @@ class Reordering:
             last.notify(0, target, notice)
         return JoinedResults([*parts, last])
 
+    def widen(self, stream: str, width: int) -> None:
+        """A stream has got an attribute."""
+        self.buffer.widen(stream, width)
+        self.ahead.widen(stream, width)
+
     def forget(self, stream: StreamDefinition) -> JoinedResults:
         """A stream that nothing reads has gone, with its events; others need not wait for it any more."""
         self.buffer.forget(stream.name)
