@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, final
 from broker.events import DefinitionError, checked_subscription_name, shown
 from broker.wire import Administer, Done, Inspect, Inspected
 from broker.wire.administration_messages import (
+    ADD_ATTRIBUTE,
     CLOSE_SESSION,
     CURSORS,
     DELETE_STREAM,
@@ -121,6 +122,12 @@ class AdministrationCalls:
         """Delete a subscription for all."""
         checked_subscription_name(name)
         yield from self._administer(DELETE_SUBSCRIPTION, name, None)
+
+    def add_attribute(self, stream: str, name: str, kind: str) -> Call[None]:
+        """Add an attribute to a stream."""
+        for what, value in (("stream", stream), ("attribute", name), ("type", kind)):
+            checked_text(what, value)
+        yield from self._administer(ADD_ATTRIBUTE, stream, None, {"attribute": name, "type": kind})
 
     def delete_stream(self, name: str) -> Call[None]:
         """Delete a stream."""

@@ -9,7 +9,7 @@ from broker.language.names import LanguageName
 
 from .administration import AdministrationCalls, CursorInfo, Drawing, RecentEvent, SessionInfo
 from .aio_connection import AioConnection
-from .calls import Call
+from .calls import Call, Calls
 
 _Result = TypeVar("_Result")
 
@@ -21,6 +21,11 @@ class Operating(ABC):
     @abstractmethod
     def _connection(self) -> AioConnection:
         """The open connection."""
+
+    @property
+    @abstractmethod
+    def _calls(self) -> Calls:
+        """The other calls of the client."""
 
     @property
     def _administration(self) -> AdministrationCalls:
@@ -70,12 +75,22 @@ class Operating(ABC):
         """
         await self._run(self._administration.replace_subscription(name, language, query, keep_runs))
 
+    async def add_attribute(self, stream: str, name: str, type: str) -> None:
+        """Add an attribute that may be null, such as `int?`, to a stream. Subscriptions go on as they are, and later
+        ones read it; it is null in events so far, and in those of programs that do not know it.
+
+        Raises UnknownStream, DefinitionError; PermissionDenied for all but those who may declare it and administrators.
+        """
+        await self._run(self._administration.add_attribute(stream, name, type))
+        self._calls.forget_definition(stream, {name: type})
+
     async def delete_stream(self, name: str) -> None:
         """Delete a stream that no subscription reads. Its events that are not final are gone, and nothing waits for it.
 
         Raises UnknownStream, DefinitionError; PermissionDenied for all but administrators.
         """
         await self._run(self._administration.delete_stream(name))
+        self._calls.forget_definition(name)
 
     async def last_events(self, stream: str, count: int = 10) -> list[RecentEvent]:
         """The last events of a stream since the broker started, the oldest first; at most 20 are kept.

@@ -105,6 +105,18 @@ def replace_subscription(
     typer.echo(f"replaced {name}")
 
 
+def add_attribute(
+    stream: Annotated[str, typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new attribute.", show_default=False)],
+    type: Annotated[str, typer.Argument(metavar="TYPE", help="Its type with ?, such as int?.", show_default=False)],
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Add an attribute that may be null to a stream; subscriptions keep their partial matches."""
+    with connect(broker) as client:
+        client.add_attribute(stream, name, type)
+    typer.echo(f"added {name} to {stream}")
+
+
 def delete_stream(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.", show_default=False)],
     broker: BrokerOption = DEFAULT_BROKER,

@@ -16,6 +16,7 @@ from .. import __version__
 from ..build import build
 from ..events.errors import ForetellError, QueryError
 from .administration import (
+    add_attribute,
     close_session,
     cursors,
     delete_stream,
@@ -77,6 +78,7 @@ for command in (
     probability,
     replace_subscription,
     delete_subscription,
+    add_attribute,
     delete_stream,
     sessions,
     close_session,

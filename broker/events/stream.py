@@ -79,6 +79,12 @@ class StreamDefinition:
             return self == declared
         return replace(self, schema=self.schema.first(len(declared.schema))) == declared
 
+    def extends_to(self, longer: StreamDefinition) -> bool:
+        """Whether another definition only has further attributes, which may be null."""
+        width = len(self.schema)
+        further = longer.schema.attributes[width:]
+        return replace(longer, schema=longer.schema.first(width)) == self and all(each.nullable for each in further)
+
     def _check_duration(self, what: str, duration: int | None, belongs_to: tuple[Disorder, ...]) -> None:
         if duration is None:
             return

@@ -132,6 +132,7 @@ class Administration:
             asked.DELETE_SUBSCRIPTION: self._delete_subscription,
             asked.REPLACE_SUBSCRIPTION: self._replace_subscription,
             asked.DELETE_STREAM: self._delete_stream,
+            asked.ADD_ATTRIBUTE: self._add_attribute,
         }
         action = actions.get(request.action)
         if action is None:
@@ -174,6 +175,11 @@ class Administration:
     def _delete_stream(self, key: bytes, session: Session, request: Administer) -> list[Send]:
         results = self._streams.delete(session.account.user, request.name)
         return [Send(key, Done(request.correlation)), *self._intake.distribute([results])]
+
+    def _add_attribute(self, key: bytes, session: Session, request: Administer) -> list[Send]:
+        attribute, kind = _details(request, attribute=str, type=str)
+        self._streams.add_attribute(session.account.user, request.name, attribute, kind)
+        return [Send(key, Done(request.correlation))]
 
     def _check_subscription(self, session: Session, name: str) -> None:
         """Check that the subscription is known to this administrator."""

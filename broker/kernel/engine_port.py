@@ -56,6 +56,10 @@ class EnginePort(Protocol):
         idle: int | None = None,
     ) -> Any: ...
 
+    def add_attribute(self, stream: str, name: str, type: str) -> None:
+        """Add an attribute that may be null to a stream."""
+        ...
+
     def remove_stream(self, name: str) -> Iterable[EngineResult]:
         """Remove a stream that no subscription reads; the results of those that waited for it."""
         ...

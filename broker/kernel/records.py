@@ -28,6 +28,16 @@ class StreamDeclared:
 
 @final
 @dataclass(frozen=True, slots=True)
+class AttributeAdded:
+    """A stream has another attribute, which may be null."""
+
+    stream: str
+    attribute: str
+    type: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class StreamRemoved:
     name: str
 
@@ -236,6 +246,7 @@ class TimeWasReset:
 
 Record: TypeAlias = (
     StreamDeclared
+    | AttributeAdded
     | StreamRemoved
     | SubscriptionAdded
     | SubscriptionRemoved

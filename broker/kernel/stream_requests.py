@@ -1,4 +1,4 @@
-"""Carries out requests about streams: declare, delete, reset the time. Not here: valid definitions (broker.events)."""
+"""Carries out requests about streams: declare, change, delete, set time back. Not here: valid definitions (events)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import final
 
 from ..events import DefinitionError, LimitExceeded
 from ..wire import AddStream, Done, ResetTime, TimeReset
+from ..wire.limits import MAP_LENGTH_MAX
 from .answers import contradiction, stream_definition
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
 from .intake import Intake
 from .limits import Limits
 from .permissions import User
-from .records import Record, StreamDeclared, StreamRemoved
+from .records import AttributeAdded, Record, StreamDeclared, StreamRemoved
 from .records import TimeWasReset as TimeResetRecord
 from .requests import Requests
 from .sessions import Session
@@ -58,7 +59,7 @@ class StreamRequests:
             order = wanted.disorder, wanted.lateness, wanted.speculation, wanted.idle
             engine.add_stream(wanted.name, attributes, wanted.key, *order)
             self._record(StreamDeclared(wanted.name, attributes, wanted.key, *order))
-        elif existing != wanted:
+        elif not existing.includes(wanted):
             raise contradiction(existing, wanted)
         return [Send(key, Done(request.correlation))]
 
@@ -75,6 +76,17 @@ class StreamRequests:
         intake.recent.forget(name)
         self._record(StreamRemoved(name))
         return results
+
+    def add_attribute(self, user: User, name: str, attribute: str, kind: str) -> None:
+        """Add an attribute to a stream. Who may declare the stream may do that, and an administrator."""
+        if not user.admin:
+            user.check("declare", name)
+        self._check_changeable(name)
+        declared = self._engine.streams.get(name)
+        if declared is not None and len(declared.schema) >= MAP_LENGTH_MAX:
+            raise LimitExceeded(f"MAP_LENGTH_MAX: stream {name!r}: expected at most {MAP_LENGTH_MAX:,} attributes")
+        self._engine.add_attribute(name, attribute, kind)
+        self._record(AttributeAdded(name, attribute, kind))
 
     def _check_changeable(self, name: str) -> None:
         if name in self._configured:

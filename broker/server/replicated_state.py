@@ -16,6 +16,7 @@ from ..events import DefinitionError, Disorder
 from ..forecast.model_file import read_model
 from ..kernel import Cursors, Receipts, Record, Sources, wires
 from ..kernel.records import (
+    AttributeAdded,
     BatchTaken,
     CursorAdded,
     CursorMoved,
@@ -80,6 +81,8 @@ class ReplicatedState:
             case StreamDeclared():
                 order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
                 engine.add_stream(record.name, record.attributes, record.key, *order)
+            case AttributeAdded():
+                engine.add_attribute(record.stream, record.attribute, record.type)
             case StreamRemoved(name):
                 self.cursors.keep_all(engine.remove_stream(name))
                 self.receipts.forget_stream(name)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgpack
 
 from ..kernel.records import (
+    AttributeAdded,
     BatchTaken,
     ClockTick,
     CursorAdded,
@@ -40,6 +41,7 @@ from .errors import Damaged
 
 __all__ = [
     "KINDS",
+    "AttributeAdded",
     "BatchTaken",
     "ClockTick",
     "CursorAdded",
@@ -100,6 +102,7 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     21: (CursorPlaced, (_TEXT, _NUMBER)),
     22: (SubscriptionReplaced, (_TEXT, _TEXT, _TEXT, (bool,))),
     23: (StreamRemoved, (_TEXT,)),
+    24: (AttributeAdded, (_TEXT, _TEXT, _TEXT)),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
 fields is another kind, and the earlier kind is read with defaults for them."""

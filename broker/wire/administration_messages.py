@@ -24,6 +24,7 @@ MOVE_CURSOR: Final = "move-cursor"
 DELETE_SUBSCRIPTION: Final = "delete-subscription"
 REPLACE_SUBSCRIPTION: Final = "replace-subscription"
 DELETE_STREAM: Final = "delete-stream"
+ADD_ATTRIBUTE: Final = "add-attribute"
 
 
 # ---- from the client ----
@@ -50,8 +51,8 @@ class Administer:
     """Change something that others may have. Answered by Done.
 
     `action`: CLOSE_SESSION, MOVE_CURSOR (to `position`), DELETE_SUBSCRIPTION, REPLACE_SUBSCRIPTION (`details` has the
-    `language`, empty for that of the present text, the `query`, and whether to `keep_runs`), DELETE_STREAM; `name`: of
-    what.
+    `language`, empty for that of the present text, the `query`, and whether to `keep_runs`), DELETE_STREAM,
+    ADD_ATTRIBUTE (`details` has the `attribute` and its `type`); `name`: of what.
     """
 
     correlation: int
@@ -93,7 +94,7 @@ ROWS: Final = (
         when_full="refuse",
         means=(
             "`close-session`, `move-cursor` to a position, `delete-subscription`, `replace-subscription` (details: "
-            "`language`, `query`, `keep_runs`), `delete-stream`"
+            "`language`, `query`, `keep_runs`), `delete-stream`, `add-attribute` (details: `attribute`, `type`)"
         ),
     ),
     MessageRow(

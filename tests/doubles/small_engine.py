@@ -98,6 +98,11 @@ class SmallEngine:
         schema = Schema.declare(attributes)
         self.streams[name] = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle)
 
+    def add_attribute(self, stream: str, name: str, type: str) -> None:
+        if stream not in self.streams:
+            raise UnknownStream(f"{stream!r} is not known")
+        self.streams[stream] = self.streams[stream].with_attribute(name, type)
+
     def remove_stream(self, name: str) -> list[SmallResult]:
         if name not in self.streams:
             raise UnknownStream(f"{name!r} is not known")

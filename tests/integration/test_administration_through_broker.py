@@ -62,6 +62,8 @@ def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
             other.next_notification("some", PATIENCE_SECONDS)
         assert "has cursors: forget them first" in complaint(capsys, "delete-subscription", "all")
         client.add_stream("T", {"x": "int"})
+        assert printed(capsys, "add-attribute", "S", "y", "string?") == ["added y to S"]
+        client.publish_batch("S", [6], [(1,)])
         assert "stream 'S': read by subscription 'all'" in complaint(capsys, "delete-stream", "S")
         assert printed(capsys, "delete-stream", "T") == ["deleted T"]
         assert printed(capsys, "close-session", "2") == ["closed session 2"]
@@ -73,6 +75,7 @@ def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
         "user=anybody action=move-cursor name=mine position=2",
         "user=anybody action=replace-subscription name=all",
         "user=anybody action=delete-subscription name=some",
+        "user=anybody action=add-attribute name=S",
         "user=anybody action=delete-stream name=T",
         "user=anybody action=close-session name=2",
     ]
@@ -82,7 +85,16 @@ def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
         with client.subscribe("all", durable="mine") as subscription:
             found = [subscription.next(PATIENCE_SECONDS) for _ in range(2)]
             assert [(each.position, each.end) for each in found if each is not None] == [(3, 3), (4, 5)]
-        assert [each.name for each in client.streams()] == ["S"]
+        assert [(each.name, each.schema.declared()) for each in client.streams()] == [
+            ("S", {"x": "int", "y": "string?"})
+        ]
+        with client.subscribe("new", "cel", "FILTER{y = 'b'}(S)") as subscription:
+            client.publish_batch("S", [7, 8], [(4, None), (5, "b")])
+            last = subscription.next(PATIENCE_SECONDS)
+            assert last is not None
+            assert last.data == {"x": 5, "y": "b"}
+        client.add_stream("S", {"x": "int"})
+        client.publish_batch("S", [9], [(4,)])
         assert printed(capsys, "forget", "mine") == ["forgot mine"]
         assert printed(capsys, "cursors") == []
         assert client.subscriptions() == []
@@ -102,6 +114,9 @@ def test_the_asyncio_client_does_the_same() -> None:
             await client.replace_subscription("all", "FILTER{x > 1}(S)")
             assert [each.query for each in await client.subscriptions()] == ["FILTER{x > 1}(S)"]
             await client.delete_subscription("all")
+            await client.add_attribute("S", "y", "int?")
+            await client.publish("S", {"x": 3, "y": 4}, time=3)
+            assert [event.data for event in await client.last_events("S", 2)] == [{"x": 2, "y": None}, {"x": 3, "y": 4}]
             await client.delete_stream("S")
             with pytest.raises(UnknownStream):
                 await client.delete_stream("S")

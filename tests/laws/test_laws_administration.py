@@ -116,6 +116,10 @@ def replaces(name: str, reads: str, publishes: str, keep_runs: bool) -> Administ
     return Administer(10, "replace-subscription", name, None, details)
 
 
+def widens(stream: str, attribute: str) -> Administer:
+    return Administer(13, "add-attribute", stream, None, {"attribute": attribute, "type": "int?"})
+
+
 requests = st.one_of(
     st.builds(subscribes, NAMES, st.none() | NAMES),
     st.builds(Unsubscribe, st.just(3), NAMES),
@@ -130,6 +134,7 @@ requests = st.one_of(
     st.builds(Administer, st.just(9), st.just("delete-subscription"), NAMES),
     st.builds(AddStream, st.just(11), st.just("Extra"), ATTRIBUTES, st.none(), st.just("buffer"), LATE, st.none()),
     st.builds(Administer, st.just(12), st.just("delete-stream"), st.sampled_from(["Extra", "Stock", "A"])),
+    st.builds(widens, st.sampled_from(["Extra", "Stock", "A"]), st.sampled_from(["more", "y"])),
     st.builds(replaces, NAMES, READ, st.sampled_from(["A", "B", "C"]), st.booleans()),
 )
 

@@ -293,14 +293,51 @@ def test_a_deleted_stream_is_unknown_and_holds_nobody_up() -> None:
     assert seen(rig, "events", "S", count=5) == {}
 
 
+def widening(attribute: object = "y", kind: object = "string?", stream: str = "S") -> Administer:
+    return Administer(8, "add-attribute", stream, None, {"attribute": attribute, "type": kind})
+
+
+def test_an_added_attribute_is_null_in_earlier_events_and_for_those_who_do_not_know_it() -> None:
+    rig = operated()
+    rig.say(ANN, publish([1], [1], [101]))
+    assert rig.ask(widening(), OPS) == Done(8)
+    for message, reason in (
+        (widening(), "expected a new attribute, found string 'y', which it has already"),
+        (widening("z", "string"), "expected a type with ?, since events so far have null, found string 'string'"),
+        (widening(5), "add-attribute: attribute: expected text, found int 5"),
+    ):
+        code, found = rig.refusal(message, OPS)
+        assert (code, reason in found) == ("definition", True)
+    assert rig.refusal(widening(stream="T"), OPS)[0] == "unknown-stream"
+    rig.say(ANN, publish([2], [2], [102]))
+    rig.say(ANN, Publish(6, "S", (3,), ((3, "new"),), (103,), None))
+    assert [each["data"] for each in seen(rig, "events", "S", count=5).values()] == [
+        {"x": 1, "y": None}, {"x": 2, "y": None}, {"x": 3, "y": "new"},
+    ]  # fmt: skip
+    for attributes in ({"x": "int"}, {"x": "int", "y": "string?"}):
+        again = AddStream(2, "S", attributes, None, "arrival", None, None)
+        assert rig.ask(again, OPS) == Done(2), "programs that know it and programs that do not"
+    assert rig.refusal(AddStream(2, "S", {}, None, "arrival", None, None), OPS)[0] == "definition"
+
+
+def test_who_may_declare_a_stream_may_add_to_it() -> None:
+    rig = GuardedRig()
+    assert rig.ask(ANN_KEY, AddStream(2, "Anns", {"x": "int"}, None, "arrival", None, None)) == Done(2)
+    assert rig.ask(ANN_KEY, widening(stream="Anns")) == Done(8)
+    assert rig.ask(OPS_KEY, widening("z", stream="Anns")) == Done(8)
+    rig.refusal(BEN_KEY, widening("a", stream="Anns"))
+    rig.refusal(ANN_KEY, widening(stream="Stock"))
+
+
 def test_a_stream_of_the_configuration_stays() -> None:
     configured = SmallEngine()
     configured.add_stream("S", {"x": "int"})
     rig = Rig(engine=configured)
     rig.kernel = Kernel(configured, configured_streams=("S",))
     rig.say(OPS, Hello(1, VERSION, "operator"))
-    found = rig.refusal(Administer(8, "delete-stream", "S"), OPS)
-    assert found == ("definition", "stream 'S' belongs to the broker's configuration")
+    for message in (Administer(8, "delete-stream", "S"), widening()):
+        found = rig.refusal(message, OPS)
+        assert found == ("definition", "stream 'S' belongs to the broker's configuration")
 
 
 def test_the_last_events_of_a_stream() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from broker.storage import Damaged
 from broker.storage.records import (
     KINDS,
+    AttributeAdded,
     BatchTaken,
     ClockTick,
     CursorAdded,
@@ -87,6 +88,7 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
         st.dictionaries(TEXT, VALUES, max_size=3),
     ),
     st.builds(SubscriptionRemoved, TEXT),
+    st.builds(AttributeAdded, TEXT, TEXT, TEXT),
     st.builds(StreamRemoved, TEXT),
     st.builds(SubscriptionReplaced, TEXT, TEXT, TEXT, st.booleans()),
     st.builds(ClockTick, INTEGERS),
