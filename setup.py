@@ -131,6 +131,7 @@ HOT: Final = (
     "broker/engine/recipes.py",
     "broker/engine/trace.py",
     "broker/engine/transition.py",
+    "broker/engine/view.py",
     "broker/events/validation.py",
 )
 # Warm: executed for each result, message, forecast or registration, and what hot modules call now and then. Compiled

@@ -10,12 +10,15 @@ from typing import Any, Literal, TypeAlias, TypeVar, final
 from broker.events import DefinitionError, checked_subscription_name, shown
 from broker.wire import Administer, Done, Inspect, Inspected
 from broker.wire.administration_messages import (
+    ADD_ATTRIBUTE,
     CLOSE_SESSION,
     CURSORS,
+    DELETE_STREAM,
     DELETE_SUBSCRIPTION,
     EVENTS,
     EXPLANATION,
     MOVE_CURSOR,
+    REPLACE_SUBSCRIPTION,
     SESSIONS,
 )
 
@@ -120,8 +123,29 @@ class AdministrationCalls:
         checked_subscription_name(name)
         yield from self._administer(DELETE_SUBSCRIPTION, name, None)
 
-    def _administer(self, action: str, name: str, position: int | None) -> Call[None]:
-        request = partial(Administer, action=action, name=name, position=position)
+    def add_attribute(self, stream: str, name: str, kind: str) -> Call[None]:
+        """Add an attribute to a stream."""
+        for what, value in (("stream", stream), ("attribute", name), ("type", kind)):
+            checked_text(what, value)
+        yield from self._administer(ADD_ATTRIBUTE, stream, None, {"attribute": name, "type": kind})
+
+    def delete_stream(self, name: str) -> Call[None]:
+        """Delete a stream."""
+        checked_text("stream", name)
+        yield from self._administer(DELETE_STREAM, name, None)
+
+    def replace_subscription(self, name: str, language: str | None, query: str, keep_runs: bool) -> Call[None]:
+        """Give a subscription another text."""
+        checked_subscription_name(name)
+        checked_text("language", language or "")
+        checked_text("query", query)
+        details = {"language": language or "", "query": query, "keep_runs": bool(keep_runs)}
+        yield from self._administer(REPLACE_SUBSCRIPTION, name, None, details)
+
+    def _administer(
+        self, action: str, name: str, position: int | None, details: Mapping[str, Any] | None = None
+    ) -> Call[None]:
+        request = partial(Administer, action=action, name=name, position=position, details=details or {})
         expected((yield self._session.request(request)), Done)
 
     def _page(self, make: Callable[[int], Inspect]) -> Call[Inspected]:

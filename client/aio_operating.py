@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TypeVar
 
+from broker.language.names import LanguageName
+
 from .administration import AdministrationCalls, CursorInfo, Drawing, RecentEvent, SessionInfo
 from .aio_connection import AioConnection
-from .calls import Call
+from .calls import Call, Calls
 
 _Result = TypeVar("_Result")
 
@@ -19,6 +21,11 @@ class Operating(ABC):
     @abstractmethod
     def _connection(self) -> AioConnection:
         """The open connection."""
+
+    @property
+    @abstractmethod
+    def _calls(self) -> Calls:
+        """The other calls of the client."""
 
     @property
     def _administration(self) -> AdministrationCalls:
@@ -56,6 +63,34 @@ class Operating(ABC):
         Raises UnknownSubscription, DefinitionError; PermissionDenied for all but administrators.
         """
         await self._run(self._administration.delete_subscription(name))
+
+    async def replace_subscription(
+        self, name: str, query: str, language: LanguageName | None = None, *, keep_runs: bool = False
+    ) -> None:
+        """Give a subscription another text, by default of its language, for all who have it; its options stay. Without
+        its runs it begins anew; with them the texts may differ in named arcs of AFA only.
+
+        Raises UnknownSubscription, QueryError, DefinitionError, and Unsupported if the runs cannot be kept;
+        PermissionDenied for all but administrators and for a stream that one who has the subscription may not read.
+        """
+        await self._run(self._administration.replace_subscription(name, language, query, keep_runs))
+
+    async def add_attribute(self, stream: str, name: str, type: str) -> None:
+        """Add an attribute that may be null, such as `int?`, to a stream. Subscriptions go on as they are, and later
+        ones read it; it is null in events so far, and in those of programs that do not know it.
+
+        Raises UnknownStream, DefinitionError; PermissionDenied for all but those who may declare it and administrators.
+        """
+        await self._run(self._administration.add_attribute(stream, name, type))
+        self._calls.forget_definition(stream, {name: type})
+
+    async def delete_stream(self, name: str) -> None:
+        """Delete a stream that no subscription reads. Its events that are not final are gone, and nothing waits for it.
+
+        Raises UnknownStream, DefinitionError; PermissionDenied for all but administrators.
+        """
+        await self._run(self._administration.delete_stream(name))
+        self._calls.forget_definition(name)
 
     async def last_events(self, stream: str, count: int = 10) -> list[RecentEvent]:
         """The last events of a stream since the broker started, the oldest first; at most 20 are kept.

@@ -108,7 +108,8 @@ def run(call: Call[_Result], exchange: Callable[[int, bytes], Message]) -> _Resu
 
 @final
 class Calls:
-    """The calls over one session. Definitions of streams are cached, because they never change."""
+    """The calls over one session. Definitions of streams are cached; a change by others adds attributes that may be
+    null, or ends the stream."""
 
     __slots__ = ("_session", "_streams")
 
@@ -150,6 +151,15 @@ class Calls:
         yield from self._ask(lambda number: replace(request, correlation=number), Done)
         self._session.declared[name] = request
         self._streams[name] = stream
+
+    def forget_definition(self, stream: str, added: Mapping[str, str] | None = None) -> None:
+        """Ask for a stream's definition again when it is needed. After a loss it is declared with what was `added`,
+        and not at all if it was deleted."""
+        self._streams.pop(stream, None)
+        declared = self._session.declared.pop(stream, None)
+        if declared is not None and added is not None:
+            attributes = {**declared.attributes, **added}
+            self._session.declared[stream] = replace(declared, attributes=attributes)
 
     def publish(
         self,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from ..events import DefinitionError, UnknownSubscription, suggestion
 from .connection import DEFAULT_BROKER, BrokerOption, connect
 from .listing import JsonOption, show
+from .loading import load_file
 from .results import json_line
 
 _SESSION = ["number", "user", "software", "connected", "subscriptions", "queued", "silent_seconds"]
@@ -70,6 +73,57 @@ def delete_subscription(
     """Delete a subscription for all clients that have it."""
     with connect(broker) as client:
         client.delete_subscription(name)
+    typer.echo(f"deleted {name}")
+
+
+def replace_subscription(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription's name.", show_default=False)],
+    query: Annotated[str | None, typer.Option(metavar="TEXT", help="The new text.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="SUBS.toml", help="Take the text from the subscription of that name here.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="The language of the text; by default that of the present one.")
+    ] = None,
+    keep_runs: Annotated[
+        bool, typer.Option("--keep-runs", help="Keep its partial matches, if its language can, or change nothing.")
+    ] = False,
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Replace the text of a subscription for all clients that have it; it begins anew, or keeps its partial matches."""
+    if (query is None) is (file is None):
+        raise DefinitionError(f"expected --query or --file, found {'neither' if query is None else 'both'}")
+    if query is None and file is not None:
+        known = {each.name: each for each in load_file(file).subscriptions}
+        if name not in known:
+            raise UnknownSubscription(f"{file}: expected a subscription {name!r}, found none{suggestion(name, known)}")
+        query, language = known[name].query, known[name].language
+    assert query is not None
+    judged: Any = language  # by the broker
+    with connect(broker) as client:
+        client.replace_subscription(name, query, judged, keep_runs=keep_runs)
+    typer.echo(f"replaced {name}")
+
+
+def add_attribute(
+    stream: Annotated[str, typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new attribute.", show_default=False)],
+    type: Annotated[str, typer.Argument(metavar="TYPE", help="Its type with ?, such as int?.", show_default=False)],
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Add an attribute that may be null to a stream; subscriptions keep their partial matches."""
+    with connect(broker) as client:
+        client.add_attribute(stream, name, type)
+    typer.echo(f"added {name} to {stream}")
+
+
+def delete_stream(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.", show_default=False)],
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Delete a stream that no subscription reads or publishes."""
+    with connect(broker) as client:
+        client.delete_stream(name)
     typer.echo(f"deleted {name}")
 
 

@@ -16,11 +16,14 @@ from .. import __version__
 from ..build import build
 from ..events.errors import ForetellError, QueryError
 from .administration import (
+    add_attribute,
     close_session,
     cursors,
+    delete_stream,
     delete_subscription,
     forget,
     move_cursor,
+    replace_subscription,
     sessions,
     tail,
 )
@@ -73,7 +76,10 @@ for command in (
     subscriptions,
     update,
     probability,
+    replace_subscription,
     delete_subscription,
+    add_attribute,
+    delete_stream,
     sessions,
     close_session,
     cursors,

@@ -28,7 +28,8 @@ def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
     if engine.disorder is not None:
         raise Unsupported(f"stream {stream!r}: time is not set back where a stream has disorder: not supported yet")
     again = _reading(engine, stream)
-    updates = {name: engine.catalog.subscriptions[name].updates for name in (each.name for each in again)}
+    before = {each.name: engine.catalog.subscriptions[each.name] for each in again}
+    widths = {name: engine.catalog.widths(subscriber) for name, subscriber in before.items()}
     told: list[Results] = []
     waiting = again
     while waiting:  # remove readers before the publishers that they read from
@@ -43,9 +44,9 @@ def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
     engine.runtime.go_back(time)
     since = ALWAYS_SINCE if time is None else time
     for parsed in in_order([engine.catalog.parse(definition) for definition in again]):
-        engine.install(parsed, since)
-        subscriber = engine.catalog.subscriptions[parsed.definition.name]
-        update_again(engine, subscriber, updates[subscriber.name])
+        name = parsed.definition.name
+        engine.install(parsed, since, widths[name])
+        update_again(engine, engine.catalog.subscriptions[name], before[name].updates)
     return told
 
 

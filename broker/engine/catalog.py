@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, final
 
 from ..events.errors import DefinitionError, UnknownStream
 from ..events.names import checked_subscription_name
@@ -21,6 +21,9 @@ from .options import Options
 from .prepared import Prepared
 from .subscriber import Form, Subscriber
 from .target import Feed
+
+READERS_SHOWN: Final = 5
+_ALL: Final[Mapping[str, int]] = {}
 
 
 @final
@@ -89,6 +92,7 @@ class Catalog:
         self.holdings: dict[str, Holding] = {}
         self.withdrawn: dict[str, tuple[int, int]] = {}  # suspended, not in the program: reason, since
         self.internal: dict[str, InternalStream] = {}
+        self._widths: Mapping[str, int] = _ALL  # of the subscription that is compiled: see `widths`
         self.forms = Forms(options, self.schema_of, self._known, self._key_of)
 
     def declare(self, definition: StreamDefinition) -> None:
@@ -96,8 +100,37 @@ class Catalog:
         name = definition.name
         if name in self.published:
             raise DefinitionError(f"stream {name!r}: a subscription publishes a stream of this name already")
-        if self.streams.setdefault(name, definition) != definition:
+        if not self.streams.setdefault(name, definition).includes(definition):
             raise DefinitionError(f"stream {name!r} is declared already, with another definition")
+
+    def add_attribute(self, stream: str, name: str, kind: str) -> StreamDefinition:
+        """Add an attribute to a stream; subscriptions read the others. Raises UnknownStream, DefinitionError."""
+        self.streams[stream] = self.stream(stream).with_attribute(name, kind)
+        return self.streams[stream]
+
+    def widths(self, subscriber: Subscriber) -> dict[str, int]:
+        """How many attributes a subscription reads of each stream that has more by now."""
+        found: dict[str, int] = {}
+        for stream, schema in subscriber.form.sources:
+            declared = self.streams.get(stream)
+            if declared is not None and schema is not None and len(schema) < len(declared.schema):
+                found[stream] = len(schema)
+        return found
+
+    def undeclare(self, name: str) -> StreamDefinition:
+        """Remove a stream. Raises UnknownStream, and DefinitionError if a subscription reads or publishes it."""
+        if name in self.published:
+            publisher = next((n for n, s in self.subscriptions.items() if s.form.publish == name), None)
+            raise DefinitionError(f"stream {name!r} is made of results: subscription {publisher!r} publishes it")
+        stream = self.stream(name)
+        readers = self._readers(name)
+        if readers:
+            shown = ", ".join(map(repr, readers[:READERS_SHOWN])) + ", ..." * (len(readers) > READERS_SHOWN)
+            word = "subscription" if len(readers) == 1 else f"{len(readers)} subscriptions"
+            raise DefinitionError(f"stream {name!r}: read by {word} {shown}")
+        del self.streams[name]
+        self.forms.forget()
+        return stream
 
     def stream(self, name: str) -> StreamDefinition:
         found = self.streams.get(name)
@@ -110,7 +143,8 @@ class Catalog:
     def schema_of(self, name: str) -> Schema | None:
         declared = self.streams.get(name)
         if declared is not None:
-            return declared.schema
+            width = self._widths.get(name)
+            return declared.schema if width is None else declared.schema.first(width)
         published = self.published.get(name)
         return None if published is None else published.schema
 
@@ -128,14 +162,28 @@ class Catalog:
         """Parse a definition. Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
         return self.forms.parse(definition)
 
-    def compile(self, parsed: Parsed, since: int) -> Subscriber:
-        """Compile a subscription and check it against all known names; changes nothing."""
+    def compile(
+        self,
+        parsed: Parsed,
+        since: int,
+        replaced: Subscriber | None = None,
+        widths: Mapping[str, int] = _ALL,
+    ) -> Subscriber:
+        """Compile a subscription and check it against all known names, without the one that it replaces; changes
+        nothing. `widths`: of streams of which it reads the first attributes only."""
         definition = parsed.definition
-        form, literals = self.forms.form(parsed, since)
+        self._widths = widths
+        try:
+            form, literals = self.forms.form(parsed, since)
+        finally:
+            self._widths = _ALL
         own = None if form.written.says(literals, definition.query) else definition.query
         subscriber = self.forms.bound(Subscriber(definition.name, form, literals, own, definition.lineage, since, 0))
         subscriber.results = definition.results
-        self._check_new(definition.name, form)
+        if replaced is None:
+            self._check_new(definition.name, form)
+        else:
+            self._check_replacement(replaced, form)
         return subscriber
 
     def bound(self, name: str, prepared: Prepared, lineage: bool | None, since: int) -> Subscriber:
@@ -158,16 +206,33 @@ class Catalog:
         if form.publish is not None:
             self._check_published(name, form.publish, form)
 
+    def _check_replacement(self, replaced: Subscriber, form: Form) -> None:
+        """As for a new one; what only the replaced one publishes stays for those that read it, and is not there for
+        itself."""
+        name, stream = replaced.name, replaced.form.publish
+        alone = None if stream is None or self.published[stream].publishers > 1 else stream
+        if alone is not None and any(source == alone for source, _ in form.sources):
+            raise DefinitionError(f"subscription {name!r}: it would read the stream {alone!r}, which only it publishes")
+        if alone is not None and alone != form.publish and self.published[alone].readers:
+            raise DefinitionError(
+                f"subscription {name!r}: {self._readers(alone)[0]!r} reads the stream {alone!r}, which only this one"
+                f" publishes; expected PUBLISH {alone} in the new text"
+            )
+        if form.publish is not None:
+            unread = alone == form.publish and not self.published[alone].readers
+            self._check_published(name, form.publish, form, unread)
+
     def check_publish(self, name: str, stream: str | None) -> None:
         """Raise DefinitionError if results would flow into a declared stream."""
         if stream in self.streams:
             raise DefinitionError(f"subscription {name!r}: cannot publish {stream!r}, a declared stream has this name")
 
-    def _check_published(self, name: str, stream: str, form: Form) -> None:
+    def _check_published(self, name: str, stream: str, form: Form, anew: bool = False) -> None:
+        """`anew`: the stream has no other publisher, and no reader."""
         self.check_publish(name, stream)
         if stream in self._upstream([source for source, _ in form.sources]):
             raise DefinitionError(f"subscription {name!r}: it would read its own results through the stream {stream!r}")
-        other = self.published.get(stream)
+        other = None if anew else self.published.get(stream)
         if other is not None and _columns(other.schema) != _columns(form.schema):
             raise DefinitionError(
                 f"subscription {name!r}: the stream {stream!r} is published already with another schema:"
@@ -208,14 +273,16 @@ class Catalog:
         """Raise DefinitionError if other subscriptions would lose their input when this one leaves."""
         stream = subscriber.form.publish
         published = None if stream is None else self.published[stream]
-        if published is not None and published.publishers == 1 and published.readers:
-            readers = [
-                n for n, s in self.subscriptions.items() if any(source == stream for source, _ in s.form.sources)
-            ]
+        if stream is not None and published is not None and published.publishers == 1 and published.readers:
+            reader = self._readers(stream)[0]
             raise DefinitionError(
-                f"subscription {subscriber.name!r}: {readers[0]!r} reads the stream {stream!r}, which only"
+                f"subscription {subscriber.name!r}: {reader!r} reads the stream {stream!r}, which only"
                 f" this one publishes; unsubscribe that first"
             )
+
+    def _readers(self, stream: str) -> list[str]:
+        """The names of the subscriptions that read a stream. O(subscriptions)."""
+        return [n for n, s in self.subscriptions.items() if any(source == stream for source, _ in s.form.sources)]
 
     def leave(self, subscriber: Subscriber) -> None:
         form = subscriber.form

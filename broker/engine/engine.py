@@ -1,7 +1,8 @@
 """The embedded engine: streams and subscriptions in, batches of events in, results out (design 2.5).
 
-Here: the public interface, input checks, and keeping catalog, program and runtime consistent. Not here: their work. An
-engine is a pure function of the calls to it: no clock, no I/O except `load`, no randomness. Not thread-safe.
+Here: the calls that change something, input checks, and keeping catalog, program and runtime consistent. Not here: the
+work of these, questions (view). An engine is a pure function of the calls to it: no clock, no I/O except `load`, no
+randomness. Not thread-safe.
 """
 
 from __future__ import annotations
@@ -9,20 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, final
+from typing import Any, final
 
-from ..automaton.diagram import Graph
-from ..events import instant
 from ..events.errors import (
     EventError,
     LateEvent,
     LimitExceeded,
     UnknownEvent,
-    UnknownSubscription,
     Unsupported,
 )
-from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
 from ..events.time_unit import instant_of, instants_of
@@ -31,16 +27,12 @@ from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
 from .anew import begin_anew
 from .batches import fitting
-from .catalog import Catalog, Definitions
+from .catalog import Catalog
 from .disorder.joined import JoinedResults
 from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
 from .entering import enter
-from .explanation import diagram, explain, live
 from .figures import figures
-from .forecasts.explanation import chain_diagram
-from .forecasts.probability import Probability, probability_of
-from .forecasts.subscription import PredictiveSubscription
 from .forms import Parsed
 from .leaving import put_out, unsubscribe
 from .loading import load_into
@@ -48,28 +40,27 @@ from .options import Options
 from .prepared import Prepared
 from .program import Program
 from .punctuation import newest, punctuate, release
+from .replacing import replace
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
+from .streams import add_attribute, remove_stream
 from .subscriber import Subscriber
 from .suspensions import failed
 from .target import ALWAYS_SINCE
 from .updates import ArcUpdate
 from .updating import update, update_again
-
-END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
+from .view import END_OF_TIME, EngineView
 
 
 @final
-class Engine:
+class Engine(EngineView):
     """Matches events of any number of streams against any number of subscriptions."""
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options if options is not None else Options()
-        self.catalog = Catalog(self.options)
-        self.program = Program(self.options)
-        self.runtime = Dispatcher(self.program)
+        program = Program(self.options)
+        super().__init__(Catalog(self.options), program, Dispatcher(program))
         self.runtime.suspend = self._put_out
-        self.disorder: Reordering | None = None  # if a stream's events come in another order than that of their times
         self.events = 0  # events accepted so far; numbers the events without an id
         self.matches = 0  # matches found so far; one that equal subscriptions share counts once
         self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
@@ -82,42 +73,7 @@ class Engine:
         load_into(engine, path)
         return engine
 
-    # --- what there is ------------------------------------------------------------------------------------------
-
-    @property
-    def streams(self) -> Mapping[str, StreamDefinition]:
-        """Declared streams by name."""
-        return MappingProxyType(self.catalog.streams)
-
-    @property
-    def subscriptions(self) -> Mapping[str, SubscriptionDefinition]:
-        """Active subscriptions by name, in order of registration."""
-        return Definitions(self.catalog.subscriptions)
-
-    @property
-    def published(self) -> Mapping[str, Schema]:
-        """The schemas of streams that subscriptions publish, by name."""
-        return {name: p.schema for name, p in self.catalog.published.items()}
-
-    @property
-    def now(self) -> int | None:
-        """The newest processed time, in microseconds; None before the first event."""
-        return self.runtime.now
-
-    @property
-    def due(self) -> int | None:
-        """A punctuation behind this time reports results that wait for it, or makes events final. None: none wait."""
-        moment = min(self.program.machines.clock.next, END_OF_TIME if self.disorder is None else self.disorder.due())
-        return None if moment >= END_OF_TIME else moment
-
-    def accepts_from(self, stream: str) -> int | None:
-        """The time before which an event of a stream is late; None: no event is late."""
-        return newest(self.runtime) if self.disorder is None else self.disorder.floor(stream)
-
-    @property
-    def reported_until(self) -> int | None:
-        """The time before which later calls give no results; FOREVER if results are not told in the order of time."""
-        return self.now if self.disorder is None else self.disorder.reported_until
+    # --- streams and subscriptions ----------------------------------------------------------------------------------
 
     def add_stream(
         self,
@@ -132,6 +88,16 @@ class Engine:
         """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
         engine has no clock, and only keeps `idle`. Raises DefinitionError."""
         self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
+
+    def add_attribute(self, stream: str, name: str, type: str) -> None:
+        """Add an attribute that may be null, such as `int?`, to a stream. Subscriptions go on as they are; later texts
+        read it. Rows may end before it; earlier events have null. Raises UnknownStream, DefinitionError."""
+        add_attribute(self, stream, name, type)
+
+    def remove_stream(self, name: str) -> JoinedResults:
+        """Remove a stream that no subscription reads, with its events that are not final; the results are those that
+        waited for it. Raises UnknownStream, and DefinitionError if subscriptions read or publish it."""
+        return self._all_done(remove_stream(self, name))
 
     def declare(self, definition: StreamDefinition) -> None:
         """Declare a stream as `add_stream` does."""
@@ -172,9 +138,9 @@ class Engine:
         `subscribe` does."""
         return self.catalog.forms.prepare(language, query)
 
-    def install(self, parsed: Parsed, since: int) -> None:
-        """Activate a parsed subscription as of a time. Raises as `subscribe` does."""
-        self._install(self.catalog.compile(parsed, since))
+    def install(self, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
+        """Activate a parsed subscription as of a time. `widths`: as in Catalog.compile. Raises as `subscribe` does."""
+        self._install(self.catalog.compile(parsed, since, None, widths or {}))
 
     def _install(self, subscriber: Subscriber) -> None:
         if len(self.catalog.subscriptions) >= self.options.subscriptions_max:
@@ -254,17 +220,21 @@ class Engine:
                 self.failures += part.failures
         return results
 
+    def replace(
+        self, name: str, query: str, language: str | None = None, keep_runs: bool = False
+    ) -> Results | JoinedResults:
+        """Give a subscription another text, by default of its language; its options stay. Without its runs it begins
+        anew, as of now, and the results are its open forecasts. With them the texts may only differ in arcs that have
+        names: the difference is an update. Raises as `subscribe` and `update` do, UnknownSubscription, and
+        DefinitionError if others read what it would not publish any more; a refused text changes nothing."""
+        subscriber = self._known(name)
+        results = replace(self, subscriber, query, language or subscriber.form.language, keep_runs)
+        return results if isinstance(results, Results) else self._all_done(results)
+
     def unsubscribe(self, name: str) -> Results:
         """Remove a subscription, and all that only it needed, at once. The results are its open forecasts, censored.
         Raises UnknownSubscription, and DefinitionError if others read a stream that nothing else would publish."""
         return unsubscribe(self, self._known(name))
-
-    def _known(self, name: str) -> Subscriber:
-        subscriber = self.catalog.subscriptions.get(name)
-        if subscriber is None:
-            near = suggestion(name, list(self.catalog.subscriptions))
-            raise UnknownSubscription(f"unknown subscription {name!r}{near}")
-        return subscriber
 
     def _put_out(self, results: Results, event: int) -> None:
         """Suspend the subscriptions that ask for a condition which has raised an error at an event."""
@@ -334,19 +304,6 @@ class Engine:
 
     # --- forecasts ----------------------------------------------------------------------------------------------
 
-    def forecasts(self, name: str) -> PredictiveSubscription:
-        """The forecasts of a subscription, for reading. Raises UnknownSubscription if it has none."""
-        return self.program.forecasts.subscription(name)
-
-    def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
-        """The probability that the next match of one key comes within a horizon, by default the subscription's own.
-        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
-        return probability_of(self.forecasts(name), key, within)
-
-    def model(self) -> Model:
-        """The counts of all predictive subscriptions, and those that were loaded. O(counts); changes nothing."""
-        return self.program.forecasts.model()
-
     def load_model(self, model: Model) -> None:
         """Forecast with the counts of another engine, and continue counting. Raises DefinitionError if the model is of
         another version of a subscription; a refused model changes nothing."""
@@ -358,35 +315,12 @@ class Engine:
         """Counts for operators. O(runs). `forecasts`: how good those of each subscription are (Calibration.summary)."""
         return figures(self)
 
-    def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
-        """At most `most` partial matches of a subscription: ids of events by operand. A subscription that reports
-        completions only shows a few. Partial matches that time has ruled out may still be among them. Raises
-        UnknownSubscription, and Unsupported if the executor keeps none."""
-        self._known(name)
-        return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
-
     def check_invariants(self) -> None:
         """Raise AssertionError if the engine's parts contradict each other; for tests. O(everything)."""
         self.program.check_invariants()
         self.runtime.check_invariants()
         merged = [service for service in self.catalog.services() if service.end is not None]
         assert self.program.merged.references() == len(merged)
-
-    def diagram(self) -> Graph:
-        """The merged automata, as data for a diagram."""
-        return diagram(self.catalog, self.program, self.disorder)
-
-    def chains(self) -> Graph:
-        """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
-        return chain_diagram(self.program.forecasts)
-
-    def explain(self) -> list[str]:
-        """The compiled form of the subscriptions, one line each."""
-        return explain(self.catalog, self.program, self.disorder)
-
-    def live(self) -> list[str]:
-        """How much each part of the program holds now, one line each. O(runs)."""
-        return live(self.program, self.runtime.runs.statistics())
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""

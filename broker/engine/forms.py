@@ -252,6 +252,10 @@ class Forms:
                 return form, fixed
             fixed = _with(fixed, lost)
 
+    def forget(self) -> None:
+        """Forget the forms, because a stream has gone: another one of its name may have another key."""
+        self._forms.clear()
+
     def _sources(self, parsed: Parsed) -> Sources:
         return tuple([(stream, self._schema_of(stream)) for stream in parsed.reads()])
 

@@ -32,8 +32,13 @@ Told: TypeAlias = list[tuple[Target, Notice]]
 def unsubscribe(engine: Engine, subscriber: Subscriber) -> Results:
     """Remove a subscription from everywhere; the results are its open forecasts. Raises DefinitionError if others need
     it."""
+    engine.catalog.check_leave(subscriber)
+    return remove(engine, subscriber)
+
+
+def remove(engine: Engine, subscriber: Subscriber) -> Results:
+    """Remove a subscription that no other needs, or whose replacement follows."""
     catalog, program, disorder, name = engine.catalog, engine.program, engine.disorder, subscriber.name
-    catalog.check_leave(subscriber)
     left: list[str] = []
     told: Told = []
     if disorder is not None:

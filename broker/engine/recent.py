@@ -26,6 +26,10 @@ class Recent(Generic[_Key, _Value]):
             self._entries.move_to_end(key)
         return found
 
+    def clear(self) -> None:
+        """Forget all entries."""
+        self._entries.clear()
+
     def put(self, key: _Key, value: _Value) -> None:
         self._entries[key] = value
         self._entries.move_to_end(key)

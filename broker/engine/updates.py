@@ -34,6 +34,13 @@ class ChangingArcs:
         no arc has."""
         raise AssertionError
 
+    def difference(
+        self, text: str, updates: Sequence[ArcUpdate], wanted: object, begin: int
+    ) -> tuple[list[str], list[str]]:
+        """The arcs to insert, as texts, and the names of those to delete at `begin`, so that a subscription says what
+        the syntax `wanted` says. `text` and `updates`: what it says now. Raises DefinitionError if no arcs do that."""
+        raise AssertionError
+
 
 def after_all(changing: ChangingArcs, updates: Sequence[ArcUpdate]) -> ChangingArcs:
     """The arcs after several updates, in their order."""

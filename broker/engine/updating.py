@@ -39,7 +39,7 @@ def update(
     if changing is None:
         language = subscriber.form.language
         raise Unsupported(f"subscription {name!r}: updates of the language {language!r} are not supported yet")
-    begin, earliest = _present(engine)
+    begin, earliest = present(engine)
     if start is not None:
         begin = _instant(name, "start", start)
         if begin < earliest:
@@ -66,7 +66,7 @@ def update(
     return _rewrite(engine, subscriber, begin, until)
 
 
-def _present(engine: Engine) -> tuple[int, int]:
+def present(engine: Engine) -> tuple[int, int]:
     """The time from which on an update holds by default, and the earliest one from which it may."""
     if engine.disorder is not None:
         marks = engine.disorder.marks

@@ -74,6 +74,10 @@ class Schema:
         """Return the index of an attribute in a row, -1 if there is none of that name. O(1)."""
         return self._positions.get(name, -1)
 
+    def first(self, count: int) -> Schema:
+        """The schema of the first attributes."""
+        return Schema(self.attributes[:count])
+
     @classmethod
     def declare(cls, attributes: Mapping[str, str]) -> Self:
         """Return the schema for declarations such as `{"name": "string", "note": "string?"}`; `?` means nullable.

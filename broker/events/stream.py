@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, final, get_args
 
 from .errors import DefinitionError, shown
@@ -27,7 +27,7 @@ class StreamDefinition:
     (for buffer and speculate) and `speculation` (for speculate) are microseconds. `idle`, microseconds: after so long
     without an event, a broker's clock promises that no earlier one follows. `time_unit` is that of numbers which are
     times and come from outside, None: microseconds. It says how a program writes times, not what the stream is, so that
-    definitions with different ones are equal.
+    definitions with different ones are equal. The last `added` attributes came later: a row may end before them.
     """
 
     name: str
@@ -38,6 +38,7 @@ class StreamDefinition:
     speculation: int | None = None
     idle: int | None = None
     time_unit: TimeUnit | None = field(default=None, compare=False)
+    added: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         checked_name(self.name, "stream")
@@ -58,6 +59,31 @@ class StreamDefinition:
         self._check_duration("speculation", self.speculation, DISORDERS[2:])
         if self.idle is not None and (type(self.idle) is not int or self.idle < 1):
             raise self._error(f"idle: expected microseconds, 1 or more, found {shown(self.idle)}")
+
+    def with_attribute(self, name: str, kind: str) -> StreamDefinition:
+        """The same stream with another attribute, behind the others. Raises DefinitionError, also for one that may not
+        be null: earlier events do not have it."""
+        if self.schema.position(name) >= 0:
+            raise self._error(f"expected a new attribute, found {shown(name)}, which it has already")
+        if not str(kind).endswith("?"):
+            raise self._error(
+                f"attribute {name!r}: expected a type with ?, since events so far have null, found {shown(kind)}"
+            )
+        schema = Schema.declare({**self.schema.declared(), name: kind})
+        return replace(self, schema=schema, added=self.added + 1)
+
+    def includes(self, declared: StreamDefinition) -> bool:
+        """Whether a declaration is of this stream: equal, or without the last of the attributes that were added."""
+        missing = len(self.schema) - len(declared.schema)
+        if not 0 < missing <= self.added:
+            return self == declared
+        return replace(self, schema=self.schema.first(len(declared.schema))) == declared
+
+    def extends_to(self, longer: StreamDefinition) -> bool:
+        """Whether another definition only has further attributes, which may be null."""
+        width = len(self.schema)
+        further = longer.schema.attributes[width:]
+        return replace(longer, schema=longer.schema.first(width)) == self and all(each.nullable for each in further)
 
     def _check_duration(self, what: str, duration: int | None, belongs_to: tuple[Disorder, ...]) -> None:
         if duration is None:

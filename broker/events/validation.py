@@ -1,8 +1,9 @@
 """Checks every value that reaches the engine, once, against the schema of its stream.
 
-A valid row has one value for each attribute. Each value is exactly a str, int, float or bool as declared, or None if
-the attribute is nullable. An int has 64 bits with sign; a float is finite; a bool is never an int; a string is valid
-Unicode. An int is accepted for a float and converted. Times never decrease, and are at most LARGEST away from 1970.
+A valid row has one value for each attribute; a shorter one has null for those that were added to the stream. Each value
+is exactly a str, int, float or bool as declared, or None if the attribute is nullable. An int has 64 bits with sign; a
+float is finite; a bool is never an int; a string is valid Unicode. An int is accepted for a float and converted. Times
+never decrease, and are at most LARGEST away from 1970.
 
 The loops run column by column and call no function for a valid value. If a batch is not valid as it is, a second pass
 goes row by row, converts values where allowed, and names the first wrong value.
@@ -176,10 +177,12 @@ def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
 
 
 def _converted(stream: StreamDefinition, row: object, index: int | None) -> Row:
-    """Convert one row where allowed: a list to a tuple, ints to floats."""
+    """Convert one row where allowed: a list to a tuple, ints to floats, nothing to null for attributes added later."""
     if not isinstance(row, tuple | list):
         raise EventError(f"{_place(stream, index)}: expected a tuple of values, found {shown(row)}")
     attributes = stream.schema.attributes
+    if len(attributes) - stream.added <= len(row) < len(attributes):
+        row = (*row, *[None] * (len(attributes) - len(row)))
     if len(row) != len(attributes):
         raise EventError(f"{_place(stream, index)}: expected {len(attributes)} values, found {len(row)}")
     return tuple(

@@ -52,6 +52,10 @@ class UserAccount:
         self.subscriptions -= 1
         self.states -= states
 
+    def resize(self, before: int, states: int) -> None:
+        """Count an attached subscription that has other states now, also beyond the quota."""
+        self.states += states - before
+
     def check_rate(self, now: int) -> None:
         """Raise Busy if the user has to wait before it publishes again; the error says how long."""
         rate = self.user.quota.events_per_second

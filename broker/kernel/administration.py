@@ -1,4 +1,4 @@
-"""Carries out requests of operators: look at sessions, cursors, last events and the explanation; close, move, delete.
+"""Carries out requests of operators: look at sessions, cursors, last events and the explanation; close, move, change.
 
 Sessions, explanations, and what closes or deletes are for administrators. A cursor is moved by its owner, too, and the
 last events of a stream are for those who may read it. Each change is noted for the log, with who made it.
@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Final, final
 
 from ..automaton.diagram import draw
-from ..events import DefinitionError, LimitExceeded, UnknownSubscription, suggestion
+from ..events import DefinitionError, LimitExceeded, UnknownSubscription, shown, suggestion
 from ..wire import Administer, Closing, Done, Inspect, Inspected
 from ..wire import administration_messages as asked
 from ..wire.limits import FRAME_BYTES_MAX
@@ -19,10 +19,11 @@ from .admission import Admission
 from .cursor_requests import CursorRequests
 from .engine_port import EnginePort
 from .inputs_and_effects import Audit, Send
-from .recent_events import RecentEvents
+from .intake import Intake
 from .requests import Requests
 from .session_requests import SessionRequests
 from .sessions import Session, Sessions
+from .stream_requests import StreamRequests
 from .subscribing import Subscribing
 
 PAGE_ENTRIES_MAX: Final = 200
@@ -38,8 +39,8 @@ class Administration:
     """The handlers. They note each change in `audits`, which the caller empties."""
 
     __slots__ = (
-        "_admission", "_cursor_requests", "_engine", "_recent", "_session_requests", "_sessions", "_subscribing",
-        "audits",
+        "_admission", "_cursor_requests", "_engine", "_intake", "_session_requests", "_sessions", "_streams",
+        "_subscribing", "audits",
     )  # fmt: skip
 
     def __init__(
@@ -49,7 +50,8 @@ class Administration:
         sessions: Sessions,
         session_requests: SessionRequests,
         subscribing: Subscribing,
-        recent: RecentEvents,
+        streams: StreamRequests,
+        intake: Intake,
     ) -> None:
         self._engine = engine
         self._admission = admission
@@ -57,7 +59,8 @@ class Administration:
         self._session_requests = session_requests
         self._subscribing = subscribing
         self._cursor_requests: CursorRequests = subscribing.cursor_requests
-        self._recent = recent
+        self._streams = streams
+        self._intake = intake
         self.audits: list[Audit] = []
 
     def requests(self) -> Requests:
@@ -80,7 +83,7 @@ class Administration:
                 self._admission.check_known(user, request.name, streams)
                 user.check("read", request.name)
                 names = streams[request.name].schema.names
-                entries, more = self._recent.last(request.name, names, request.count), False
+                entries, more = self._intake.recent.last(request.name, names, request.count), False
             case asked.EXPLANATION:
                 user.check_admin(asked.EXPLANATION)
                 entries, more = self._explanation(request.name), False
@@ -127,6 +130,9 @@ class Administration:
             asked.CLOSE_SESSION: self._close_session,
             asked.MOVE_CURSOR: self._move_cursor,
             asked.DELETE_SUBSCRIPTION: self._delete_subscription,
+            asked.REPLACE_SUBSCRIPTION: self._replace_subscription,
+            asked.DELETE_STREAM: self._delete_stream,
+            asked.ADD_ATTRIBUTE: self._add_attribute,
         }
         action = actions.get(request.action)
         if action is None:
@@ -156,11 +162,40 @@ class Administration:
         return self._cursor_requests.place(key, session.account.user, request, request.position)
 
     def _delete_subscription(self, key: bytes, session: Session, request: Administer) -> list[Send]:
-        user, name = session.account.user, request.name
-        user.check_admin(f"subscription {name!r}")
+        self._check_subscription(session, request.name)
+        return [Send(key, Done(request.correlation)), *self._subscribing.delete(request.name)]
+
+    def _replace_subscription(self, key: bytes, session: Session, request: Administer) -> list[Send]:
+        self._check_subscription(session, request.name)
+        language, query, keep_runs = _details(request, language=str, query=str, keep_runs=bool)
+        language = language or self._subscribing.known[request.name].language
+        results = self._subscribing.replace(session.account.user, request.name, language, query, keep_runs)
+        return [Send(key, Done(request.correlation)), *self._intake.distribute([results])]
+
+    def _delete_stream(self, key: bytes, session: Session, request: Administer) -> list[Send]:
+        results = self._streams.delete(session.account.user, request.name)
+        return [Send(key, Done(request.correlation)), *self._intake.distribute([results])]
+
+    def _add_attribute(self, key: bytes, session: Session, request: Administer) -> list[Send]:
+        attribute, kind = _details(request, attribute=str, type=str)
+        self._streams.add_attribute(session.account.user, request.name, attribute, kind)
+        return [Send(key, Done(request.correlation))]
+
+    def _check_subscription(self, session: Session, name: str) -> None:
+        """Check that the subscription is known to this administrator."""
+        session.account.user.check_admin(f"subscription {name!r}")
         if name not in self._subscribing.known:
             raise UnknownSubscription(f"subscription {name!r} is not known{suggestion(name, self._subscribing.known)}")
-        return [Send(key, Done(request.correlation)), *self._subscribing.delete(name)]
+
+
+def _details(request: Administer, **expected: type) -> list[Any]:
+    """The details of these names and types. Raises DefinitionError."""
+    for name, kind in expected.items():
+        if type(request.details.get(name)) is not kind:
+            found = shown(request.details.get(name))
+            wanted = "text" if kind is str else kind.__name__
+            raise DefinitionError(f"{request.action}: {name}: expected {wanted}, found {found}")
+    return [request.details[name] for name in expected]
 
 
 def _page(entries: _Entries, after: Callable[[str], bool]) -> tuple[dict[str, Any], bool]:

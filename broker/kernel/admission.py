@@ -157,19 +157,50 @@ class Admission:
             return
         added = sources.upstream(flow.reads)
         for name in sources.downstream(flow.publishes):
-            for user in readers(name):
-                for stream in added:
-                    if self._may_have(user, name) and not user.may("read", stream):
-                        raise PermissionDenied(
-                            f"stream {flow.publishes!r}: a user who reads it has no permission to read {stream!r}"
-                        )
-            if awaited(name):
-                for user in self._access.everybody():
-                    if self._may_have(user, name) and not all(user.may("read", stream) for stream in added):
-                        raise Busy(
-                            f"stream {flow.publishes!r}: the broker has restarted and does not know its readers yet",
-                            AWAITED_RETRY_MICROSECONDS,
-                        )
+            self._check_reading(f"stream {flow.publishes!r}", name, added, readers, awaited)
+
+    def check_replacement(
+        self,
+        user: User,
+        name: str,
+        language: str,
+        query: str,
+        readers: Callable[[str], Iterable[User]],
+        awaited: Callable[[str], bool],
+    ) -> None:
+        """Check another text of an existing subscription: an administrator gives it to all who have it, so that these
+        need to read its streams, and the administrator to publish on a new one. Raises PermissionDenied, Busy, and the
+        engine's error for a text that it cannot parse."""
+        flows, sources = self._flows, self.sources
+        if flows is None or sources is None:
+            return
+        flow = flows(SubscriptionDefinition(name, language, query))
+        published = flow.publishes
+        if published is not None and published != sources.of(name).publishes:
+            user.check("publish", published)
+        self._check_reading(f"subscription {name!r}", name, sources.upstream(flow.reads), readers, awaited)
+        self.check_readers(flow, readers, awaited)
+
+    def _check_reading(
+        self,
+        what: str,
+        name: str,
+        added: Iterable[str],
+        readers: Callable[[str], Iterable[User]],
+        awaited: Callable[[str], bool],
+    ) -> None:
+        """Check that all who have this subscription may read the streams that come to flow into it."""
+        for user in readers(name):
+            for stream in added:
+                if self._may_have(user, name) and not user.may("read", stream):
+                    raise PermissionDenied(f"{what}: a user who reads it has no permission to read {stream!r}")
+        if awaited(name):
+            for user in self._access.everybody():
+                if self._may_have(user, name) and not all(user.may("read", stream) for stream in added):
+                    raise Busy(
+                        f"{what}: the broker has restarted and does not know its readers yet",
+                        AWAITED_RETRY_MICROSECONDS,
+                    )
 
     def check_values(self, user: User, name: str) -> None:
         """Check that this user may see the results of an existing subscription. Raises PermissionDenied."""

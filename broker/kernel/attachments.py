@@ -21,9 +21,9 @@ from ..language.subscription import RESULTS, SubscriptionDefinition
 from ..wire import Subscribe
 from .answers import bounded_count
 from .durable_delivery import AnyDelivery
-from .engine_port import EnginePort
+from .engine_port import EnginePort, EngineResult
 from .named_counts import NamedCounts
-from .records import Record, SubscriptionAdded, SubscriptionRemoved, options_of
+from .records import Record, SubscriptionAdded, SubscriptionRemoved, SubscriptionReplaced, options_of
 from .sources import Sources
 
 _NOBODY: Final[Mapping[bytes, AnyDelivery]] = {}
@@ -165,6 +165,21 @@ class Attachments:
         deliveries = self._deliveries.pop(name, {})
         self._remove_unneeded()
         return deliveries
+
+    def replace(self, name: str, query: str, language: str, keep_runs: bool) -> Iterable[EngineResult]:
+        """Give a subscription another text for all who have it; its last results.
+
+        Raises ForetellErrors, and then changes nothing: DefinitionError if it belongs to the configuration.
+        """
+        if name in self._permanent:
+            raise DefinitionError(f"subscription {name!r} belongs to the broker's configuration")
+        before = None if self._sources is None else self._sources.of(name)
+        results = self._engine.replace(name, query, language, keep_runs)
+        self._definitions[name] = self._engine.subscriptions[name]
+        self._record(SubscriptionReplaced(name, language, query, keep_runs))
+        if self._sources is not None and before is not None:
+            self._sources.replace(name, before)
+        return results
 
     def _stays(self, name: str) -> bool:
         return name in self._permanent or self._held(name)

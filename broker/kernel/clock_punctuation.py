@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import final
 
+from ..events import StreamDefinition
 from .clock_guard import ClockGuard
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
@@ -67,11 +68,11 @@ class ClockPunctuation:
             self._blocking += self._idle(stream) is None
         self._heard[stream] = now
 
-    def forget(self, stream: str) -> None:
-        """A stream's time was reset: it is as if nothing had been published to it."""
-        if stream in self._heard:
-            del self._heard[stream]
-            self._blocking -= self._idle(stream) is None
+    def forget(self, stream: StreamDefinition) -> None:
+        """A stream has gone, or its time was reset: it is as if nothing had been published to it."""
+        if stream.name in self._heard:
+            del self._heard[stream.name]
+            self._blocking -= stream.idle is None
 
     def due(self, now: int) -> int | None:
         """When the clock has to punctuate; None: not before another input. O(1) while nothing waits, or

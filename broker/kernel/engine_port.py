@@ -56,6 +56,14 @@ class EnginePort(Protocol):
         idle: int | None = None,
     ) -> Any: ...
 
+    def add_attribute(self, stream: str, name: str, type: str) -> None:
+        """Add an attribute that may be null to a stream."""
+        ...
+
+    def remove_stream(self, name: str) -> Iterable[EngineResult]:
+        """Remove a stream that no subscription reads; the results of those that waited for it."""
+        ...
+
     def subscribe(
         self,
         name: str,
@@ -69,6 +77,10 @@ class EnginePort(Protocol):
     ) -> Any: ...
 
     def unsubscribe(self, name: str) -> Any: ...
+
+    def replace(self, name: str, query: str, language: str, keep_runs: bool) -> Iterable[EngineResult]:
+        """Give a subscription another text; it begins anew, or keeps its runs."""
+        ...
 
     def publish(
         self,

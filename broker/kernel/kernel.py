@@ -81,7 +81,7 @@ class Kernel:
 
     With a journal: `receipts` and `cursors` are the restored ones, `durability` is what receipts promise, `permanent`
     are the names of the configuration's subscriptions; other subscriptions of the engine wait for their clients to come
-    back.
+    back. `configured_streams` are the names of the configuration's streams.
     """
 
     __slots__ = (
@@ -122,6 +122,7 @@ class Kernel:
         durability: str = MEMORY,
         permanent: Container[str] | None = None,
         cursors: Cursors | None = None,
+        configured_streams: Container[str] = (),
     ) -> None:
         self._engine = engine
         self._around = around
@@ -147,15 +148,16 @@ class Kernel:
             self._subscribing.end_slow, self._clock_guard, self._by_stream,
         )  # fmt: skip
         self._reading = ReadRequests(engine, self._admission, self._attachments, self._subscribing)
-        self._streams = StreamRequests(engine, self.limits, self._intake, self._record)
+        self._streams = StreamRequests(engine, self.limits, self._intake, self._record, configured_streams)
         self._changes = ChangeRequests(engine, self._admission, self._intake, self._clock_guard)
         self._session_requests = SessionRequests(
             self.limits, self._admission, self._attachments, self._distribution, self._sessions, self._subscribing,
             self._intake, self._check_open,
         )  # fmt: skip
         self._administration = Administration(
-            engine, self._admission, self._sessions, self._session_requests, self._subscribing, self._intake.recent
-        )
+            engine, self._admission, self._sessions, self._session_requests, self._subscribing, self._streams,
+            self._intake,
+        )  # fmt: skip
         self._handlers = self._requests()
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0}

@@ -183,8 +183,8 @@ class Receipts:
         time, name = min(others)
         return -time, name
 
-    def reset_time(self, stream: str) -> None:
-        """Forget the newest time of a stream, because it was wrong."""
+    def forget_stream(self, stream: str) -> None:
+        """Forget the newest time of a stream, because it was wrong or the stream has gone."""
         self._newest.pop(stream, None)
         self.clocked.pop(stream, None)
 

@@ -7,6 +7,7 @@ and bounds what that holds, so that publishing does not pay for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, Final, final
 
 from .records import BatchTaken
@@ -57,13 +58,21 @@ class RecentEvents:
             self._size -= self._kept.pop(next(iter(self._kept)))[1]
 
     def last(self, stream: str, names: Sequence[str], count: int) -> dict[str, dict[str, Any]]:
-        """The last events of a stream by id, the oldest first; `names` are its attributes."""
+        """The last events of a stream by id, the oldest first; `names` are its attributes, of which events lack those
+        that came later."""
         ids, times, rows = self._last(stream)
         first = max(0, len(ids) - count)
         return {
-            str(number): {"time": time, "data": dict(zip(names, row))}
+            str(number): {"time": time, "data": dict(zip_longest(names, row))}
             for number, time, row in zip(ids[first:], times[first:], rows[first:], strict=True)
         }
+
+    def forget(self, stream: str) -> None:
+        """Forget a stream that has gone."""
+        self._noted.pop(stream, None)
+        kept = self._kept.pop(stream, None)
+        if kept is not None:
+            self._size -= kept[1]
 
     def _last(self, stream: str) -> _Stretch:
         kept = self._kept.get(stream)

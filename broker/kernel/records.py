@@ -28,6 +28,22 @@ class StreamDeclared:
 
 @final
 @dataclass(frozen=True, slots=True)
+class AttributeAdded:
+    """A stream has another attribute, which may be null."""
+
+    stream: str
+    attribute: str
+    type: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StreamRemoved:
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class SubscriptionAdded:
     """A subscription as the engine got it; `options` are those of later versions: `results`."""
 
@@ -49,6 +65,17 @@ def options_of(definition: SubscriptionDefinition) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True)
 class SubscriptionRemoved:
     name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SubscriptionReplaced:
+    """A subscription got another text, and began anew or kept its runs."""
+
+    name: str
+    language: str
+    query: str
+    keep_runs: bool
 
 
 @final
@@ -219,8 +246,11 @@ class TimeWasReset:
 
 Record: TypeAlias = (
     StreamDeclared
+    | AttributeAdded
+    | StreamRemoved
     | SubscriptionAdded
     | SubscriptionRemoved
+    | SubscriptionReplaced
     | BatchTaken
     | ClockTick
     | Punctuated

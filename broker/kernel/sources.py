@@ -104,6 +104,7 @@ class Sources:
 
     def remove(self, name: str) -> None:
         """Note a subscription that the engine has removed. O(its inputs and the subscriptions that it fed)."""
+        once = self._once.pop(name, frozenset())
         flow = self._flows.pop(name, None)
         if flow is None:
             return
@@ -112,7 +113,6 @@ class Sources:
             readers.pop(name, None)
             if not readers:
                 self._readers.pop(stream, None)
-        once = self._once.pop(name, frozenset())
         published = flow.publishes
         if published is None:
             return
@@ -121,6 +121,14 @@ class Sources:
         self._uncount(self._past, published, once)
         for reader in self.downstream(published):
             self._remember(reader, lost)
+
+    def replace(self, name: str, before: Flow) -> None:
+        """Note a subscription whose text the engine has replaced; what flowed into it `before` still counts, since its
+        cursors and readers have it. O(its inputs and the subscriptions that it fed)."""
+        lost = self._once.get(name, frozenset()).union(self.upstream(before.reads))
+        self.remove(name)
+        self.add(name)
+        self._remember(name, lost)
 
     def upstream(self, streams: Iterable[str]) -> tuple[str, ...]:
         """These streams and all their present and earlier inputs, direct or not. O(streams found)."""
@@ -199,7 +207,7 @@ class Sources:
         """Add to the earlier inputs of a subscription."""
         before = self._once.get(name, frozenset())
         self._once[name] = before | lost
-        published = self._flows[name].publishes
+        published = self._flows[name].publishes if name in self._flows else None
         if published is not None:
             _count(self._past.setdefault(published, {}), lost - before, 1)
 

@@ -6,7 +6,7 @@ may have lost its connection unnoticed is probed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, final
 
 from ..events import DefinitionError, ForetellError, LimitExceeded, UnknownSubscription, suggestion
@@ -35,7 +35,7 @@ from .deadlines import check_deadline
 from .delivery import Delivery
 from .distribution import Distribution
 from .durable_delivery import AnyDelivery, DurableDelivery
-from .engine_port import EnginePort
+from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
 from .limits import Limits
 from .permissions import User
@@ -258,6 +258,20 @@ class Subscribing:
                 sends += _end(key, delivery)
             self._note_end(session, delivery)
         return sends
+
+    def replace(
+        self, user: User, name: str, language: str, query: str, keep_runs: bool
+    ) -> Iterable[EngineResult]:
+        """Give a subscription another text, for all who have it; its last results. Raises ForetellErrors, and then
+        changes nothing."""
+        self._check_open()
+        admission = self._admission
+        admission.check_replacement(user, name, language, query, self._readers, self._attachments.awaited)
+        before = admission.states(name)
+        results = self._attachments.replace(name, query, language, keep_runs)
+        for key in self._attachments.of(name):
+            self._sessions.of(key).account.resize(before, admission.states(name))
+        return results
 
     def _note_end(self, session: Session, delivery: Delivery) -> None:
         """Keep the end of a subscription for a session that may be away, or lose its connection now."""

@@ -56,7 +56,7 @@ class Broker:
     the address cannot be used.
 
     `make_gate`: with a journal, makes the gate that has its state. `permanent`: the names of the subscriptions that
-    stay without clients; None: all present ones.
+    stay without clients; None: all present ones. `configured_streams`: those of the streams that clients cannot change.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class Broker:
         make_gate: MakeGate | None = None,
         permanent: Container[str] | None = None,
         io_threads: int = 1,
+        configured_streams: Container[str] = (),
     ) -> None:
         sessions = (limits or Limits()).sessions
         self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
@@ -82,7 +83,8 @@ class Broker:
         receipts, cursors = (None, None) if gate.state is None else (gate.state.receipts, gate.state.cursors)
         secret = os.urandom(_SECRET_BYTES)
         self._kernel = Kernel(
-            engine, limits, admission, self._around, secret, receipts, gate.durability, permanent, cursors
+            engine, limits, admission, self._around, secret, receipts, gate.durability, permanent, cursors,
+            configured_streams,
         )
         self._engine = engine
         self._scheduler = Scheduler(self._kernel, gate, wall_clock)

@@ -17,7 +17,14 @@ from typing import Final, final
 from ..engine import Engine
 from ..events import DefinitionError
 from ..kernel import Record
-from ..kernel.records import ModelChanged, StreamDeclared, SubscriptionAdded, SubscriptionRemoved, options_of
+from ..kernel.records import (
+    AttributeAdded,
+    ModelChanged,
+    StreamDeclared,
+    SubscriptionAdded,
+    SubscriptionRemoved,
+    options_of,
+)
 from ..storage import Damaged, Durability, Folder, Recovery, StorageError, Store
 from .replicated_state import ReplicatedState
 from .saving import Way
@@ -85,7 +92,12 @@ def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Itera
                 stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation,
                 stream.idle,
             )  # fmt: skip
-        elif existing != stream:
+            continue
+        for attribute, kind in list(stream.schema.declared().items())[len(existing.schema) :]:
+            if not existing.extends_to(stream):
+                break
+            yield AttributeAdded(stream.name, attribute, kind)
+        if not engine.streams[stream.name].includes(stream):
             raise DefinitionError(f"stream {stream.name!r} has another definition in the journal, and cannot change")
     for one in wanted.subscriptions.values():
         known = engine.subscriptions.get(one.name)

@@ -16,6 +16,7 @@ from ..events import DefinitionError, Disorder
 from ..forecast.model_file import read_model
 from ..kernel import Cursors, Receipts, Record, Sources, wires
 from ..kernel.records import (
+    AttributeAdded,
     BatchTaken,
     CursorAdded,
     CursorMoved,
@@ -27,8 +28,10 @@ from ..kernel.records import (
     Retracted,
     StreamClocked,
     StreamDeclared,
+    StreamRemoved,
     SubscriptionAdded,
     SubscriptionRemoved,
+    SubscriptionReplaced,
     TimeWasReset,
     Updated,
 )
@@ -78,6 +81,11 @@ class ReplicatedState:
             case StreamDeclared():
                 order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
                 engine.add_stream(record.name, record.attributes, record.key, *order)
+            case AttributeAdded():
+                engine.add_attribute(record.stream, record.attribute, record.type)
+            case StreamRemoved(name):
+                self.cursors.keep_all(engine.remove_stream(name))
+                self.receipts.forget_stream(name)
             case SubscriptionAdded():
                 engine.subscribe(
                     record.name, record.language, record.query, record.lineage, record.report, record.forecast,
@@ -87,6 +95,10 @@ class ReplicatedState:
             case SubscriptionRemoved(name):
                 engine.unsubscribe(name)
                 self.sources.remove(name)
+            case SubscriptionReplaced(name):
+                before = self.sources.of(name)
+                self.cursors.keep_all(engine.replace(name, record.query, record.language, record.keep_runs))
+                self.sources.replace(name, before)
             case CursorAdded():
                 self.cursors.add(record)
             case CursorMoved():
@@ -100,7 +112,7 @@ class ReplicatedState:
             case TimeWasReset(stream, newest):
                 for ended in engine.reset_time(stream, newest):
                     self.cursors.keep_all(ended)
-                self.receipts.reset_time(stream)
+                self.receipts.forget_stream(stream)
             case ModelChanged(of, text):
                 engine.load_model(read_model(text, f"record {position}"))
                 self.model = of

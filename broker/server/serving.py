@@ -62,6 +62,7 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         make_gate,
         tuple(declared.subscriptions),
         configuration.io_threads,
+        tuple(declared.streams),
     )
     with broker, _signals_to(broker):
         gc.collect()

@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgpack
 
 from ..kernel.records import (
+    AttributeAdded,
     BatchTaken,
     ClockTick,
     CursorAdded,
@@ -29,8 +30,10 @@ from ..kernel.records import (
     Retracted,
     StreamClocked,
     StreamDeclared,
+    StreamRemoved,
     SubscriptionAdded,
     SubscriptionRemoved,
+    SubscriptionReplaced,
     TimeWasReset,
     Updated,
 )
@@ -38,6 +41,7 @@ from .errors import Damaged
 
 __all__ = [
     "KINDS",
+    "AttributeAdded",
     "BatchTaken",
     "ClockTick",
     "CursorAdded",
@@ -53,8 +57,10 @@ __all__ = [
     "Retracted",
     "StreamClocked",
     "StreamDeclared",
+    "StreamRemoved",
     "SubscriptionAdded",
     "SubscriptionRemoved",
+    "SubscriptionReplaced",
     "TimeWasReset",
     "Updated",
     "decode",
@@ -94,6 +100,9 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     19: (Updated, (_TEXT, (list,), (list,), _NUMBER_OR_NONE, _NUMBER_OR_NONE, _TEXT_OR_NONE, _NUMBER_OR_NONE)),
     20: (StreamClocked, (_TEXT, (bool,))),
     21: (CursorPlaced, (_TEXT, _NUMBER)),
+    22: (SubscriptionReplaced, (_TEXT, _TEXT, _TEXT, (bool,))),
+    23: (StreamRemoved, (_TEXT,)),
+    24: (AttributeAdded, (_TEXT, _TEXT, _TEXT)),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
 fields is another kind, and the earlier kind is read with defaults for them."""

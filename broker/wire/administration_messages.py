@@ -6,7 +6,8 @@ end and raise the version.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 from . import shapes as s
@@ -21,6 +22,9 @@ EXPLANATION: Final = "explanation"
 CLOSE_SESSION: Final = "close-session"
 MOVE_CURSOR: Final = "move-cursor"
 DELETE_SUBSCRIPTION: Final = "delete-subscription"
+REPLACE_SUBSCRIPTION: Final = "replace-subscription"
+DELETE_STREAM: Final = "delete-stream"
+ADD_ATTRIBUTE: Final = "add-attribute"
 
 
 # ---- from the client ----
@@ -46,13 +50,16 @@ class Inspect:
 class Administer:
     """Change something that others may have. Answered by Done.
 
-    `action`: CLOSE_SESSION, MOVE_CURSOR (to `position`), DELETE_SUBSCRIPTION; `name`: of what.
+    `action`: CLOSE_SESSION, MOVE_CURSOR (to `position`), DELETE_SUBSCRIPTION, REPLACE_SUBSCRIPTION (`details` has the
+    `language`, empty for that of the present text, the `query`, and whether to `keep_runs`), DELETE_STREAM,
+    ADD_ATTRIBUTE (`details` has the `attribute` and its `type`); `name`: of what.
     """
 
     correlation: int
     action: str
     name: str
     position: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 # ---- from the broker, in answer ----
@@ -82,10 +89,13 @@ ROWS: Final = (
     MessageRow(
         25,
         Administer,
-        (s.NAME, s.NAME, s.optional(s.COUNT)),
+        (s.NAME, s.NAME, s.optional(s.COUNT), s.PLAIN),
         answer=Done,
         when_full="refuse",
-        means="`close-session`, `move-cursor` to a position, `delete-subscription`",
+        means=(
+            "`close-session`, `move-cursor` to a position, `delete-subscription`, `replace-subscription` (details: "
+            "`language`, `query`, `keep_runs`), `delete-stream`, `add-attribute` (details: `attribute`, `type`)"
+        ),
     ),
     MessageRow(
         45,

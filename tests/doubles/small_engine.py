@@ -16,12 +16,14 @@ from broker.events import (
     DefinitionError,
     Disorder,
     EventError,
+    ForetellError,
     LateEvent,
     QueryError,
     Schema,
     StreamDefinition,
     UnknownStream,
     UnknownSubscription,
+    Unsupported,
     check_rows,
     check_starts,
     check_times,
@@ -96,6 +98,19 @@ class SmallEngine:
         schema = Schema.declare(attributes)
         self.streams[name] = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle)
 
+    def add_attribute(self, stream: str, name: str, type: str) -> None:
+        if stream not in self.streams:
+            raise UnknownStream(f"{stream!r} is not known")
+        self.streams[stream] = self.streams[stream].with_attribute(name, type)
+
+    def remove_stream(self, name: str) -> list[SmallResult]:
+        if name not in self.streams:
+            raise UnknownStream(f"{name!r} is not known")
+        if any(each.query == f"every {name}" for each in self.subscriptions.values()):
+            raise DefinitionError(f"stream {name!r} is read")
+        del self.streams[name]
+        return []
+
     def subscribe(
         self,
         name: str,
@@ -123,6 +138,18 @@ class SmallEngine:
         if any(each.query == f"after {name}" for each in self.subscriptions.values()):
             raise DefinitionError(f"subscription {name!r} is read by others")
         del self.subscriptions[name]
+
+    def replace(self, name: str, query: str, language: str, keep_runs: bool) -> list[SmallResult]:
+        before = self.subscriptions[name]
+        if keep_runs and before.query != query:
+            raise Unsupported(f"subscription {name!r}: it can only begin anew")
+        del self.subscriptions[name]
+        try:
+            self.subscribe(name, language=language, query=query)
+        except ForetellError:
+            self.subscriptions[name] = before
+            raise
+        return []
 
     def publish(
         self,

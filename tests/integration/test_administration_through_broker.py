@@ -10,7 +10,7 @@ import pytest
 from doubles.broker_process import PATIENCE_SECONDS, broker_process
 
 from broker.command.shell import perform
-from client import Client, ConnectionLost, DefinitionError, UnknownSubscription, aio
+from client import Client, ConnectionLost, DefinitionError, UnknownStream, UnknownSubscription, aio
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -51,12 +51,21 @@ def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
         assert "2 subscriptions" in text
         assert "\nnow: " in text or " now: " in text
         assert printed(capsys, "explain", "--format", "svg")[0].startswith("<svg")
+        assert printed(capsys, "replace-subscription", "all", "--query", "FILTER{x > 3}(S)") == ["replaced all"]
+        kept = complaint(capsys, "replace-subscription", "all", "--query", "S", "--keep-runs")
+        assert kept.endswith("runs of the language 'cayuga' keep their text: it can only begin anew")
+        client.publish_batch("S", [4, 5], [(3,), (4,)])
         assert printed(capsys, "delete-subscription", "some") == ["deleted some"]
-        before = [other.next_notification("some", PATIENCE_SECONDS) for _ in range(2)]
-        assert [each.end for each in before if each is not None] == [2, 3]
+        before = [other.next_notification("some", PATIENCE_SECONDS) for _ in range(4)]
+        assert [each.end for each in before if each is not None] == [2, 3, 4, 5]
         with pytest.raises(UnknownSubscription, match="an administrator has deleted it"):
             other.next_notification("some", PATIENCE_SECONDS)
         assert "has cursors: forget them first" in complaint(capsys, "delete-subscription", "all")
+        client.add_stream("T", {"x": "int"})
+        assert printed(capsys, "add-attribute", "S", "y", "string?") == ["added y to S"]
+        client.publish_batch("S", [6], [(1,)])
+        assert "stream 'S': read by subscription 'all'" in complaint(capsys, "delete-stream", "S")
+        assert printed(capsys, "delete-stream", "T") == ["deleted T"]
         assert printed(capsys, "close-session", "2") == ["closed session 2"]
         with pytest.raises(ConnectionLost, match="an administrator has closed it"):
             other.ping()
@@ -64,16 +73,28 @@ def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
         _, log = broker.process.communicate(timeout=PATIENCE_SECONDS)
     assert [line.partition("operator ")[2] for line in log.splitlines() if "changed by an operator" in line] == [
         "user=anybody action=move-cursor name=mine position=2",
+        "user=anybody action=replace-subscription name=all",
         "user=anybody action=delete-subscription name=some",
+        "user=anybody action=add-attribute name=S",
+        "user=anybody action=delete-stream name=T",
         "user=anybody action=close-session name=2",
     ]
     with broker_process(journal) as broker, Client(broker.address) as client:
         monkeypatch.setenv("FORETELL_BROKER", broker.address)
-        assert [each.name for each in client.subscriptions()] == ["all"]
-        with client.subscribe("all", "cel", "S", durable="mine") as subscription:
-            found = subscription.next(PATIENCE_SECONDS)
-            assert found is not None
-            assert (found.position, found.end) == (3, 3)
+        assert [(each.name, each.query) for each in client.subscriptions()] == [("all", "FILTER{x > 3}(S)")]
+        with client.subscribe("all", durable="mine") as subscription:
+            found = [subscription.next(PATIENCE_SECONDS) for _ in range(2)]
+            assert [(each.position, each.end) for each in found if each is not None] == [(3, 3), (4, 5)]
+        assert [(each.name, each.schema.declared()) for each in client.streams()] == [
+            ("S", {"x": "int", "y": "string?"})
+        ]
+        with client.subscribe("new", "cel", "FILTER{y = 'b'}(S)") as subscription:
+            client.publish_batch("S", [7, 8], [(4, None), (5, "b")])
+            last = subscription.next(PATIENCE_SECONDS)
+            assert last is not None
+            assert last.data == {"x": 5, "y": "b"}
+        client.add_stream("S", {"x": "int"})
+        client.publish_batch("S", [9], [(4,)])
         assert printed(capsys, "forget", "mine") == ["forgot mine"]
         assert printed(capsys, "cursors") == []
         assert client.subscriptions() == []
@@ -90,7 +111,16 @@ def test_the_asyncio_client_does_the_same() -> None:
             assert (event.id, event.time, event.data) == ("8", 2, {"x": 2})
             assert "1 subscription" in await client.explain()
             assert await client.cursors() == []
+            await client.replace_subscription("all", "FILTER{x > 1}(S)")
+            assert [each.query for each in await client.subscriptions()] == ["FILTER{x > 1}(S)"]
             await client.delete_subscription("all")
+            await client.add_attribute("S", "y", "int?")
+            await client.publish("S", {"x": 3, "y": 4}, time=3)
+            assert [event.data for event in await client.last_events("S", 2)] == [{"x": 2, "y": None}, {"x": 3, "y": 4}]
+            await client.delete_stream("S")
+            with pytest.raises(UnknownStream):
+                await client.delete_stream("S")
+            await client.add_stream("S", {"x": "int"})
             assert await client.subscriptions() == []
             with pytest.raises(UnknownSubscription, match="cursor 'mine' is not known"):
                 await client.move_cursor("mine", 1)

@@ -15,7 +15,17 @@ from broker.kernel.cursor import Cursor, restored
 from broker.kernel.recent_events import RECENT_EVENTS_MAX, RecentEvents
 from broker.kernel.records import BatchTaken
 from broker.server.replicated_state import ReplicatedState
-from broker.wire import Acknowledge, Administer, Publish, Refuse, Settle, Subscribe, Unsubscribe, encode_result
+from broker.wire import (
+    Acknowledge,
+    AddStream,
+    Administer,
+    Publish,
+    Refuse,
+    Settle,
+    Subscribe,
+    Unsubscribe,
+    encode_result,
+)
 
 RESULT = encode_result({"kind": "match", "subscription": "s", "end": 1})
 steps = st.lists(
@@ -89,6 +99,9 @@ def test_the_last_events_are_the_last(batches: list[tuple[str, list[str], bool]]
 OPERATOR = {OPS: User("ops", ("*",), ("*",), ("*",), ("*",), True)}
 NAMES = st.sampled_from(["a", "b"])
 POSITIONS = st.integers(0, 8)
+ATTRIBUTES = st.sampled_from([{"price": "int"}, {"price": "int", "more": "int?"}])
+READ = st.sampled_from(["Stock", "Extra", "A", "B"])
+LATE = st.sampled_from([2, 1_000])
 
 
 def subscribes(name: str, cursor: str | None) -> Subscribe:
@@ -97,17 +110,32 @@ def subscribes(name: str, cursor: str | None) -> Subscribe:
     return Subscribe(2, name, "cayuga", query, None, None, None, 5, **options)
 
 
+def replaces(name: str, reads: str, publishes: str, keep_runs: bool) -> Administer:
+    query = f"SELECT * FROM FILTER{{price > 2}}({reads}) PUBLISH {publishes}"
+    details = {"language": "", "query": query, "keep_runs": keep_runs}
+    return Administer(10, "replace-subscription", name, None, details)
+
+
+def widens(stream: str, attribute: str) -> Administer:
+    return Administer(13, "add-attribute", stream, None, {"attribute": attribute, "type": "int?"})
+
+
 requests = st.one_of(
     st.builds(subscribes, NAMES, st.none() | NAMES),
     st.builds(Unsubscribe, st.just(3), NAMES),
     st.lists(st.integers(0, 5), min_size=1, max_size=4).map(
         lambda prices: Publish(4, "Stock", None, tuple([(price,) for price in prices]), None, None)
     ),
+    st.integers(0, 5).map(lambda price: Publish(4, "Extra", None, ((price,),), None, None)),
     st.builds(Acknowledge, st.just(5), NAMES, POSITIONS),
     st.builds(Refuse, st.just(6), NAMES, POSITIONS, st.just("no")),
     st.builds(Settle, st.just(7), NAMES, POSITIONS.map(lambda each: (each,)), st.booleans()),
     st.builds(Administer, st.just(8), st.just("move-cursor"), NAMES, POSITIONS),
     st.builds(Administer, st.just(9), st.just("delete-subscription"), NAMES),
+    st.builds(AddStream, st.just(11), st.just("Extra"), ATTRIBUTES, st.none(), st.just("buffer"), LATE, st.none()),
+    st.builds(Administer, st.just(12), st.just("delete-stream"), st.sampled_from(["Extra", "Stock", "A"])),
+    st.builds(widens, st.sampled_from(["Extra", "Stock", "A"]), st.sampled_from(["more", "y"])),
+    st.builds(replaces, NAMES, READ, st.sampled_from(["A", "B", "C"]), st.booleans()),
 )
 
 

@@ -153,7 +153,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Retract, counts, _several(integers), *_numbered),
     st.builds(Update, counts, texts, _texts, _texts, _optional_integer, _optional_integer, *_numbered),
     st.builds(Inspect, counts, texts, texts, texts, counts),
-    st.builds(Administer, counts, texts, texts, _optional_count),
+    st.builds(Administer, counts, texts, texts, _optional_count, options),
     st.builds(Inspected, counts, options, st.booleans()),
     st.builds(SubscribeMany, counts, _wanted, _credits, _optional_text, _optional_count),
     st.builds(SubscribedMany, counts, _outcomes),

@@ -113,6 +113,7 @@ SAID: Final[tuple[Message, ...]] = (
     Update(23, "a", ("x: q -> r WHEN v > 1", "r -> s WHEN TRUE"), ("y",), 5, None, "p", 9, None),
     Inspect(24, "events", "S", "", 20),
     Administer(25, "move-cursor", "mine", 5),
+    Administer(25, "replace-subscription", "q", None, {"language": "", "query": "SELECT * FROM S", "keep_runs": False}),
     Welcome(1, VERSION, "foretell", 30, bytes(16), 2**50),
     Done(12),
     Pong(13),

@@ -53,6 +53,23 @@ class ReorderBuffer:
             self.events.remove(event)
         return event
 
+    def widen(self, stream: str, width: int) -> None:
+        """Fill up the rows of a stream, which has got an attribute, with null. O(all)."""
+        before: list[HeldEvent] = list(self.events)
+        self.events.clear()
+        for event in before:
+            known = self.known.get(event.number) is event
+            row = (*event.row, *[None] * (width - len(event.row))) if event.stream == stream else event.row
+            self.add([event._replace(row=row)], known)
+
+    def forget(self, stream: str) -> None:
+        """Drop the events of a stream. O(all)."""
+        gone: list[HeldEvent] = [event for event in self.events if event.stream == stream]
+        for event in gone:
+            self.events.remove(event)
+            if self.known.get(event.number) is event:
+                del self.known[event.number]
+
     def release(self, time: int) -> list[HeldEvent]:
         """Take out all events before a time, in order. O(their number)."""
         upto = self.events.bisect_left((time,))

@@ -195,6 +195,27 @@ class Reordering:
             last.notify(0, target, notice)
         return JoinedResults([*parts, last])
 
+    def widen(self, stream: str, width: int) -> None:
+        """A stream has got an attribute."""
+        self.buffer.widen(stream, width)
+        self.ahead.widen(stream, width)
+
+    def forget(self, stream: StreamDefinition) -> JoinedResults:
+        """A stream that nothing reads has gone, with its events; others need not wait for it any more."""
+        self.buffer.forget(stream.name)
+        self.ahead.forget(stream.name)
+        found = RevisedResults()
+        parts: list[Results | RevisedResults] = [found]
+        if self.marks.forget(stream.name, stream.disorder):
+            self._pass_time(False, found)
+            parts += self._process(self.buffer.release(self.marks.safe))
+        return JoinedResults(parts)
+
+    def end(self) -> list[Results | RevisedResults]:
+        """No stream has disorder any more: what is held back is final."""
+        assert not self.readers.by_name
+        return self._process(self.buffer.release(FOREVER))
+
     def leave(self, name: str) -> None:
         """A subscription goes."""
         if name in self.readers.by_name:

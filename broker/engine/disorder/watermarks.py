@@ -74,6 +74,15 @@ class Watermarks:
             self.marks[part] = max(self.marks.get(part, NOTHING_PROMISED), time)
         return self._advance(min(self.marks.values(), default=NOTHING_PROMISED))
 
+    def forget(self, stream: str, disorder: str) -> bool:
+        """A stream has gone, and does not take part any more. Returns whether more events are safe. O(streams)."""
+        if disorder != "arrival":
+            self.marks.pop(stream, None)
+        elif all(each.disorder != "arrival" for each in self.streams.values()):
+            self.marks.pop(IN_ORDER, None)
+        self._others = None
+        return self._advance(min(self.marks.values(), default=NOTHING_PROMISED))
+
     def _advance(self, least: int) -> bool:
         safe = max(self.promised, least)
         if safe <= self.safe:

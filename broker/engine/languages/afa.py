@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, final
 
@@ -9,9 +11,11 @@ from ...algebra.afa.lowering import lower, lower_arcs
 from ...automaton.automaton import Automaton
 from ...automaton.constructions.registers import automaton_of_registers
 from ...events.errors import DefinitionError
+from ...events.instant import FOREVER
 from ...events.nearest import suggestion
 from ...language.afa import parse, parse_arc, print_query
-from ...language.afa.syntax import AfaQuery
+from ...language.afa.printer import print_arc
+from ...language.afa.syntax import AfaQuery, ArcExpression
 from ..executors.machine_plan import MachinePlan
 from ..options import Options
 from ..planner import Wanted, plan_of
@@ -50,6 +54,27 @@ class _RegisterArcs(ChangingArcs):
             typed = typed.inserted(arcs, update.begin, update.end)
         return _RegisterArcs(typed)
 
+    def difference(
+        self, text: str, updates: Sequence[ArcUpdate], wanted: object, begin: int
+    ) -> tuple[list[str], list[str]]:
+        query = parse(text)
+        assert isinstance(wanted, AfaQuery)
+        if replace(query, arcs=()) != replace(wanted, arcs=()):
+            raise DefinitionError("the texts differ in something else than their arcs")
+        known = {state.name for arc in query.arcs for state in (arc.source, arc.target)}
+        states = [state.name for arc in wanted.arcs for state in (arc.source, arc.target)]
+        new = [state for state in states if state not in known]
+        if new:
+            raise DefinitionError(f"the text it began with has no state {new[0]!r}{suggestion(new[0], known)}")
+        now = _arcs_at(query, updates, begin)
+        gone = [arc for arc in now if arc not in wanted.arcs]
+        nameless = [arc for arc in gone if arc.name is None]
+        if nameless:
+            raise DefinitionError(f"the arc '{print_arc(nameless[0])}' has no name by which it is deleted")
+        deleted = list(dict.fromkeys([arc.name for arc in gone if arc.name is not None]))
+        kept = [arc for arc in now if arc.name is None or arc.name not in deleted]
+        return [print_arc(arc) for arc in wanted.arcs if arc not in kept], deleted
+
     def _check_left(self, name: str, state: int) -> None:
         """Refuse an arc out of a final state from which no arc led on: its runs were reported and are not kept."""
         if state in self.typed.finals and all(arc.source != state for arc in self.typed.arcs):
@@ -57,6 +82,19 @@ class _RegisterArcs(ChangingArcs):
                 f"expected an arc out of a state whose runs go on, found one out of the final state {name!r}, where "
                 f"runs end: a text with '{name} -> {name} WHEN FALSE' keeps them"
             )
+
+
+def _arcs_at(query: AfaQuery, updates: Sequence[ArcUpdate], begin: int) -> list[ArcExpression]:
+    """The arcs of a text after its updates, for the events from `begin` on. Raises DefinitionError if later events have
+    others."""
+    arcs = list(query.arcs)
+    for update in updates:
+        if begin < update.begin or begin < update.end < FOREVER:
+            raise DefinitionError("it has an update that begins or ends later")
+        if update.end == FOREVER:
+            arcs = [arc for arc in arcs if arc.name not in update.delete]
+            arcs += [parse_arc(text) for text in update.insert]
+    return arcs
 
 
 def _compile(request: CompileRequest) -> Form:

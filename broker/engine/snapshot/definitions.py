@@ -19,7 +19,7 @@ def save(state: EngineState) -> Any:
     return {
         "streams": [
             [s.name, s.schema.declared(), s.key, s.disorder, s.lateness, s.speculation]
-            + ([] if s.idle is None else [s.idle])  # earlier versions wrote the others only
+            + _later(s)
             for s in catalog.streams.values()
         ],
         "published": [[name, p.schema.declared(), p.readers] for name, p in catalog.published.items()],
@@ -30,6 +30,27 @@ def save(state: EngineState) -> Any:
             for d in [s.definition()]
         ],
     }
+
+
+def _later(stream: StreamDefinition) -> list[Any]:
+    """The fields of later versions, without the last ones that say nothing."""
+    if stream.added:
+        return [stream.idle, stream.time_unit, stream.added]
+    if stream.time_unit is not None:
+        return [stream.idle, stream.time_unit]
+    return [] if stream.idle is None else [stream.idle]
+
+
+def save_widths(state: EngineState) -> Any:
+    """How many attributes subscriptions read of streams that have more by now."""
+    catalog = state.catalog
+    found = [[name, catalog.widths(subscriber)] for name, subscriber in catalog.subscriptions.items()]
+    return [each for each in found if each[1]] or None
+
+
+def restore_widths(state: EngineState, content: Any) -> None:
+    """Keep them for the subscriptions, which are made again later."""
+    state.widths = dict(content)
 
 
 def restore(state: EngineState, content: Any) -> None:
@@ -45,7 +66,7 @@ def restore(state: EngineState, content: Any) -> None:
         wanted = _plain(forecast)
         results = state.results.get(name)
         definition = SubscriptionDefinition(name, language, query, lineage, report, wanted, results)
-        engine.install(catalog.parse(definition), since)
+        engine.install(catalog.parse(definition), since, state.widths.get(name))
     if engine.disorder is not None:
         engine.disorder.copies.restoring = None
 

@@ -5,7 +5,7 @@ Not here: any section.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias, final
 
 from ...events.stream import StreamDefinition
@@ -35,14 +35,14 @@ class Parts(Protocol):
     def declare(self, definition: StreamDefinition) -> None:
         """Declare a stream."""
 
-    def install(self, parsed: Parsed, since: int) -> None:
+    def install(self, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
         """Add a subscription as of a time."""
 
 
 @final
 class EngineState:
     """`executors` are those with saved machines, by machine number; `results` the options of subscriptions by name;
-    `revising` the names of those that revise.
+    `revising` the names of those that revise, `widths` of those that read the first attributes of streams only.
 
     `runs` are the live runs of the merged program, in the order in which their section lists them.
     """
@@ -55,5 +55,6 @@ class EngineState:
         self.program = engine.program
         self.executors: dict[int, str] = {}
         self.results: dict[str, str] = {}
+        self.widths: dict[str, dict[str, int]] = {}
         self.revising: frozenset[str] = frozenset()
         self.runs: list[PartialMatch] = engine.runtime.runs.live()

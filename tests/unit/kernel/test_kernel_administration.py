@@ -12,14 +12,16 @@ from doubles.guarded_rig import OPS as OPS_KEY
 from doubles.guarded_rig import Rig as GuardedRig
 from doubles.guarded_rig import subscribe as asks
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
+from doubles.small_engine import SmallEngine
 
-from broker.kernel import Gone, Received
+from broker.kernel import Gone, Kernel, Quota, Received, User
 from broker.kernel.administration import PAGE_ENTRIES_MAX
 from broker.kernel.inputs_and_effects import Audit
 from broker.kernel.recent_events import RECENT_EVENTS_MAX
 from broker.wire import (
     VERSION,
     Acknowledge,
+    AddStream,
     Administer,
     Busy,
     Closing,
@@ -30,6 +32,7 @@ from broker.wire import (
     Inspect,
     Inspected,
     Notifications,
+    Publish,
     Refuse,
     Subscribe,
     Subscribed,
@@ -186,6 +189,157 @@ def test_a_subscription_that_is_needed_is_not_deleted() -> None:
     assert len(rig.say(ANN, publish([1], [1]))) == 3, "nobody has lost anything"
 
 
+REPLACED = {"language": "", "query": "every T", "keep_runs": False}
+
+
+def replacement(name: str = "all", **details: Any) -> Administer:
+    return Administer(8, "replace-subscription", name, None, {**REPLACED, **details})
+
+
+def test_a_replaced_subscription_goes_on_for_all_who_have_it() -> None:
+    rig = operated()
+    rig.ask(AddStream(2, "T", {"x": "int"}, None, "arrival", None, None), OPS)
+    rig.say(BEN, subscribe(credits=5))
+    rig.ask(durable(retain=5))
+    rig.say(BEN, publish([1], [1]))
+    assert rig.ask(replacement(), OPS) == Done(8)
+    assert rig.engine.subscriptions["all"].query == "every T"
+    assert len(rig.say(BEN, publish([2], [2]))) == 1, "it reads another stream"
+    sends = rig.say(BEN, Publish(6, "T", (3,), ((3,),), None, None))
+    assert sorted(each.session for each in sends if isinstance(each.message, Notifications)) == [ANN, BEN]
+    assert seen(rig, "cursors")["mine"]["last"] == 2, "its cursor goes on"
+    code, message = rig.refusal(subscribe(), OPS)
+    assert (code, message) == ("definition", "subscription 'all' exists with another text")
+
+
+def test_what_cannot_be_replaced_stays() -> None:
+    rig = operated()
+    rig.say(BEN, subscribe())
+    for message, code, reason in (
+        (replacement("al"), "unknown-subscription", "subscription 'al' is not known; did you mean 'all'?"),
+        (replacement(), "unknown-stream", "'T' is not known"),
+        (replacement(query="all T"), "query", "expected every or after, found 'all'"),
+        (replacement(keep_runs=True), "unsupported", "subscription 'all': it can only begin anew"),
+        (replacement(query=5), "definition", "replace-subscription: query: expected text, found int 5"),
+        (Administer(8, "replace-subscription", "all"), "definition", "language: expected text, found null"),
+    ):
+        found = rig.refusal(message, OPS)
+        assert found[0] == code, found
+        assert reason in found[1]
+        assert rig.engine.subscriptions["all"].query == "every S"
+    configured = SmallEngine()
+    configured.add_stream("S", {"x": "int"})
+    configured.subscribe("all", language="cayuga", query="every S")
+    rig = Rig(engine=configured)
+    rig.say(OPS, Hello(1, VERSION, "operator"))
+    found = rig.refusal(replacement(query="every S"), OPS)
+    assert found == ("definition", "subscription 'all' belongs to the broker's configuration")
+
+
+def test_a_new_text_is_for_those_who_have_the_subscription() -> None:
+    users = {
+        ANN_KEY: User("ann", read=("Stock", "Jumps"), subscribe=("ann.*",), quota=Quota(states=9)),
+        BEN_KEY: User("ben", publish=("*",), read=("*",), subscribe=("*",)),
+        OPS_KEY: User("ops", admin=True, publish=("Own",)),
+    }
+    rig = GuardedRig(users)
+    rig.ask(ANN_KEY, asks("ann.x", "SELECT * FROM Stock"))
+
+    def wanted(query: str) -> Administer:
+        return replacement("ann.x", query=query)
+
+    rig.refusal(BEN_KEY, wanted("SELECT * FROM Stock"))
+    message = rig.refusal(OPS_KEY, wanted("SELECT * FROM Secret"))
+    assert message == "subscription 'ann.x': a user who reads it has no permission to read 'Secret'"
+    message = rig.refusal(OPS_KEY, wanted("SELECT * FROM Stock PUBLISH Jumps"))
+    assert message == "stream 'Jumps': user 'ops' has no permission to publish"
+    pairs = "SELECT * FROM Stock NEXT{} Stock PUBLISH Own"
+    assert rig.ask(OPS_KEY, wanted(pairs)) == Done(8)
+    rig.ask(BEN_KEY, asks("over", "SELECT * FROM Own"))
+    rig.ask(BEN_KEY, asks("secrets", "SELECT * FROM Secret NEXT{} Secret PUBLISH Other"))
+    rig.ask(BEN_KEY, Unsubscribe(3, "over"))
+    rig.ask(BEN_KEY, Unsubscribe(3, "secrets"))
+    assert rig.ask(ANN_KEY, Unsubscribe(3, "ann.x")) == Done(3), "its states are counted as they are"
+
+
+def test_readers_of_what_a_replaced_subscription_publishes_are_asked_too() -> None:
+    rig = GuardedRig()
+    rig.ask(BEN_KEY, asks("base", "SELECT * FROM Stock PUBLISH Jumps"))
+    rig.ask(ANN_KEY, asks("ann.x", "SELECT * FROM Jumps"))
+    wanted = replacement("base", query="SELECT * FROM Secret PUBLISH Jumps")
+    message = rig.refusal(OPS_KEY, wanted)
+    assert message == "stream 'Jumps': a user who reads it has no permission to read 'Secret'"
+    rig.ask(ANN_KEY, Unsubscribe(3, "ann.x"))
+    assert rig.ask(OPS_KEY, wanted) == Done(8)
+    assert rig.ask(OPS_KEY, replacement("base", query="SELECT * FROM Stock PUBLISH Jumps")) == Done(8)
+    rig.refusal(ANN_KEY, asks("ann.x", "SELECT * FROM Jumps"))  # its partial matches and cursors may hold secrets
+
+
+def test_a_deleted_stream_is_unknown_and_holds_nobody_up() -> None:
+    rig = operated()
+    rig.ask(AddStream(2, "T", {"x": "int"}, None, "arrival", None, None, 5 * SECOND), OPS)
+    rig.say(ANN, Publish(6, "T", (1,), ((1,),), None, None))
+    assert rig.kernel.statistics()["broker"]["unclocked_streams"] == 0
+    rig.say(ANN, publish([1], [1]))
+    assert rig.kernel.statistics()["broker"]["unclocked_streams"] == 1
+    rig.say(BEN, subscribe())
+    assert rig.refusal(Administer(8, "delete-stream", "S"), OPS) == ("definition", "stream 'S' is read")
+    rig.ask(Unsubscribe(8, "all"), BEN)
+    assert do(rig, "delete-stream", "S") == []
+    assert rig.kernel.statistics()["broker"]["unclocked_streams"] == 0
+    assert rig.refusal(publish([2], [2]), ANN)[0] == "unknown-stream"
+    assert rig.refusal(Administer(8, "delete-stream", "S"), OPS)[0] == "unknown-stream"
+    rig.ask(AddStream(2, "S", {"y": "string"}, None, "arrival", None, None), OPS)
+    assert seen(rig, "events", "S", count=5) == {}
+
+
+def widening(attribute: object = "y", kind: object = "string?", stream: str = "S") -> Administer:
+    return Administer(8, "add-attribute", stream, None, {"attribute": attribute, "type": kind})
+
+
+def test_an_added_attribute_is_null_in_earlier_events_and_for_those_who_do_not_know_it() -> None:
+    rig = operated()
+    rig.say(ANN, publish([1], [1], [101]))
+    assert rig.ask(widening(), OPS) == Done(8)
+    for message, reason in (
+        (widening(), "expected a new attribute, found string 'y', which it has already"),
+        (widening("z", "string"), "expected a type with ?, since events so far have null, found string 'string'"),
+        (widening(5), "add-attribute: attribute: expected text, found int 5"),
+    ):
+        code, found = rig.refusal(message, OPS)
+        assert (code, reason in found) == ("definition", True)
+    assert rig.refusal(widening(stream="T"), OPS)[0] == "unknown-stream"
+    rig.say(ANN, publish([2], [2], [102]))
+    rig.say(ANN, Publish(6, "S", (3,), ((3, "new"),), (103,), None))
+    assert [each["data"] for each in seen(rig, "events", "S", count=5).values()] == [
+        {"x": 1, "y": None}, {"x": 2, "y": None}, {"x": 3, "y": "new"},
+    ]  # fmt: skip
+    for attributes in ({"x": "int"}, {"x": "int", "y": "string?"}):
+        again = AddStream(2, "S", attributes, None, "arrival", None, None)
+        assert rig.ask(again, OPS) == Done(2), "programs that know it and programs that do not"
+    assert rig.refusal(AddStream(2, "S", {}, None, "arrival", None, None), OPS)[0] == "definition"
+
+
+def test_who_may_declare_a_stream_may_add_to_it() -> None:
+    rig = GuardedRig()
+    assert rig.ask(ANN_KEY, AddStream(2, "Anns", {"x": "int"}, None, "arrival", None, None)) == Done(2)
+    assert rig.ask(ANN_KEY, widening(stream="Anns")) == Done(8)
+    assert rig.ask(OPS_KEY, widening("z", stream="Anns")) == Done(8)
+    rig.refusal(BEN_KEY, widening("a", stream="Anns"))
+    rig.refusal(ANN_KEY, widening(stream="Stock"))
+
+
+def test_a_stream_of_the_configuration_stays() -> None:
+    configured = SmallEngine()
+    configured.add_stream("S", {"x": "int"})
+    rig = Rig(engine=configured)
+    rig.kernel = Kernel(configured, configured_streams=("S",))
+    rig.say(OPS, Hello(1, VERSION, "operator"))
+    for message in (Administer(8, "delete-stream", "S"), widening()):
+        found = rig.refusal(message, OPS)
+        assert found == ("definition", "stream 'S' belongs to the broker's configuration")
+
+
 def test_the_last_events_of_a_stream() -> None:
     rig = operated()
     assert seen(rig, "events", "S", count=5) == {}
@@ -217,16 +371,26 @@ def test_changes_are_noted_with_who_made_them_and_refusals_are_not() -> None:
     rig = operated()
     rig.ask(durable(retain=5))
     rig.say(BEN, publish([1], [1]))
+    rig.ask(AddStream(2, "T", {"x": "int"}, None, "arrival", None, None), OPS)
     audits: list[Audit] = []
     for message in (
         Administer(8, "move-cursor", "mine", 1),
         Administer(8, "delete-subscription", "all"),
+        Administer(8, "delete-stream", "S"),
+        Administer(8, "delete-stream", "T"),
+        replacement(query="every S"),
+        replacement(),
         Administer(8, "close-session", "1"),
         Administer(8, "move-cursor", "mine", 1),
         Inspect(8, "sessions"),
     ):
         audits += rig.kernel.step(Received(OPS, message), rig.now).audits
-    assert audits == [Audit("anybody", "close-session", "1"), Audit("anybody", "move-cursor", "mine", 1)]
+    assert audits == [
+        Audit("anybody", "delete-stream", "T"),
+        Audit("anybody", "replace-subscription", "all"),
+        Audit("anybody", "close-session", "1"),
+        Audit("anybody", "move-cursor", "mine", 1),
+    ]
 
 
 ANNS = [
@@ -235,6 +399,8 @@ ANNS = [
     Inspect(2, "events", "Secret", "", 1),
     Administer(2, "close-session", "3"),
     Administer(2, "delete-subscription", "ann.x"),
+    Administer(2, "delete-stream", "Stock"),
+    replacement("ann.x", query="SELECT * FROM Stock"),
 ]
 
 

@@ -177,6 +177,25 @@ def test_what_the_configuration_declares_is_brought_into_the_state(tmp_path: Pat
     opened(journalling(tmp_path / "data"), wanted(), None, 0)[0].close()
 
 
+def test_a_configuration_may_add_attributes_that_may_be_null(tmp_path: Path) -> None:
+    store, history, _ = opened(journalling(tmp_path / "data"), wanted(PAIRS), None, 0)
+    history.engine.publish("S", [1], [("a", 1)])
+    store.close()
+    longer = Engine()
+    longer.add_stream("S", {**history.engine.streams["S"].schema.declared(), "y": "int?", "z": "string?"})
+    for expected in (2, 0):
+        store, history, recovery = opened(journalling(tmp_path / "data"), longer, None, 0)
+        assert store.journal.position == recovery.replayed + expected, "a record for each attribute, once"
+        assert history.engine.streams["S"].schema == longer.streams["S"].schema
+        assert list(history.engine.subscriptions) == [next(iter(wanted(PAIRS).subscriptions))]
+        store.close()
+    opened(journalling(tmp_path / "data"), wanted(PAIRS), None, 0)[0].close()  # it may know less again
+    other = Engine()
+    other.add_stream("S", {**history.engine.streams["S"].schema.declared(), "w": "int"})
+    with pytest.raises(DefinitionError, match="stream 'S' has another definition in the journal"):
+        opened(journalling(tmp_path / "data"), other, None, 0)
+
+
 def test_a_model_is_part_of_the_state_and_taken_once(tmp_path: Path) -> None:
     model = write_model(Engine().model())
     for replayed in (0, 2, 2):

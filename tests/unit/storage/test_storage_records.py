@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from broker.storage import Damaged
 from broker.storage.records import (
     KINDS,
+    AttributeAdded,
     BatchTaken,
     ClockTick,
     CursorAdded,
@@ -27,8 +28,10 @@ from broker.storage.records import (
     Retracted,
     StreamClocked,
     StreamDeclared,
+    StreamRemoved,
     SubscriptionAdded,
     SubscriptionRemoved,
+    SubscriptionReplaced,
     TimeWasReset,
     Updated,
     decode,
@@ -85,6 +88,9 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
         st.dictionaries(TEXT, VALUES, max_size=3),
     ),
     st.builds(SubscriptionRemoved, TEXT),
+    st.builds(AttributeAdded, TEXT, TEXT, TEXT),
+    st.builds(StreamRemoved, TEXT),
+    st.builds(SubscriptionReplaced, TEXT, TEXT, TEXT, st.booleans()),
     st.builds(ClockTick, INTEGERS),
     st.builds(Punctuated, INTEGERS, TEXT_OR_NONE, TEXT_OR_NONE, TEXT_OR_NONE, st.none() | INTEGERS),
     st.builds(Retracted, st.lists(INTEGERS, max_size=3), TEXT_OR_NONE, st.none() | INTEGERS, REFUSED),
@@ -118,7 +124,7 @@ def test_a_record_comes_back_as_it_was(record: Record) -> None:
     assert plain(decode(*encode(record))) == plain(record)
 
 
-@given(st.integers(0, 21), st.binary(max_size=30) | RECORDS.map(lambda record: encode(record)[1]))
+@given(st.integers(0, max(KINDS) + 1), st.binary(max_size=30) | RECORDS.map(lambda record: encode(record)[1]))
 def test_bytes_are_a_record_or_refused(kind: int, payload: bytes) -> None:
     try:
         record = decode(kind, payload)

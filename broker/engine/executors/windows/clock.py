@@ -79,7 +79,8 @@ class ClockMachine(Executor):
         times: Slots = (int(time),) if tables.timed else ()
         if newest > cell.upto:
             self._enter(cell, max(oldest, cell.upto + 1), newest, time)
-        cell.note((*row, int(time)) if tables.timed else row, times, item, tables.rows)
+        noted = (*row[: tables.width], int(time)) if tables.timed else row  # rows may have more attributes by now
+        cell.note(noted, times, item, tables.rows)
         cell.count += 1
         cell.last = time
         if len(cell.columns.items) > self.events_max:

@@ -104,7 +104,8 @@ class Stepper:
             if after != before:
                 marks[part] = int(after)
         if len(groups) > 0:
-            cell.note((*row, int(time)) if tables.timed else row, times, item, tables.rows)
+            noted = (*row[: tables.width], int(time)) if tables.timed else row  # rows may have more attributes by now
+            cell.note(noted, times, item, tables.rows)
             kept_columns = cell.columns
             if len(kept_columns.positions) > self.starts_max or len(kept_columns.items) > self.events_max:
                 self._limit(cell)
