@@ -130,6 +130,28 @@ def needs_window(kinds: dict[str, str], chosen: dict[str, str]) -> bool:
 
 
 @st.composite
+def joins(draw: st.DrawFn, kinds: dict[str, str], streams: dict[str, str]) -> tuple[str, bool]:
+    """An equivalence test across names, and whether it partitions the streams."""
+    brackets = {name: "[]" if kind == "kleene" and draw(st.booleans()) else "" for name, kind in kinds.items()}
+    family = draw(st.sampled_from([["k", "w", "p"], ["ty"]]))
+    if draw(st.booleans()):
+        own = {stream: draw(st.sampled_from(family)) for stream in "ST"}
+        attributes = {name: own[stream] for name, stream in streams.items()}
+    else:
+        attributes = {name: draw(st.sampled_from(family)) for name in kinds}
+    named = list(draw(st.permutations(list(kinds))))
+    if len(named) > 2 and draw(st.booleans()):
+        named = named[: draw(st.integers(2, len(named) - 1))]
+    if all(kinds[name] == "negated" for name in named):
+        named.append(next(name for name, kind in kinds.items() if kind != "negated"))
+    if len(named) < 2:
+        return "", False
+    used = {stream: {attributes[name] for name in named if streams[name] == stream} for stream in "ST"}
+    whole = len(named) == len(kinds) and all(len(several) < 2 for several in used.values())
+    return f"[{' = '.join(f'{name}{brackets[name]}.{attributes[name]}' for name in named)}]", whole
+
+
+@st.composite
 def returned(draw: st.DrawFn, kinds: dict[str, str]) -> str:
     items: list[str] = []
     for name, kind in kinds.items():
@@ -152,13 +174,14 @@ def queries(draw: st.DrawFn, longest: int = 3) -> str:
     written = {"single": "{0} {1}", "kleene": "{0}+ {1}[]", "negated": "~({0} {1})"}
     pattern = ", ".join(written[kind].format(streams[name], name) for name, kind in kinds.items())
     key = draw(st.sampled_from(["", "", "[k]", "[k]", "[ty]", "[ty, k]"]))
+    joined, partitions = draw(joins(kinds, streams)) if draw(st.integers(0, 3)) == 0 else ("", False)
     positive = [name for name, kind in kinds.items() if kind != "negated"]
-    chosen = draw(strategies(positive, bool(key)))
+    chosen = draw(strategies(positive, bool(key) or partitions))
     order: dict[str, list[str]] = {}
     for name, strategy in chosen.items():
         order.setdefault(strategy, []).append(f"{name}[]" if kinds[name] == "kleene" else name)
     where = " AND ".join(f"{strategy}({', '.join(names)})" for strategy, names in order.items())
-    conjuncts = [*([key] if key else []), *draw(conditions(kinds))]
+    conjuncts = [*([key] if key else []), *([joined] if joined else []), *draw(conditions(kinds))]
     block = f" {{ {' AND '.join(conjuncts)} }}" if conjuncts else ""
     within = ""
     if needs_window(kinds, chosen) or draw(st.booleans()):

@@ -23,6 +23,7 @@ from ..naming import generated
 from ..normal_form import ALWAYS, CLAUSES_MAX, NEVER, Clause, Form, normalise, reordered
 from ..resolution import condition, find, partitioned_streams, refuse, resolve, type_family
 from ..terms import Attribute, Comparison, Register, Side, Term, walk
+from .equivalence import joining_conditions, partition_tests
 from .pattern import Aggregate, Bound, Component, Negated, Pattern, Slot, Strategy
 from .placement import RUNNING, GuardedEdge, GuardPlace, Variable, conjuncts, is_length, placed, refuse_running
 
@@ -46,7 +47,7 @@ class _PatternLowering:
         self.query = query
         self.text = text
         written = [(component.stream, component.at) for component in query.components]
-        self.sources = partitioned_streams(written, query.equivalence, text, schema_of, known)
+        self.sources = partitioned_streams(written, partition_tests(query), text, schema_of, known)
         self.variables = self._variables()
         self.slots: dict[Slot, int] = {}
         self.guards: dict[GuardPlace, list[tuple[Term, Form]]] = {}
@@ -55,13 +56,12 @@ class _PatternLowering:
         query = self.query
         strategies = self._strategies()
         self._check_within(strategies)
-        for written in query.conditions:
+        for written in (*joining_conditions(query, self.text), *query.conditions):
             for conjunct in conjuncts(written, self.text):
                 self._place(conjunct)
         positive = [c for c in query.components if c.kind != "negated"]
         return Pattern(
             sources=self.sources,
-            partition=tuple(name.attribute for name in query.equivalence),
             components=tuple(self._component(c, number, strategies) for number, c in enumerate(positive)),
             negated=self._negated(),
             items=self._items(),
@@ -96,9 +96,10 @@ class _PatternLowering:
                 found = f"found none for {component.variable!r}"
                 refuse(self.text, component.named_at, f"expected a strategy for every variable in WHERE, {found}")
         for selection in self.query.selections:
-            if selection.strategy == "partition_contiguity" and not self.query.equivalence:
-                message = "expected an equivalence test such as [name], which partition_contiguity needs, found none"
-                refuse(self.text, selection.at, message)
+            if selection.strategy == "partition_contiguity" and not self.sources[0].key:
+                message = "expected an equivalence test such as [name], which partition_contiguity needs, found "
+                only = "only tests of some variables" if self.query.equivalence else "none"
+                refuse(self.text, selection.at, message + only)
         return [chosen[component.variable].strategy for component in positive]
 
     def _check_within(self, strategies: list[Strategy]) -> None:

@@ -98,12 +98,11 @@ class Negated:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A whole subscription. `sources` are the streams whose merge is the sequence, each once; `partition` names the
-    equivalence attributes; `within` bounds, in microseconds, t(last) - t(first), both positive. `items` are RETURN's,
-    by name; they read registers only, of the whole match."""
+    """A whole subscription. `sources` are the streams whose merge is the sequence, each once, with the
+    attributes that partition it; `within` bounds, in microseconds, t(last) - t(first), both positive. `items` are
+    RETURN's, by name; they read registers only, of the whole match."""
 
     sources: tuple[PartitionedStream, ...]
-    partition: tuple[str, ...]
     components: tuple[Component, ...]
     negated: tuple[Negated, ...]
     slots: tuple[Slot, ...]

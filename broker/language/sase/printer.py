@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from ...events.instant import format_duration
 from ..printing import print_expression
-from ..syntax import Or
-from .syntax import ComponentExpression, ReturnItem, SaseQuery, StrategyClause
+from ..syntax import Name, Or
+from .syntax import ComponentExpression, EquivalenceTest, ReturnItem, SaseQuery, StrategyClause
 
 
 def print_query(query: SaseQuery) -> str:
     """Return the text of a SASE+ query. Linear in its size times its depth; recursion as deep as the tree."""
     lines = [f"PATTERN SEQ({', '.join(map(_component, query.components))})"]
     if query.selections:
-        kleene = {component.variable for component in query.components if component.kind == "kleene"}
+        kleene = _kleene(query)
         strategies = " AND ".join(_selection(selection, kleene) for selection in query.selections)
         lines.append(f"WHERE {strategies}{_conditions(query)}")
     if query.within is not None:
@@ -29,6 +29,10 @@ def print_query(query: SaseQuery) -> str:
     if query.publish is not None:
         lines.append(f"PUBLISH {query.publish}")
     return "\n".join(lines)
+
+
+def _kleene(query: SaseQuery) -> set[str]:
+    return {component.variable for component in query.components if component.kind == "kleene"}
 
 
 def _component(component: ComponentExpression) -> str:
@@ -47,12 +51,21 @@ def _selection(selection: StrategyClause, kleene: set[str]) -> str:
 
 
 def _conditions(query: SaseQuery) -> str:
-    conjuncts = [f"[{', '.join(map(print_expression, query.equivalence))}]"] if query.equivalence else []
+    kleene = _kleene(query)
+    tests = ", ".join(_test(test, kleene) for test in query.equivalence)
+    conjuncts = [f"[{tests}]"] if tests else []
     alone = len(conjuncts) + len(query.conditions) == 1
     for condition in query.conditions:
         text = print_expression(condition)
         conjuncts.append(f"({text})" if isinstance(condition, Or) and not alone else text)
     return f" {{ {' AND '.join(conjuncts)} }}" if conjuncts else ""
+
+
+def _test(test: EquivalenceTest, kleene: set[str]) -> str:
+    if isinstance(test, Name):
+        return print_expression(test)
+    named = [(member.variable, member.attribute) for member in test.members]
+    return " = ".join(f"{name}{'[]' if name in kleene else ''}.{attribute}" for name, attribute in named)
 
 
 def _item(item: ReturnItem) -> str:

@@ -1,7 +1,7 @@
 """The nodes of a SASE+ query as written; no meaning, no schemas, no text. Expressions are in syntax.py.
 
-Equivalence tests `[attr]` are separate from the other conjuncts of the conditions, in the order of the text: they may
-occur anywhere among them with the same meaning. `at` is as in syntax.py.
+Equivalence tests `[attr]` and `[a.x = b.y]` are separate from the other conjuncts of the conditions, in the order of
+the text: they may occur anywhere among them with the same meaning. `at` is as in syntax.py.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, final, get_args
 
-from ..syntax import Expression, Name
+from ..syntax import Expression, MemberAccess, Name
 
 Kind: TypeAlias = Literal["single", "kleene", "negated"]
 Strategy: TypeAlias = Literal[
@@ -35,6 +35,19 @@ class ComponentExpression:
 
 @final
 @dataclass(frozen=True, slots=True)
+class EqualAttributes:
+    """`[a.x = b.y]`: attributes of at least two variables, each once, that are equal; without subscripts."""
+
+    members: tuple[MemberAccess, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+EquivalenceTest: TypeAlias = Name | EqualAttributes
+"""An attribute that all events share, or attributes of some variables."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class StrategyClause:
     """`strategy(a, b[])`: a strategy and the names of its variables."""
 
@@ -56,13 +69,13 @@ class ReturnItem:
 @final
 @dataclass(frozen=True, slots=True)
 class SaseQuery:
-    """A whole query. `equivalence` has the attributes of all `[attr]`; `conditions` are the other conjuncts, none of
+    """A whole query. `equivalence` has the tests of all brackets; `conditions` are the other conjuncts, none of
     which is an AND; `within` is in microseconds; `at` is the position of the duration after WITHIN or, without WITHIN,
     of PATTERN."""
 
     components: tuple[ComponentExpression, ...]
     selections: tuple[StrategyClause, ...]
-    equivalence: tuple[Name, ...]
+    equivalence: tuple[EquivalenceTest, ...]
     conditions: tuple[Expression, ...]
     within: int | None
     items: tuple[ReturnItem, ...]

@@ -92,6 +92,12 @@ def test_names(text: str, column: int, message: str) -> None:
         ("NOT [k]", 8, "expected '[…]' only as a condition of its own, joined to the others by AND"),
         ("[k] OR b.x = 1", 4, "expected '[…]' only as a condition of its own"),
         ("[k] AND [l, k]", 15, "expected each equivalence attribute once, found 'k' twice"),
+        ("[b.k = c.l]", 10, "unknown variable 'c'; expected one of a, n, b"),
+        ("[a.k = b.l = a.m]", 16, "expected each variable once in an equivalence test, found 'a' twice"),
+        ("[a[].k = b[].l]", 12, "expected 'b.l' without '[]', since it stands for one event"),
+        ("[a.k < b.l]", 8, "expected '=' in an equivalence test, found '<'"),
+        ("[a.k = b.l, a[].k = b.l]", 15, "expected each equivalence attribute once, found a test of several twice"),
+        ("[a.k]", 7, "expected a comparison, found ']'"),
     ],
 )
 def test_conditions(condition: str, column: int, message: str) -> None:

@@ -17,6 +17,7 @@ from broker.language.sase.syntax import (
     OUTPUTS,
     STRATEGIES,
     ComponentExpression,
+    EqualAttributes,
     Kind,
     ReturnItem,
     SaseQuery,
@@ -60,6 +61,15 @@ def conditions(draw: st.DrawFn, components: list[ComponentExpression]) -> Expres
 
 
 @st.composite
+def equal_attributes(draw: st.DrawFn, variables: list[str]) -> EqualAttributes | Name:
+    """A test across names; of one variable alone there is none."""
+    named = draw(st.lists(st.sampled_from(variables), min_size=1, unique=True))
+    if len(named) == 1:
+        return Name(None, draw(names))
+    return EqualAttributes(tuple(MemberAccess(variable, None, draw(names)) for variable in named))
+
+
+@st.composite
 def queries(draw: st.DrawFn) -> SaseQuery:
     variables = draw(st.lists(bare_names, min_size=1, max_size=4, unique=True))
     kinds = st.sampled_from(get_args(Kind))
@@ -69,7 +79,8 @@ def queries(draw: st.DrawFn) -> SaseQuery:
     while draw(st.integers(0, 3)) and rest:
         covered = tuple(rest.pop() for _ in range(draw(st.integers(1, len(rest)))))
         selections.append(StrategyClause(draw(st.sampled_from(STRATEGIES)), covered))
-    equivalence = draw(st.lists(names, max_size=2, unique=True)) if selections else []
+    tests = st.one_of(st.builds(Name, st.none(), names), equal_attributes(variables))
+    equivalence = draw(st.lists(tests, max_size=2, unique=True)) if selections else []
     found = draw(st.lists(conditions(components), max_size=3)) if selections else []
     items = draw(
         st.lists(st.builds(ReturnItem, st.one_of(members(components), expressions), st.none() | names), max_size=2)
@@ -77,7 +88,7 @@ def queries(draw: st.DrawFn) -> SaseQuery:
     return SaseQuery(
         tuple(components),
         tuple(selections),
-        tuple(Name(None, name) for name in equivalence),
+        tuple(equivalence),
         tuple(found),
         draw(st.none() | st.integers(0, 2**61)),
         tuple(items),
