@@ -142,12 +142,11 @@ def _negation(text: str, at: int) -> str | None:
 
 
 def _optional(text: str, at: int) -> str | None:
-    match = re.compile(r"\s*([?*])").match(text, at)
+    match = re.compile(r"\s*\*").match(text, at)
     stream = _left(text, at)
     if match is None or stream is None or language_meant(text) != SEQUENTIAL:
         return None
-    kind = f"{stream}+ a[]" if match.group(1) == "*" else f"{stream} a"
-    return f"two subscriptions, one with {kind} and one without it; both may PUBLISH one stream"
+    return f"two subscriptions, one with {stream}+ a[] and one without it; both may PUBLISH one stream"
 
 
 def _count(text: str, at: int) -> str | None:

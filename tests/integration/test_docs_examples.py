@@ -330,7 +330,7 @@ def test_the_examples_of_sase_mean_what_the_page_shows() -> None:
                     query = sase.parse(definition.query)
                     if not schemas.keys() >= {component.stream for component in query.components}:
                         continue  # it reads what another one publishes
-                    pattern = lower_sase(query, definition.query, schemas.get, list)
+                    variants = lower_sase(query, definition.query, schemas.get, list)
                     meant = Counter(
                         (
                             events[assignment[0][0]][1],
@@ -338,7 +338,7 @@ def test_the_examples_of_sase_mean_what_the_page_shows() -> None:
                             tuple(index + 1 for indices in assignment for index in indices),
                             semantics_sase.returned(pattern, events, assignment),
                         )
-                        for assignment in semantics_sase.matches(pattern, events)
+                        for pattern, assignment in semantics_sase.matches_of_variants(variants, events)
                     )
                     own = [r for r in shown if r.get("subscription", definition.name) == definition.name]
                     assert meant == Counter(

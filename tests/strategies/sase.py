@@ -10,13 +10,16 @@ of assignments.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from hypothesis import strategies as st
 
 from broker.algebra.sase.lowering import lower
-from broker.algebra.sase.pattern import Pattern
+from broker.algebra.sase.pattern import Pattern, Variants
 from broker.algebra.sase.semantics import Event
+from broker.algebra.sase.variants import variants_of
+from broker.events.errors import QueryError
 from broker.events.schema import Schema, Value
 from broker.language.sase import parse
 
@@ -191,6 +194,30 @@ def queries(draw: st.DrawFn, longest: int = 3) -> str:
 
 
 @st.composite
+def lacking(draw: st.DrawFn, longest: int = 3) -> str:
+    """A query some of whose elements may be absent, where that is allowed."""
+    text = draw(queries(longest))
+    pattern, rest = text.split(" WHERE ", 1)
+    head, *elements = re.split(r"(?<=SEQ\()|, ", pattern)
+    written = [draw(absence(element)) for element in elements]
+    found = f"{head}{', '.join(written)} WHERE {rest}"
+    try:
+        variants_of(parse(found), found)
+    except QueryError:
+        return text
+    return found
+
+
+def absence(element: str) -> st.SearchStrategy[str]:
+    """An element of a pattern in a form in which it may be absent, or as it is."""
+    single = re.fullmatch(r"([ST]) (.*)", element)
+    if single is None:
+        return st.just(element)
+    stream, variable = single.groups()
+    return st.sampled_from([element, f"{stream}? {variable}", f"{stream}? {variable}"])
+
+
+@st.composite
 def histories(draw: st.DrawFn, most: int = 8) -> list[Event]:
     """Events of both streams in order of arrival, with ties and nulls."""
     found: list[Event] = []
@@ -206,6 +233,12 @@ def histories(draw: st.DrawFn, most: int = 8) -> list[Event]:
     return found
 
 
-def lowered(text: str) -> Pattern:
+def variants(text: str) -> Variants:
     """The typed form of a query of this module."""
     return lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
+
+
+def lowered(text: str) -> Pattern:
+    """That of a query whose elements cannot be absent."""
+    (pattern,) = variants(text)
+    return pattern

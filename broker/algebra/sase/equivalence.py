@@ -9,7 +9,7 @@ Here: that choice, on syntax. Not here: types (lowering), where conditions are t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ...language.sase import syntax as ss
 from ...language.syntax import ComparisonExpression, MemberAccess, Name
@@ -40,24 +40,38 @@ def _by_stream(test: ss.EqualAttributes, components: Sequence[ss.ComponentExpres
     return found
 
 
-def joining_conditions(query: ss.SaseQuery, text: str) -> list[ComparisonExpression]:
-    """The conditions that the other tests stand for. Raises QueryError for a test of negated variables only."""
+def joining_conditions(
+    query: ss.SaseQuery, absent: Collection[str], denied: Collection[str], text: str
+) -> list[ComparisonExpression]:
+    """The conditions that the other tests stand for, without absent variables that are not denied (variants).
+
+    Raises QueryError for a test of negated variables only.
+    """
     found: list[ComparisonExpression] = []
     for test in query.equivalence:
         if not isinstance(test, Name) and _by_stream(test, query.components) is None:
-            found += _conditions(test, query.components, text)
+            tested = [member for member in test.members if member.variable not in absent or member.variable in denied]
+            found += _conditions(test, tested, query.components, {*absent}, text)
     return found
 
 
 def _conditions(
-    test: ss.EqualAttributes, components: Sequence[ss.ComponentExpression], text: str
+    test: ss.EqualAttributes,
+    members: list[MemberAccess],
+    components: Sequence[ss.ComponentExpression],
+    absent: set[str],
+    text: str,
 ) -> list[ComparisonExpression]:
     kinds = {component.variable: component.kind for component in components}
     order = {component.variable: number for number, component in enumerate(components)}
-    members = sorted(test.members, key=lambda m: (kinds[m.variable] == "negated", order[m.variable]))
+    if all(kinds[member.variable] == "negated" for member in test.members):
+        message = "expected a variable that is not negated in an equivalence test, found none"
+        refuse(text, test.members[0].at, message)
+    negated = absent | {variable for variable, kind in kinds.items() if kind == "negated"}
+    members.sort(key=lambda member: (member.variable in negated, order[member.variable]))
+    if not members or members[0].variable in negated:
+        return []
     first, *others = members
-    if kinds[first.variable] == "negated":
-        refuse(text, first.at, "expected a variable that is not negated in an equivalence test, found none")
     anchor = _events(first, kinds)[0]
     tested = [*_events(first, kinds)[1:], *(event for other in others for event in _events(other, kinds))]
     return [ComparisonExpression("=", event, anchor, event.at) for event in tested]

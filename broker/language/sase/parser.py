@@ -45,6 +45,7 @@ _WORDS: Final = Words(
             "PATTERN": "PATTERN",
             "SEQ": "SEQ",
             "STREAM": "a stream",
+            "OPTION": "'?'",
             "PLUS": "'+'",
             "NEGATION": "'~'",
             "VARIABLE": "a variable",
@@ -143,6 +144,9 @@ class _SaseReader(Transformer[Token, SaseQuery]):
 
     def single(self, children: list[Token]) -> ComponentExpression:
         return _component("single", *children)
+
+    def optional(self, children: list[Token]) -> ComponentExpression:
+        return replace(_component("single", children[0], children[2]), least=0)
 
     def kleene(self, children: list[Token]) -> ComponentExpression:
         return _component("kleene", children[0], children[2])
@@ -252,7 +256,7 @@ class _SaseReader(Transformer[Token, SaseQuery]):
 
 
 def _component(kind: Kind, stream: Token, variable: Token) -> ComponentExpression:
-    return ComponentExpression(name_of(stream), name_of(variable), kind, place(stream), place(variable))
+    return ComponentExpression(name_of(stream), name_of(variable), kind, at=place(stream), named_at=place(variable))
 
 
 def _subscript(variable: Token, tokens: list[Token]) -> str:

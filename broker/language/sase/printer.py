@@ -38,7 +38,7 @@ def _kleene(query: SaseQuery) -> set[str]:
 def _component(component: ComponentExpression) -> str:
     match component.kind:
         case "single":
-            return f"{component.stream} {component.variable}"
+            return f"{component.stream}{'' if component.least else '?'} {component.variable}"
         case "kleene":
             return f"{component.stream}+ {component.variable}[]"
         case "negated":

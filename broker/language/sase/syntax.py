@@ -24,11 +24,13 @@ OUTPUTS: Final[tuple[Output, ...]] = get_args(Output)
 @final
 @dataclass(frozen=True, slots=True)
 class ComponentExpression:
-    """`S a`, `S+ a[]` or `~(S a)`; `at` is the position of the stream, `named_at` that of the variable."""
+    """`S a`, `S? a`, `S+ a[]` or `~(S a)`: `least` is 0 if a match may have no event of it. `at` is the position of the
+    stream, `named_at` that of the variable."""
 
     stream: str
     variable: str
     kind: Kind
+    least: int = 1
     at: int = field(default=-1, compare=False, repr=False)
     named_at: int = field(default=-1, compare=False, repr=False)
 

@@ -28,7 +28,7 @@ SEQUENCE = "PATTERN SEQ(Stock+ a[], ~(News n), Stock b)\nWHERE skip_till_next_ma
 
 
 def lowered(text: str) -> Pattern:
-    return lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
+    return lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0]
 
 
 def placed(conditions: str, rest: str = "WITHIN 5") -> Pattern:

@@ -69,7 +69,7 @@ TABLE = [
         "a.LEN",
     ),
     ("sase", "SEQ(Stock a) WHERE x", None, "PATTERN SEQ("),
-    ("sase", "PATTERN SEQ(Stock? a, Stock b) WHERE skip_till_next_match(a, b) {[name]}", None, "two subscriptions"),
+    ("sase", "PATTERN SEQ(Stock* a, Stock b) WHERE skip_till_next_match(a, b) {[name]}", None, "two subscriptions"),
     ("sase", "PATTERN SEQ(Stock a, Stock* b[]) WHERE skip_till_next_match(a, b[]) {[name]}", None, "Stock+ a[]"),
     ("ptopss", "FROM Stock a: price > 1 b: price > 2 MATCH a, NOT b", None, 'language = "sase"'),
     ("cayuga", "SELECT name, price FROM Stock GROUP BY name", None, "FOLD{$2.name = $.name"),

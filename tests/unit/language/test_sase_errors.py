@@ -23,7 +23,7 @@ def refusal(text: str) -> QueryError:
         ("PATERN SEQ(S a)", "line 1, column 1: expected PATTERN, found 'PATERN'; did you mean 'PATTERN'?"),
         ("PATTERN SQE(S a)", "line 1, column 9: expected SEQ, found 'SQE'; did you mean 'SEQ'?"),
         ("PATTERN SEQ()", "line 1, column 13: expected a stream or '~', found ')'"),
-        ("PATTERN SEQ(S)", "line 1, column 14: expected '+' or a variable, found ')'"),
+        ("PATTERN SEQ(S)", "line 1, column 14: expected '?', '+' or a variable, found ')'"),
         ("PATTERN SEQ(S+ a)", "line 1, column 17: expected '[', found ')'"),
         ("PATTERN SEQ(~S a)", "line 1, column 14: expected '(', found 'S'"),
         ("PATTERN SEQ(~(S+ a[]))", "line 1, column 16: expected a variable, found '+'"),

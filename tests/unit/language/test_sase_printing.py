@@ -60,6 +60,10 @@ def conditions(draw: st.DrawFn, components: list[ComponentExpression]) -> Expres
     return draw(st.one_of(comparison, st.builds(Not, nested), st.builds(Or, several)))
 
 
+def component(stream: str, variable: str, kind: Kind, optional: bool) -> ComponentExpression:
+    return ComponentExpression(stream, variable, kind, 0 if optional and kind == "single" else 1)
+
+
 @st.composite
 def equal_attributes(draw: st.DrawFn, variables: list[str]) -> EqualAttributes | Name:
     """A test across names; of one variable alone there is none."""
@@ -73,7 +77,7 @@ def equal_attributes(draw: st.DrawFn, variables: list[str]) -> EqualAttributes |
 def queries(draw: st.DrawFn) -> SaseQuery:
     variables = draw(st.lists(bare_names, min_size=1, max_size=4, unique=True))
     kinds = st.sampled_from(get_args(Kind))
-    components = [ComponentExpression(draw(names), variable, draw(kinds)) for variable in variables]
+    components = [component(draw(names), variable, draw(kinds), draw(st.booleans())) for variable in variables]
     rest = list(draw(st.permutations(variables)))
     selections = []
     while draw(st.integers(0, 3)) and rest:
