@@ -33,7 +33,7 @@ OPERANDS_MAX: Final = 60
 VARIANTS_MAX: Final = 64
 """The most combinations of elements that a match of one SEQ may lack."""
 REPETITIONS_MAX: Final = 1_000_000
-"""The greatest number in a quantifier of a regular expression, and the most events of a window's size."""
+"""The greatest number in a quantifier or of a Kleene component, and the most events of a window's size."""
 FILE_BYTES_MAX: Final = 64 * 1024 * 1024
 """The most bytes of a subscription file in UTF-8."""
 

@@ -210,7 +210,11 @@ def lacking(draw: st.DrawFn, longest: int = 3) -> str:
 
 def absence(element: str) -> st.SearchStrategy[str]:
     """An element of a pattern in a form in which it may be absent, or as it is."""
-    single = re.fullmatch(r"([ST]) (.*)", element)
+    single, kleene = re.fullmatch(r"([ST]) (.*)", element), re.fullmatch(r"([ST])\+ (.*)", element)
+    if kleene is not None:
+        stream, variable = kleene.groups()
+        bounds = st.sampled_from(["+", "*", "*", "{2}", "{0,1}", "{0,2}", "{1,2}", "{2,3}", "{2,}", "{0,}"])
+        return bounds.map(lambda bound: f"{stream}{bound} {variable}")
     if single is None:
         return st.just(element)
     stream, variable = single.groups()

@@ -151,6 +151,7 @@ class _PatternLowering:
 
     def _component(self, component: ss.ComponentExpression, number: int) -> Component:
         kleene = component.kind == "kleene"
+        self._bound(component, number)
         return Component(
             name=component.variable,
             source=self.variables[component.variable].source,
@@ -159,6 +160,19 @@ class _PatternLowering:
             take=self._guard(GuardPlace(number, GuardedEdge.TAKE), component.at) if kleene else None,
             proceed=self._guard(GuardPlace(number, GuardedEdge.PROCEED), component.at) if kleene else None,
         )
+
+    def _bound(self, component: ss.ComponentExpression, number: int) -> None:
+        """Bound the number of events: a component that has its most takes none, one that has too few does not end."""
+        bounds: list[tuple[GuardedEdge, str, int]] = []
+        if component.most is not None:
+            bounds.append((GuardedEdge.TAKE, "<", component.most))
+        if component.least > 1:
+            bounds.append((GuardedEdge.PROCEED, ">=", component.least))
+        for edge, operator, bound in bounds:
+            shown = f"{component.variable}.LEN"
+            length = self._remembered(Aggregate(number, "len", -1, "int"), "int", shown, False)
+            term = Comparison(operator, length, Constant(bound, "int"))
+            self.guards.setdefault(GuardPlace(number, edge), []).append((term, normalise(term)))
 
     def _negated(self) -> tuple[Negated, ...]:
         found = []

@@ -10,9 +10,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, final
 
+from lark import Token
+
 from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
-from ..limits import OPERANDS_MAX
+from ..expression import place
+from ..limits import OPERANDS_MAX, REPETITIONS_MAX
 from ..syntax import MemberAccess
 from .syntax import ComponentExpression, EqualAttributes, Kind, Strategy
 
@@ -51,6 +54,21 @@ def check_names(
             if variable.name in chosen:
                 raise Misread(variable.at, f"expected one strategy for each variable, found two for {variable.name!r}")
             chosen.add(variable.name)
+
+
+def count(number: Token) -> int:
+    """Return a bound on the number of events. Raises Misread for another number."""
+    if not number.isdigit() or len(number) > len(str(REPETITIONS_MAX)) or int(number) > REPETITIONS_MAX:
+        raise Misread(place(number), f"expected a whole number of at most {REPETITIONS_MAX:,}, found {quoted(number)}")
+    return int(number)
+
+
+def checked_bounds(component: ComponentExpression, at: int) -> ComponentExpression:
+    """Return the component. Raises Misread at the greater bound if no number of events is within both."""
+    least, most = max(component.least, 1), component.most
+    if most is not None and most < least:
+        raise Misread(at, f"expected at least {least} as the greatest number of events, found {most}")
+    return component
 
 
 def checked_test(test: EqualAttributes, kinds: Mapping[str, Kind]) -> EqualAttributes:

@@ -24,7 +24,7 @@ from ..expression import KEYWORDS, LABELS, name_of, place
 from ..grammar import Words, build, read
 from ..limits import ITEMS_MAX
 from ..syntax import And, Call, Expression, MemberAccess, Name
-from .checks import Covered, check_member, check_names, checked_test
+from .checks import Covered, check_member, check_names, checked_bounds, checked_test, count
 from .syntax import (
     OUTPUTS,
     STRATEGIES,
@@ -47,6 +47,7 @@ _WORDS: Final = Words(
             "STREAM": "a stream",
             "OPTION": "'?'",
             "PLUS": "'+'",
+            "STAR": "'*'",
             "NEGATION": "'~'",
             "VARIABLE": "a variable",
             "STRATEGY": "a strategy",
@@ -150,6 +151,22 @@ class _SaseReader(Transformer[Token, SaseQuery]):
 
     def kleene(self, children: list[Token]) -> ComponentExpression:
         return _component("kleene", children[0], children[2])
+
+    def any_number(self, children: list[Token]) -> ComponentExpression:
+        return replace(self.kleene(children), least=0)
+
+    def exactly(self, children: list[Token]) -> ComponentExpression:
+        stream, number, variable = children
+        return self.bounded([stream, number, number, variable])
+
+    def at_least(self, children: list[Token]) -> ComponentExpression:
+        stream, least, variable = children
+        return replace(_component("kleene", stream, variable), least=count(least))
+
+    def bounded(self, children: list[Token]) -> ComponentExpression:
+        stream, least, most, variable = children
+        component = replace(_component("kleene", stream, variable), least=count(least), most=count(most))
+        return checked_bounds(component, place(most))
 
     def negated(self, children: list[Token]) -> ComponentExpression:
         return _component("negated", *children[1:])

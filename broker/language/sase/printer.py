@@ -40,9 +40,21 @@ def _component(component: ComponentExpression) -> str:
         case "single":
             return f"{component.stream}{'' if component.least else '?'} {component.variable}"
         case "kleene":
-            return f"{component.stream}+ {component.variable}[]"
+            return f"{component.stream}{_bounds(component)} {component.variable}[]"
         case "negated":
             return f"~({component.stream} {component.variable})"
+
+
+def _bounds(component: ComponentExpression) -> str:
+    match component.least, component.most:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case least, None:
+            return f"{{{least},}}"
+        case least, most:
+            return f"{{{least}}}" if least == most else f"{{{least},{most}}}"
 
 
 def _selection(selection: StrategyClause, kleene: set[str]) -> str:

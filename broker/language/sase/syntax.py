@@ -24,13 +24,17 @@ OUTPUTS: Final[tuple[Output, ...]] = get_args(Output)
 @final
 @dataclass(frozen=True, slots=True)
 class ComponentExpression:
-    """`S a`, `S? a`, `S+ a[]` or `~(S a)`: `least` is 0 if a match may have no event of it. `at` is the position of the
-    stream, `named_at` that of the variable."""
+    """`S a`, `S? a`, `S+ a[]`, `S* a[]`, `S{2,5} a[]` or `~(S a)`: `least` is 0 if a match may have no event of it.
+
+    Only a Kleene component has a `most`, None without a bound. `at` is the position of the stream, `named_at` that of
+    the variable.
+    """
 
     stream: str
     variable: str
     kind: Kind
     least: int = 1
+    most: int | None = None
     at: int = field(default=-1, compare=False, repr=False)
     named_at: int = field(default=-1, compare=False, repr=False)
 

@@ -47,7 +47,7 @@ def values(text: str, events: list[Event]) -> list[tuple[object, ...]]:
 
 def letters(strategy: str, pattern: str, *more: str) -> str:
     """A pattern of S whose variables are letters that their events have, such as "S a, S? b"."""
-    names = [element.strip("~()[]").split()[-1].rstrip("[]") for element in pattern.replace("|", ",").split(",")]
+    names = [element.strip("~()?[]").split()[-1] for element in pattern.replace(" | ", ", ").split(", ")]
     covered = [name for name in names if f"~(S {name})" not in pattern]
     forms = {name: ("[1]", "[i]") if f"{name}[]" in pattern else ("",) for name in names}
     events = [f"{name}{form}.ty = '{name.upper()}'" for name in names for form in forms[name]]
@@ -176,6 +176,67 @@ def test_refusals(text: str, message: str) -> None:
     with pytest.raises(QueryError) as caught:
         lowered(text)
     assert message in str(caught.value)
+
+
+# --- numbers of events ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [
+        ("strict_contiguity", [[2, 3], [3]]),
+        ("partition_contiguity", [[2, 3], [3]]),
+        ("skip_till_next_match", [[1, 2], [2, 3], [3]]),
+        ("skip_till_any_match", [[1], [1, 2], [1, 3], [2], [2, 3], [3]]),
+    ],
+)
+def test_bounds(strategy: str, expected: list[list[int]]) -> None:
+    """A component that has its most takes no more: a further event does not fit, and skip till next match skips it."""
+    told = found(letters(strategy, "S{1,2} b[], S c"), word("B1 B2 B3 C4"))
+    assert sorted(match["b"] for match in told) == expected
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_bounds_are_no_more_than_conditions_on_the_length_where_events_are_adjacent(strategy: str) -> None:
+    bounded, events = letters(strategy, "S a, S{2,3} b[], S c"), word("A1 B2 B3 B4 C5 A6 B7 C8 A9 B10 B11 C12")
+    tested = letters(strategy, "S a, S+ b[], S c", "b.LEN >= 2", "b.LEN <= 3")
+    if strategy != "skip_till_next_match":
+        assert found(bounded, events) == found(tested, events)
+    assert {"a": [1], "b": [2, 3, 4], "c": [5]} in found(bounded, events)
+    assert not any(len(match["b"]) < 4 for match in found(bounded.replace("{2,3}", "{4,}"), events))
+
+
+def test_a_last_component_reports_each_number_of_events_within_its_bounds() -> None:
+    text = letters("skip_till_next_match", "S a, S{2,3} b[]")
+    assert [match["b"] for match in found(text, word("A1 B2 B3 B4 B5"))] == [[2, 3], [2, 3, 4]]
+    assert [match["b"] for match in found(text.replace("{2,3}", "{2}"), word("A1 B2 B3 B4 B5"))] == [[2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [
+        ("strict_contiguity", [{"a": [1], "b": [2, 3], "c": [4]}, {"a": [5], "c": [6]}]),
+        ("partition_contiguity", [{"a": [1], "b": [2, 3], "c": [4]}, {"a": [5], "c": [6]}]),
+        (
+            "skip_till_next_match",  # behind c4, b may still take an event, as with S+ b[]
+            [{"a": [1], "b": [2, 3], "c": [4]}, {"a": [1], "b": [2, 3], "c": [6]}, {"a": [5], "c": [6]}],
+        ),
+    ],
+)
+def test_any_number_of_events(strategy: str, expected: list[dict[str, list[int]]]) -> None:
+    assert found(letters(strategy, "S a, S* b[], S c"), word("A1 B2 B3 C4 A5 C6")) == expected
+
+
+def test_any_number_of_events_skip_till_any_match() -> None:
+    told = found(letters("skip_till_any_match", "S a, S* b[], S c"), word("A1 B2 B3 C4"))
+    assert [match.get("b", []) for match in told] == [[2, 3], [2], [3], []]
+
+
+def test_a_component_without_events_has_the_length_0() -> None:
+    text = letters("skip_till_next_match", "S a, S* b[], S c", "b.LEN > 1")
+    text += " RETURN b.LEN, count(b[].k) AS known, avg(b[].n) AS mean, b[1].n AS first, sum(b[].n) AS total"
+    assert values(text, word("A1 C2")) == [(0, 0, None, None, None)]
+    assert values(text, word("A1 B2 B3 C4")) == [(2, 2, 2.5, 2, 5)]
 
 
 # --- against plain patterns ---------------------------------------------------------------------------------------

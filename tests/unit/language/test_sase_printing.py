@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies.cayuga_queries import bare_names, names
@@ -60,8 +61,14 @@ def conditions(draw: st.DrawFn, components: list[ComponentExpression]) -> Expres
     return draw(st.one_of(comparison, st.builds(Not, nested), st.builds(Or, several)))
 
 
-def component(stream: str, variable: str, kind: Kind, optional: bool) -> ComponentExpression:
-    return ComponentExpression(stream, variable, kind, 0 if optional and kind == "single" else 1)
+@st.composite
+def component(draw: st.DrawFn, variable: str) -> ComponentExpression:
+    kind, least, most = draw(st.sampled_from(get_args(Kind))), 1, None
+    if kind != "negated":
+        least = draw(st.integers(0, 1 if kind == "single" else 3))
+    if kind == "kleene":
+        most = draw(st.none() | st.integers(max(least, 1), 4))
+    return ComponentExpression(draw(names), variable, kind, least, most)
 
 
 @st.composite
@@ -76,8 +83,7 @@ def equal_attributes(draw: st.DrawFn, variables: list[str]) -> EqualAttributes |
 @st.composite
 def queries(draw: st.DrawFn) -> SaseQuery:
     variables = draw(st.lists(bare_names, min_size=1, max_size=4, unique=True))
-    kinds = st.sampled_from(get_args(Kind))
-    components = [component(draw(names), variable, draw(kinds), draw(st.booleans())) for variable in variables]
+    components = [draw(component(variable)) for variable in variables]
     rest = list(draw(st.permutations(variables)))
     selections = []
     while draw(st.integers(0, 3)) and rest:
@@ -128,6 +134,14 @@ def test_a_query_prints_with_a_line_a_clause() -> None:
         "RETURN a.LEN, max(a[].x) AS top\n"
         "PUBLISH Out"
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [("S{2,2} a[]", "S{2} a[]"), ("S{1,} a[]", "S+ a[]"), ("S{0,} a[]", "S* a[]"), ("S{ 2 , 5 } a[ ]", "S{2,5} a[]")],
+)
+def test_bounds_print_in_their_shortest_form(written: str, printed: str) -> None:
+    assert print_query(parse(f"PATTERN SEQ({written}, S b)")) == f"PATTERN SEQ({printed}, S b)"
 
 
 def test_a_disjunction_alone_needs_no_parentheses() -> None:
