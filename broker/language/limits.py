@@ -31,7 +31,7 @@ ITEMS_MAX: Final = 1_000
 OPERANDS_MAX: Final = 60
 """The most operands of one MATCH and components of one SEQ: each is one bit of a machine integer."""
 VARIANTS_MAX: Final = 64
-"""The most combinations of elements that a match of one SEQ may lack."""
+"""The most variants of one SEQ: combinations of the elements that a match may lack."""
 REPETITIONS_MAX: Final = 1_000_000
 """The greatest number in a quantifier or of a Kleene component, and the most events of a window's size."""
 FILE_BYTES_MAX: Final = 64 * 1024 * 1024

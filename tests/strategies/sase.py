@@ -11,6 +11,7 @@ of assignments.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Final
 
 from hypothesis import strategies as st
@@ -195,16 +196,29 @@ def queries(draw: st.DrawFn, longest: int = 3) -> str:
 
 @st.composite
 def lacking(draw: st.DrawFn, longest: int = 3) -> str:
-    """A query some of whose elements may be absent, where that is allowed."""
+    """A query some of whose elements may be absent, bounded or alternatives, where that is allowed."""
     text = draw(queries(longest))
-    pattern, rest = text.split(" WHERE ", 1)
-    head, *elements = re.split(r"(?<=SEQ\()|, ", pattern)
-    written = [draw(absence(element)) for element in elements]
-    found = f"{head}{', '.join(written)} WHERE {rest}"
-    try:
-        variants_of(parse(found), found)
-    except QueryError:
-        return text
+    pattern, rest = text.split(") WHERE ", 1)
+    elements = pattern.removeprefix("PATTERN SEQ(").split(", ")
+    for chosen in (draw(alternatives(elements)), [draw(absence(element)) for element in elements]):
+        found = f"PATTERN SEQ({', '.join(chosen)}) WHERE {rest}"
+        with suppress(QueryError):
+            variants_of(parse(found), found)
+            return found
+    return text
+
+
+@st.composite
+def alternatives(draw: st.DrawFn, elements: list[str]) -> list[str]:
+    """Some neighbours as alternatives, the other elements as `absence` writes them."""
+    found: list[str] = []
+    waiting = list(elements)
+    while waiting:
+        one = waiting.pop(0)
+        if waiting and "~" not in one + waiting[0] and draw(st.integers(0, 2)):
+            found.append(f"({one} | {waiting.pop(0)}){draw(st.sampled_from(['', '', '?']))}")
+        else:
+            found.append(draw(absence(one)))
     return found
 
 

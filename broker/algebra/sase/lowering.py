@@ -28,7 +28,7 @@ from ..terms import Attribute, Comparison, Constant, Register, Side, Term, walk
 from .equivalence import joining_conditions, partition_tests
 from .pattern import Aggregate, Bound, Component, Negated, Pattern, Slot, Strategy, Variants
 from .placement import RUNNING, GuardedEdge, GuardPlace, Variable, conjuncts, is_length, placed, refuse_running
-from .variants import Absent, demanded, denied_in, names_of, variants_of
+from .variants import Absent, demanded, denied_in, names_of, places_of, variants_of
 
 
 def lower(
@@ -55,7 +55,7 @@ class _PatternLowering:
         self.text = text
         self.sources = sources
         self.absent = absent
-        self.order = {component.variable: number for number, component in enumerate(query.components)}
+        self.order = places_of(query)
         self.components = [c for c in query.components if c.kind != "negated" and c.variable not in absent]
         self.strategies = self._strategies()
         self.denied = denied_in(query, absent, self.strategies) if self.components else absent

@@ -53,9 +53,11 @@ def _branch(automaton: Automaton, states: list[int]) -> LineBranch:
         operand = (gates if kill else operands).index(arc.operand) if arc.operand >= 0 else -1
         source = numbers[arc.source]
         own.append(replace(arc, source=source, target=source if kill else numbers[arc.target], operand=operand))
+    # Before a Kleene operand a line has the state in which it stays twice.
+    first = next((arc.target for arc in arcs if arc.kind is Kind.LOOP and numbers[arc.target] == 1), 0)
     part = replace(
         automaton,
-        states=(automaton.states[0], *[automaton.states[state] for state in states]),
+        states=tuple([automaton.states[state] for state in (first, *states)]),
         arcs=tuple(own),
         operands=tuple([automaton.operands[operand] for operand in operands]),
         forbidden=tuple([automaton.forbidden[gate] for gate in gates]),

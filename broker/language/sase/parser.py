@@ -29,6 +29,7 @@ from .syntax import (
     OUTPUTS,
     STRATEGIES,
     ComponentExpression,
+    ElementAlternatives,
     EqualAttributes,
     EquivalenceTest,
     Kind,
@@ -37,6 +38,7 @@ from .syntax import (
     SaseQuery,
     Strategy,
     StrategyClause,
+    components_of,
 )
 
 _WORDS: Final = Words(
@@ -49,6 +51,7 @@ _WORDS: Final = Words(
             "PLUS": "'+'",
             "STAR": "'*'",
             "NEGATION": "'~'",
+            "VBAR": "'|'",
             "VARIABLE": "a variable",
             "STRATEGY": "a strategy",
             "ATTRIBUTE": "an attribute",
@@ -116,12 +119,13 @@ class _SaseReader(Transformer[Token, SaseQuery]):
     """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> SaseQuery:
-        pattern, _, *components, (selections, predicate), within, items, output, publish = children
+        pattern, _, *elements, (selections, predicate), within, items, output, publish = children
+        components = components_of(elements)
         check_names(components, selections)
         kinds = {component.variable: component.kind for component in components}
         equivalence, conditions = _split(predicate, kinds)
         query = SaseQuery(
-            components=tuple(components),
+            elements=tuple(elements),
             selections=tuple(StrategyClause(s, tuple(c.name for c in covered), at) for s, covered, at in selections),
             equivalence=equivalence,
             conditions=conditions,
@@ -170,6 +174,14 @@ class _SaseReader(Transformer[Token, SaseQuery]):
 
     def negated(self, children: list[Token]) -> ComponentExpression:
         return _component("negated", *children[1:])
+
+    def alternatives(self, children: list[Any]) -> ElementAlternatives:
+        options = tuple(child for child in children if isinstance(child, ComponentExpression))
+        for option in options:
+            if not option.least:
+                message = "expected an element that cannot be absent among alternatives; (A a | B b)? is one or none"
+                raise Misread(option.at, message)
+        return ElementAlternatives(options, 1 if len(options) == len(children) else 0, options[0].at)
 
     def where(self, children: list[Any]) -> tuple[list[Any], Any]:
         selections = [child for child in children if isinstance(child, tuple)]

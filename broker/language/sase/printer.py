@@ -10,12 +10,20 @@ from __future__ import annotations
 from ...events.instant import format_duration
 from ..printing import print_expression
 from ..syntax import Name, Or
-from .syntax import ComponentExpression, EquivalenceTest, ReturnItem, SaseQuery, StrategyClause
+from .syntax import (
+    ComponentExpression,
+    Element,
+    ElementAlternatives,
+    EquivalenceTest,
+    ReturnItem,
+    SaseQuery,
+    StrategyClause,
+)
 
 
 def print_query(query: SaseQuery) -> str:
     """Return the text of a SASE+ query. Linear in its size times its depth; recursion as deep as the tree."""
-    lines = [f"PATTERN SEQ({', '.join(map(_component, query.components))})"]
+    lines = [f"PATTERN SEQ({', '.join(map(_element, query.elements))})"]
     if query.selections:
         kleene = _kleene(query)
         strategies = " AND ".join(_selection(selection, kleene) for selection in query.selections)
@@ -33,6 +41,12 @@ def print_query(query: SaseQuery) -> str:
 
 def _kleene(query: SaseQuery) -> set[str]:
     return {component.variable for component in query.components if component.kind == "kleene"}
+
+
+def _element(element: Element) -> str:
+    if isinstance(element, ElementAlternatives):
+        return f"({' | '.join(map(_component, element.options))}){'' if element.least else '?'}"
+    return _component(element)
 
 
 def _component(component: ComponentExpression) -> str:

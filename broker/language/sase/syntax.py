@@ -6,6 +6,7 @@ the text: they may occur anywhere among them with the same meaning. `at` is as i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, final, get_args
 
@@ -37,6 +38,19 @@ class ComponentExpression:
     most: int | None = None
     at: int = field(default=-1, compare=False, repr=False)
     named_at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ElementAlternatives:
+    """`(S a | T+ b[])`: at least two elements, of which a match has one; with `?` behind it, `least` 0, one or none."""
+
+    options: tuple[ComponentExpression, ...]
+    least: int = 1
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+Element: TypeAlias = ComponentExpression | ElementAlternatives
 
 
 @final
@@ -75,11 +89,14 @@ class ReturnItem:
 @final
 @dataclass(frozen=True, slots=True)
 class SaseQuery:
-    """A whole query. `equivalence` has the tests of all brackets; `conditions` are the other conjuncts, none of
-    which is an AND; `within` is in microseconds; `at` is the position of the duration after WITHIN or, without WITHIN,
-    of PATTERN."""
+    """A whole query.
 
-    components: tuple[ComponentExpression, ...]
+    `elements` are those of SEQ. `equivalence` has the tests of all brackets; `conditions` are the other conjuncts, none
+    of which is an AND; `within` is in microseconds; `at` is the position of the duration after WITHIN or, without
+    WITHIN, of PATTERN.
+    """
+
+    elements: tuple[Element, ...]
     selections: tuple[StrategyClause, ...]
     equivalence: tuple[EquivalenceTest, ...]
     conditions: tuple[Expression, ...]
@@ -88,3 +105,15 @@ class SaseQuery:
     output: Output
     publish: str | None
     at: int = field(default=-1, compare=False, repr=False)
+
+    @property
+    def components(self) -> tuple[ComponentExpression, ...]:
+        """The elements, with alternatives one by one."""
+        return components_of(self.elements)
+
+
+def components_of(elements: Iterable[Element]) -> tuple[ComponentExpression, ...]:
+    found: list[ComponentExpression] = []
+    for element in elements:
+        found += element.options if isinstance(element, ElementAlternatives) else (element,)
+    return tuple(found)

@@ -239,6 +239,61 @@ def test_a_component_without_events_has_the_length_0() -> None:
     assert values(text, word("A1 B2 B3 C4")) == [(2, 2, 2.5, 2, 5)]
 
 
+# --- alternatives -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["strict_contiguity", "partition_contiguity", "skip_till_next_match"])
+def test_alternatives(strategy: str) -> None:
+    text = letters(strategy, "S a, (S b | S c), S d")
+    expected = [{"a": [1], "b": [2], "d": [3]}, {"a": [4], "c": [5], "d": [6]}]
+    assert found(text, word("A1 B2 D3 A4 C5 D6")) == expected
+
+
+def test_the_first_event_that_fits_an_alternative_decides_under_skip_till_next_match() -> None:
+    events = word("A1 B2 C3 D4")
+    assert found(letters("skip_till_next_match", "S a, (S b | S c), S d"), events) == [{"a": [1], "b": [2], "d": [4]}]
+    both = [{"a": [1], "b": [2], "d": [4]}, {"a": [1], "c": [3], "d": [4]}]
+    assert found(letters("skip_till_any_match", "S a, (S b | S c), S d"), events) == both
+
+
+def test_an_event_that_fits_two_alternatives_makes_two_matches() -> None:
+    text = "PATTERN SEQ(S a, (S b | S c)) WHERE strict_contiguity(a, b, c) { a.ty = 'A' AND b.n > 1 AND c.k = 0 }"
+    assert found(text, word("A1 B2")) == [{"a": [1], "b": [2]}, {"a": [1], "c": [2]}]
+
+
+def test_alternatives_at_the_ends_may_be_kleene_components_and_optional() -> None:
+    text = letters("skip_till_next_match", "(S a | S b), S c, (S+ d[] | S e)?")
+    assert found(text, word("B1 C2 D3 D4")) == [
+        {"b": [1], "c": [2]},
+        {"b": [1], "c": [2], "d": [3]},
+        {"b": [1], "c": [2], "d": [3, 4]},
+    ]
+    assert found(text, word("A1 C2 E3")) == [{"a": [1], "c": [2]}, {"a": [1], "c": [2], "e": [3]}]
+    inside = letters("skip_till_next_match", "S a, (S b | S c)?, S d")
+    assert found(inside, word("A1 D2")) == [{"a": [1], "d": [2]}]
+    assert found(inside, word("A1 C2 D3")) == [{"a": [1], "c": [2], "d": [3]}]
+
+
+def test_results_and_equivalence_tests_read_the_alternative_that_is_there() -> None:
+    text = letters("skip_till_next_match", "S a, (S b | S c)", "[a.k = b.k = c.k]")
+    text += " RETURN b.n AS b, c.n AS c, coalesce(b.ty, c.ty) AS ty"
+    assert values(text, word("A1 C2")) == [(None, 2, "C")]
+    assert values(text, word("A1 B2")) == [(2, None, "B")]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "message"),
+    [
+        ("b.n = a.n", "column 64: expected a condition on one of several alternatives, found 'b' and 'a'; write"),
+        ("(a.n = 1 OR b.n = 1)", "expected a condition on one of several alternatives, found 'a' and 'b'"),
+    ],
+)
+def test_conditions_on_two_alternatives_are_refused(conditions: str, message: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        lowered(f"PATTERN SEQ((S a | S b)) WHERE strict_contiguity(a, b) {{ {conditions} }}")
+    assert message in str(caught.value)
+
+
 # --- against plain patterns ---------------------------------------------------------------------------------------
 
 NAMES = ("a", "b", "c", "d")
@@ -259,11 +314,14 @@ def test_variants_are_the_plain_patterns_that_they_stand_for(
     data: st.DataObject,
 ) -> None:
     marks[data.draw(st.integers(0, len(marks) - 1))] = ""
+    pair = data.draw(st.none() | st.integers(0, len(marks) - 2))
+    if pair is not None:
+        marks[pair : pair + 2] = ["", ""]
     names = NAMES[: len(marks)]
     conditions: list[tuple[tuple[str, ...], str]] = []
     conditions += [((name,), f"{name}.ty = '{data.draw(st.sampled_from('ABC'))}'") for name in names]
     for one, other, sign in joins:
-        if one < other < len(names):
+        if one < other < len(names) and (pair is None or (one, other) != (pair, pair + 1)):
             conditions.append(((names[one], names[other]), f"{names[other]}.n {sign} {names[one]}.n"))
     events: list[Event] = [("S", time, (ty, n, 0)) for time, (ty, n) in enumerate(history)]
 
@@ -272,12 +330,19 @@ def test_variants_are_the_plain_patterns_that_they_stand_for(
         return f"PATTERN SEQ({', '.join(elements)}) WHERE {where} WITHIN 50"
 
     meant: list[dict[str, list[int]]] = []
-    optional = [name for name, mark in zip(names, marks) if mark]
+    paired = {} if pair is None else {names[pair]: names[pair + 1], names[pair + 1]: names[pair]}
+    optional = [name for name, mark in zip(names, marks) if mark or name in paired]
     for absent in [set(some) for size in range(len(optional) + 1) for some in combinations(optional, size)]:
         there = [name for name in names if name not in absent]
-        inside = names[names.index(there[0]) : names.index(there[-1])]
-        denied = {name for name in inside if name in absent} if strategy == "skip_till_next_match" else set()
-        elements = [f"~(S {name})" if name in denied else f"S {name}" for name in names if name in {*there, *denied}]
+        if paired and len(absent & {*paired}) != 1:
+            continue
+        first, last = names.index(there[0]), names.index(there[-1])
+        # The absent one of a pair stands before the other.
+        places = {name: min(names.index(name), names.index(paired.get(name, name))) for name in names}
+        denied = {name for name in absent if first < places[name] <= last and name != paired.get(there[0])}
+        denied = denied if strategy == "skip_till_next_match" else set()
+        shown = sorted({*there, *denied}, key=lambda name: (places[name], name in there, name))
+        elements = [f"~(S {name})" if name in denied else f"S {name}" for name in shown]
         wanted = [
             condition
             for named, condition in conditions
@@ -285,6 +350,8 @@ def test_variants_are_the_plain_patterns_that_they_stand_for(
         ]
         meant += found(text(elements, wanted, there), events)
     elements = [f"S{mark} {name}" for name, mark in zip(names, marks)]
+    if pair is not None:
+        elements[pair : pair + 2] = [f"({elements[pair]} | {elements[pair + 1]})"]
     told = found(text(elements, [condition for _, condition in conditions], list(names)), events)
     assert Counter(map(str, told)) == Counter(map(str, meant))
     assert len(set(map(str, told))) == len(told), "no match twice"

@@ -29,6 +29,8 @@ def test_what_is_put_together_is_taken_apart(text: str) -> None:
     assert [branch.operands for branch in found] == [pattern.operands for pattern in lowered]
     for branch, pattern in zip(found, lowered):
         line = replace(automaton_of_pattern(pattern), schema=schema_of_variants(lowered))
+        if not pattern.components[0].kleene:  # how a run stays at the start has no meaning
+            line = replace(line, states=(branch.automaton.states[0], *line.states[1:]))
         assert branch.automaton == replace(line, forbidden=branch.automaton.forbidden)
         names = [line.forbidden[arc.operand] for arc in line.arcs if arc.kind is Kind.KILL]
         own = branch.automaton

@@ -35,7 +35,7 @@ def test_a_whole_query() -> None:
         "WITHIN 1 hour RETURN b.name, avg(a[].price) AS mean OUTPUT nonoverlap PUBLISH Out"
     )
     assert query == SaseQuery(
-        components=(
+        elements=(
             ComponentExpression("Stock", "a", "kleene"),
             ComponentExpression("News", "n", "negated"),
             ComponentExpression("Stock", "b", "single"),

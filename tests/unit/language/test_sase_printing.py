@@ -18,6 +18,8 @@ from broker.language.sase.syntax import (
     OUTPUTS,
     STRATEGIES,
     ComponentExpression,
+    Element,
+    ElementAlternatives,
     EqualAttributes,
     Kind,
     ReturnItem,
@@ -95,8 +97,16 @@ def queries(draw: st.DrawFn) -> SaseQuery:
     items = draw(
         st.lists(st.builds(ReturnItem, st.one_of(members(components), expressions), st.none() | names), max_size=2)
     )
+    elements: list[Element] = []
+    while components:
+        several = 1 if draw(st.booleans()) else draw(st.integers(1, len(components)))
+        options, components = components[:several], components[several:]
+        if several > 1 and all(option.kind != "negated" and option.least for option in options):
+            elements.append(ElementAlternatives(tuple(options), draw(st.integers(0, 1))))
+        else:
+            elements += options
     return SaseQuery(
-        tuple(components),
+        tuple(elements),
         tuple(selections),
         tuple(equivalence),
         tuple(found),
