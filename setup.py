@@ -150,6 +150,7 @@ WARM: Final = (
     "broker/engine/entering.py",
     "broker/engine/executors/keyed_runs/dump.py",
     "broker/engine/executors/keyed_runs/program.py",
+    "broker/engine/executors/kleene/branches.py",
     "broker/engine/executors/kleene/event_log.py",
     "broker/engine/executors/kleene/family.py",
     "broker/engine/executors/kleene/groups.py",

@@ -6,9 +6,9 @@ language has and where (lowering).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol, runtime_checkable
+from typing import NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from ..events.nearest import suggestion
 from ..events.schema import Schema, ValueType
@@ -31,6 +31,9 @@ from .terms import (
     Term,
     used,
 )
+
+PartitionTest: TypeAlias = syntax.Name | Mapping[str, syntax.Name]
+"""An attribute that partitions every stream, or that of each stream by the stream's name."""
 
 
 class Scope(Protocol):
@@ -253,7 +256,7 @@ def converted(term: Term, wanted: ValueType) -> Term | None:
 
 def partitioned_streams(
     streams: Iterable[tuple[str, int]],
-    partition: Sequence[syntax.Name],
+    partition: Sequence[PartitionTest],
     text: str,
     schema_of: Callable[[str], Schema | None],
     known: Callable[[], list[str]],
@@ -271,19 +274,27 @@ def partitioned_streams(
         schema = schema_of(stream)
         if schema is None:
             refuse(text, at, f"unknown stream {stream!r}{suggestion(stream, known())}")
-        key = tuple(_key(name, stream, schema, text) for name in partition)
+        key = tuple(_key(test, stream, schema, text) for test in partition)
         sources[stream] = PartitionedStream(stream, schema, key)
     found = tuple(sources.values())
-    for number, name in enumerate(partition):
+    for number, test in enumerate(partition):
         first, *others = [source.schema.attributes[source.key[number]].type for source in found]
         for source, other in zip(found[1:], others):
             if type_family(other) != type_family(first):
+                name = _named(test, source.stream)
                 wanted = f"expected a {type_family(first)} as in {found[0].stream!r}"
                 refuse(text, name.at, f"{wanted}, found {name.attribute!r} of {source.stream!r}, a {other}")
     return found
 
 
-def _key(name: syntax.Name, stream: str, schema: Schema, text: str) -> int:
+def _named(test: PartitionTest, stream: str) -> syntax.Name:
+    return test if isinstance(test, syntax.Name) else test[stream]
+
+
+def _key(test: PartitionTest, stream: str, schema: Schema, text: str) -> int:
+    name = _named(test, stream)
+    if name is not test:
+        return find(schema, Side.EVENT, name, text).position
     position = schema.position(name.attribute)
     if position < 0:
         near = suggestion(name.attribute, schema.names)

@@ -41,7 +41,8 @@ class Kind(enum.Enum):
     guard reads the registers of the whole match, as before the arc to the final state. For most states the range lies
     between the last event that the run had on entering the state and the event with which it left. For the start it is
     a range of time, from the first event of the match back to `within` before the last, both exclusive; for a state
-    left by TIMEOUT, from the last event, exclusive, to `within` after the first, inclusive.
+    left by TIMEOUT, from the last event, exclusive, to `within` after the first, inclusive. Its target is its source;
+    or, at the start, the state behind it, if only the runs that begin there are concerned.
 
     TIMEOUT is followed when time has passed `within` after the first event, unless a KILL has forbidden the run.
     """

@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple, final
 
+from ..automaton.analyses.branches import branches_of
 from ..automaton.analyses.line import is_plain_line
 from ..automaton.analyses.sequences import sequences_of
 from ..automaton.automaton import Automaton, Report, TimeModel
 from ..events.errors import DefinitionError
 from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
+from .executors.kleene.branching_plan import BranchingPlan
 from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
@@ -85,9 +87,14 @@ def _counts(wanted: Wanted) -> MachinePlan | str:
 def _pattern(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast:
         return NO_STATES
-    if not is_plain_line(wanted.automaton):
+    if is_plain_line(wanted.automaton):
+        return PatternPlan(wanted.automaton, wanted.published)
+    branches = branches_of(wanted.automaton)
+    if not branches or not all(is_plain_line(branch.automaton) for branch in branches):
         return "the automaton is not a line of operands"
-    return PatternPlan(wanted.automaton, wanted.published)
+    if wanted.automaton.report is Report.NONOVERLAP:
+        return "matches of several lines of operands must not overlap"
+    return BranchingPlan(wanted.automaton, branches)
 
 
 def _keyed_runs(wanted: Wanted) -> MachinePlan | str:

@@ -104,6 +104,8 @@ def _unexpected(words: Words, text: str, error: UnexpectedToken) -> QueryError:
 
 def _hint(words: Words, token: Token, previous: Token | None, accepted: frozenset[str]) -> str:
     after_operand = "ADDITIVE" in accepted
+    if after_operand and str(token) in _STRAY:
+        return _STRAY[str(token)]
     if token.type == "COMPARISON" and after_operand:
         return "; comparisons do not chain, join them with AND"
     if previous is not None and previous.type == "PERCENTAGE" and after_operand:

@@ -141,15 +141,6 @@ def _negation(text: str, at: int) -> str | None:
     return f"~({' '.join(named.split())})" if " " in named.strip() else f"~(Stream {named.strip()})"
 
 
-def _optional(text: str, at: int) -> str | None:
-    match = re.compile(r"\s*([?*])").match(text, at)
-    stream = _left(text, at)
-    if match is None or stream is None or language_meant(text) != SEQUENTIAL:
-        return None
-    kind = f"{stream}+ a[]" if match.group(1) == "*" else f"{stream} a"
-    return f"two subscriptions, one with {kind} and one without it; both may PUBLISH one stream"
-
-
 def _count(text: str, at: int) -> str | None:
     match = _COUNT.search(text[max(0, at - _LEFT_MAX) : at])
     return None if match is None else f"{match.group(1)}.LEN"
@@ -180,5 +171,5 @@ def _pattern(text: str, at: int) -> str | None:
 
 _HABITS: Final[tuple[Habit, ...]] = (
     _like, _null, _case, _where, _within, _group, _minutes, _duration, _count, _unbraced, _pattern,
-    _negation, _optional,
+    _negation,
 )  # fmt: skip

@@ -30,8 +30,10 @@ ITEMS_MAX: Final = 1_000
 """The most items of one SELECT or RETURN, aggregates of one FOLD, and conditions of one WHERE."""
 OPERANDS_MAX: Final = 60
 """The most operands of one MATCH and components of one SEQ: each is one bit of a machine integer."""
+VARIANTS_MAX: Final = 64
+"""The most variants of one SEQ: combinations of the elements that a match may lack."""
 REPETITIONS_MAX: Final = 1_000_000
-"""The greatest number in a quantifier of a regular expression, and the most events of a window's size."""
+"""The greatest number in a quantifier or of a Kleene component, and the most events of a window's size."""
 FILE_BYTES_MAX: Final = 64 * 1024 * 1024
 """The most bytes of a subscription file in UTF-8."""
 

@@ -81,7 +81,7 @@ def _all(text: str, syntax: Any, nullable: Container[str], required: Container[s
             case CaseExpression():
                 yield from _branches(node)
         if type(node).__name__ == "SaseQuery":
-            yield from _conjunction(node.conditions)
+            yield from _conjunction((*_sizes(node), *node.conditions))
         if type(node).__name__ in ("Next", "FoldExpression") and not bounded:
             yield from _joins(node)
     yield from _units(text)
@@ -283,6 +283,17 @@ def _joins(node: Any) -> Iterator[tuple[int, str]]:
             case ComparisonExpression("=", Name(a), Name(b)) if a != b or part.left == part.right:
                 return
     yield node.at, "each event waits here for one that fulfils the condition, maybe for ever: bound it by DUR < ..."
+
+
+def _sizes(query: Any) -> Iterator[Expression]:
+    """The bounds of SASE+ on numbers of events, as conditions."""
+    for component in query.components:
+        if component.kind == "kleene":
+            length, at = MemberAccess(component.variable, None, "LEN"), component.named_at
+            if component.least > 1:
+                yield ComparisonExpression(">=", length, Number(component.least), at)
+            if component.most is not None:
+                yield ComparisonExpression("<=", length, Number(component.most), at)
 
 
 def _units(text: str) -> Iterator[tuple[int, str]]:

@@ -117,7 +117,7 @@ def test_held_back_is_ordered(data: st.DataObject, case_and_history: Any) -> Non
     assert found == ordered(inorder, events)
 
 
-@given(st.data(), sase.queries(), sase.histories(12))
+@given(st.data(), st.one_of(sase.queries(), sase.lacking()), sase.histories(12))
 def test_held_back_patterns_are_ordered(data: st.DataObject, query: str, history: list[Any]) -> None:
     note(query)
     streams = {name: schema.declared() for name, schema in sase.SCHEMAS.items()}

@@ -83,7 +83,7 @@ def test_of_composites(texts: list[str], history: list[Any], lengths: list[int])
 
 
 @lawful
-@given(st.lists(sase.queries(), min_size=1, max_size=3), sase.histories(), lengths)
+@given(st.lists(st.one_of(sase.queries(), sase.lacking()), min_size=1, max_size=3), sase.histories(), lengths)
 def test_of_sase(texts: list[str], history: list[Any], lengths: list[int]) -> None:
     engines = Engine(), Engine()
     for engine in engines:

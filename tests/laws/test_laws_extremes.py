@@ -75,7 +75,7 @@ def test_cayuga_is_the_meaning(text: str, history: list[Happened], cut: int, pla
 def test_sase_is_the_meaning(text: str, history: list[Happened], cut: int, plain: bool) -> None:
     note(text)
     try:
-        pattern = lowering_sase.lower(sase_language.parse(text), text, {STREAM: SCHEMA}.get, lambda: [STREAM])
+        pattern = lowering_sase.lower(sase_language.parse(text), text, {STREAM: SCHEMA}.get, lambda: [STREAM])[0]
     except ForetellError as error:
         note(str(error))
         return

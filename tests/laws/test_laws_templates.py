@@ -163,7 +163,7 @@ def test_cel(syntax: CelQuery, forecast: dict[str, Any] | None, data: st.DataObj
 
 
 @settings(max_examples=4 * settings().max_examples, suppress_health_check=slow)
-@given(sase.queries(), st.data())
+@given(st.one_of(sase.queries(), sase.lacking()), st.data())
 def test_sase(text: str, data: st.DataObject) -> None:
     compare(dict(sase.SCHEMAS), "sase", text, data)
 

@@ -10,13 +10,17 @@ of assignments.
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from typing import Final
 
 from hypothesis import strategies as st
 
 from broker.algebra.sase.lowering import lower
-from broker.algebra.sase.pattern import Pattern
+from broker.algebra.sase.pattern import Pattern, Variants
 from broker.algebra.sase.semantics import Event
+from broker.algebra.sase.variants import variants_of
+from broker.events.errors import QueryError
 from broker.events.schema import Schema, Value
 from broker.language.sase import parse
 
@@ -130,6 +134,28 @@ def needs_window(kinds: dict[str, str], chosen: dict[str, str]) -> bool:
 
 
 @st.composite
+def joins(draw: st.DrawFn, kinds: dict[str, str], streams: dict[str, str]) -> tuple[str, bool]:
+    """An equivalence test across names, and whether it partitions the streams."""
+    brackets = {name: "[]" if kind == "kleene" and draw(st.booleans()) else "" for name, kind in kinds.items()}
+    family = draw(st.sampled_from([["k", "w", "p"], ["ty"]]))
+    if draw(st.booleans()):
+        own = {stream: draw(st.sampled_from(family)) for stream in "ST"}
+        attributes = {name: own[stream] for name, stream in streams.items()}
+    else:
+        attributes = {name: draw(st.sampled_from(family)) for name in kinds}
+    named = list(draw(st.permutations(list(kinds))))
+    if len(named) > 2 and draw(st.booleans()):
+        named = named[: draw(st.integers(2, len(named) - 1))]
+    if all(kinds[name] == "negated" for name in named):
+        named.append(next(name for name, kind in kinds.items() if kind != "negated"))
+    if len(named) < 2:
+        return "", False
+    used = {stream: {attributes[name] for name in named if streams[name] == stream} for stream in "ST"}
+    whole = len(named) == len(kinds) and all(len(several) < 2 for several in used.values())
+    return f"[{' = '.join(f'{name}{brackets[name]}.{attributes[name]}' for name in named)}]", whole
+
+
+@st.composite
 def returned(draw: st.DrawFn, kinds: dict[str, str]) -> str:
     items: list[str] = []
     for name, kind in kinds.items():
@@ -152,19 +178,61 @@ def queries(draw: st.DrawFn, longest: int = 3) -> str:
     written = {"single": "{0} {1}", "kleene": "{0}+ {1}[]", "negated": "~({0} {1})"}
     pattern = ", ".join(written[kind].format(streams[name], name) for name, kind in kinds.items())
     key = draw(st.sampled_from(["", "", "[k]", "[k]", "[ty]", "[ty, k]"]))
+    joined, partitions = draw(joins(kinds, streams)) if draw(st.integers(0, 3)) == 0 else ("", False)
     positive = [name for name, kind in kinds.items() if kind != "negated"]
-    chosen = draw(strategies(positive, bool(key)))
+    chosen = draw(strategies(positive, bool(key) or partitions))
     order: dict[str, list[str]] = {}
     for name, strategy in chosen.items():
         order.setdefault(strategy, []).append(f"{name}[]" if kinds[name] == "kleene" else name)
     where = " AND ".join(f"{strategy}({', '.join(names)})" for strategy, names in order.items())
-    conjuncts = [*([key] if key else []), *draw(conditions(kinds))]
+    conjuncts = [*([key] if key else []), *([joined] if joined else []), *draw(conditions(kinds))]
     block = f" {{ {' AND '.join(conjuncts)} }}" if conjuncts else ""
     within = ""
     if needs_window(kinds, chosen) or draw(st.booleans()):
         within = f" WITHIN {draw(st.sampled_from([0, 1, 2, 3, 4, 5, 6, 6, 8, 8, 20]))}"
     output = draw(st.sampled_from(["", "", "", " OUTPUT nonoverlap", " OUTPUT compressed"]))
     return f"PATTERN SEQ({pattern}) WHERE {where}{block}{within}{draw(returned(kinds))}{output}"
+
+
+@st.composite
+def lacking(draw: st.DrawFn, longest: int = 3) -> str:
+    """A query some of whose elements may be absent, bounded or alternatives, where that is allowed."""
+    text = draw(queries(longest))
+    pattern, rest = text.split(") WHERE ", 1)
+    elements = pattern.removeprefix("PATTERN SEQ(").split(", ")
+    for chosen in (draw(alternatives(elements)), [draw(absence(element)) for element in elements]):
+        found = f"PATTERN SEQ({', '.join(chosen)}) WHERE {rest}"
+        with suppress(QueryError):
+            variants_of(parse(found), found)
+            return found
+    return text
+
+
+@st.composite
+def alternatives(draw: st.DrawFn, elements: list[str]) -> list[str]:
+    """Some neighbours as alternatives, the other elements as `absence` writes them."""
+    found: list[str] = []
+    waiting = list(elements)
+    while waiting:
+        one = waiting.pop(0)
+        if waiting and "~" not in one + waiting[0] and draw(st.integers(0, 2)):
+            found.append(f"({one} | {waiting.pop(0)}){draw(st.sampled_from(['', '', '?']))}")
+        else:
+            found.append(draw(absence(one)))
+    return found
+
+
+def absence(element: str) -> st.SearchStrategy[str]:
+    """An element of a pattern in a form in which it may be absent, or as it is."""
+    single, kleene = re.fullmatch(r"([ST]) (.*)", element), re.fullmatch(r"([ST])\+ (.*)", element)
+    if kleene is not None:
+        stream, variable = kleene.groups()
+        bounds = st.sampled_from(["+", "*", "*", "{2}", "{0,1}", "{0,2}", "{1,2}", "{2,3}", "{2,}", "{0,}"])
+        return bounds.map(lambda bound: f"{stream}{bound} {variable}")
+    if single is None:
+        return st.just(element)
+    stream, variable = single.groups()
+    return st.sampled_from([element, f"{stream}? {variable}", f"{stream}? {variable}"])
 
 
 @st.composite
@@ -183,6 +251,12 @@ def histories(draw: st.DrawFn, most: int = 8) -> list[Event]:
     return found
 
 
-def lowered(text: str) -> Pattern:
+def variants(text: str) -> Variants:
     """The typed form of a query of this module."""
     return lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
+
+
+def lowered(text: str) -> Pattern:
+    """That of a query whose elements cannot be absent."""
+    (pattern,) = variants(text)
+    return pattern

@@ -1,7 +1,8 @@
 """SASE+ to its typed form: names become components, conditions guards on their edges (semantics 2.1-2.3).
 
 Here: scopes and type rules, registers, what WITHIN and equivalence tests are needed for. Not here: typing of
-expressions (resolution), where a condition belongs (placement), what the typed form means (semantics).
+expressions (resolution), where a condition belongs (placement), which variants a pattern has (variants), what the typed
+form means (semantics).
 
 A query without WHERE skips till the next match. Where there is a WHERE, each positive variable has a strategy in it.
 """
@@ -21,48 +22,59 @@ from ...language.sase import syntax as ss
 from ..guard import Accumulation, Guard, Join
 from ..naming import generated
 from ..normal_form import ALWAYS, CLAUSES_MAX, NEVER, Clause, Form, normalise, reordered
+from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, partitioned_streams, refuse, resolve, type_family
-from ..terms import Attribute, Comparison, Register, Side, Term, walk
-from .pattern import Aggregate, Bound, Component, Negated, Pattern, Slot, Strategy
+from ..terms import Attribute, Comparison, Constant, Register, Side, Term, walk
+from .equivalence import joining_conditions, partition_tests
+from .pattern import Aggregate, Bound, Component, Negated, Pattern, Slot, Strategy, Variants
 from .placement import RUNNING, GuardedEdge, GuardPlace, Variable, conjuncts, is_length, placed, refuse_running
+from .variants import Absent, demanded, denied_in, names_of, places_of, variants_of
 
 
 def lower(
     query: ss.SaseQuery, text: str, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
-) -> Pattern:
-    """The typed form of a parsed query.
+) -> Variants:
+    """The typed form of a parsed query: a pattern, or the variants of one whose elements may be absent.
 
     `schema_of` gives the schema of a stream or None; `known` the names for a suggestion. Raises QueryError with the
     place of an unknown stream or attribute, of a type that does not fit, of a condition that has no place or can never
     hold, of what lacks WITHIN; LimitExceeded, also with its place, for a condition that is too large in normal form.
     """
-    return _PatternLowering(query, text, schema_of, known).pattern()
+    written = [(component.stream, component.at) for component in query.components]
+    sources = partitioned_streams(written, partition_tests(query), text, schema_of, known)
+    return tuple(_PatternLowering(query, text, sources, absent).pattern() for absent in variants_of(query, text))
 
 
 class _PatternLowering:
+    """One variant, without the variables in `absent`; those of them that are `denied` are negated."""
+
     def __init__(
-        self, query: ss.SaseQuery, text: str, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
+        self, query: ss.SaseQuery, text: str, sources: tuple[PartitionedStream, ...], absent: Absent
     ) -> None:
         self.query = query
         self.text = text
-        written = [(component.stream, component.at) for component in query.components]
-        self.sources = partitioned_streams(written, query.equivalence, text, schema_of, known)
+        self.sources = sources
+        self.absent = absent
+        self.order = places_of(query)
+        self.components = [c for c in query.components if c.kind != "negated" and c.variable not in absent]
+        self.strategies = self._strategies()
+        self.denied = denied_in(query, absent, self.strategies) if self.components else absent
         self.variables = self._variables()
         self.slots: dict[Slot, int] = {}
         self.guards: dict[GuardPlace, list[tuple[Term, Form]]] = {}
 
     def pattern(self) -> Pattern:
         query = self.query
-        strategies = self._strategies()
-        self._check_within(strategies)
-        for written in query.conditions:
+        self._check_within()
+        joining = joining_conditions(query, self.absent, self.denied, self.text)
+        for written in (*joining, *query.conditions):
             for conjunct in conjuncts(written, self.text):
-                self._place(conjunct)
-        positive = [c for c in query.components if c.kind != "negated"]
+                if demanded(conjunct, self.absent, self.denied, self.variables, self.order):
+                    self._place(conjunct)
         return Pattern(
             sources=self.sources,
-            partition=tuple(name.attribute for name in query.equivalence),
-            components=tuple(self._component(c, number, strategies) for number, c in enumerate(positive)),
+            names=tuple(names_of(query.components)),
+            components=tuple(self._component(c, number) for number, c in enumerate(self.components)),
             negated=self._negated(),
             items=self._items(),
             slots=tuple(self.slots),
@@ -76,43 +88,44 @@ class _PatternLowering:
         variables: dict[str, Variable] = {}
         counts = [0, 0]
         for component in self.query.components:
-            negated = component.kind == "negated"
+            negated = component.kind == "negated" or component.variable in self.absent
             variables[component.variable] = Variable(
                 counts[negated], numbers[component.stream], component.kind == "kleene", negated
             )
-            counts[negated] += 1
+            counts[negated] += component.variable not in self.absent or component.variable in self.denied
         if not counts[False]:
             refuse(self.text, self.query.components[0].at, "expected a component that is not negated, found none")
         return variables
 
-    def _strategies(self) -> list[Strategy]:
-        """Of the positive components."""
+    def _strategies(self) -> dict[str, Strategy]:
+        """Of the positive variables, absent ones too."""
         positive = [c for c in self.query.components if c.kind != "negated"]
         if not self.query.selections:
-            return ["skip_till_next_match"] * len(positive)
+            return {component.variable: "skip_till_next_match" for component in positive}
         chosen = {variable: s for s in self.query.selections for variable in s.variables}
         for component in positive:
             if component.variable not in chosen:
                 found = f"found none for {component.variable!r}"
                 refuse(self.text, component.named_at, f"expected a strategy for every variable in WHERE, {found}")
         for selection in self.query.selections:
-            if selection.strategy == "partition_contiguity" and not self.query.equivalence:
-                message = "expected an equivalence test such as [name], which partition_contiguity needs, found none"
-                refuse(self.text, selection.at, message)
-        return [chosen[component.variable].strategy for component in positive]
+            if selection.strategy == "partition_contiguity" and not self.sources[0].key:
+                message = "expected an equivalence test such as [name], which partition_contiguity needs, found "
+                only = "only tests of some variables" if self.query.equivalence else "none"
+                refuse(self.text, selection.at, message + only)
+        return {component.variable: chosen[component.variable].strategy for component in positive}
 
-    def _check_within(self, strategies: list[Strategy]) -> None:
+    def _check_within(self) -> None:
         """WITHIN bounds whatever could wait, or multiply, without end (design 4.6)."""
         if self.query.within is not None:
             return
         for component in self.query.components:
-            variable = self.variables[component.variable]
-            if variable.negated:
-                if self._place_of(component) in (0, len(strategies)):
+            variable = component.variable
+            if component.kind == "negated":
+                if self._place_of(component) in (0, len(self.components)):
                     self._require_within(component, "a negation at the beginning or the end")
-            elif strategies[variable.index] == "skip_till_any_match":
+            elif self.strategies[variable] == "skip_till_any_match":
                 self._require_within(component, "skip_till_any_match")
-            elif strategies[variable.index] == "skip_till_next_match" and variable.kleene:
+            elif self.strategies[variable] == "skip_till_next_match" and component.kind == "kleene":
                 self._require_within(component, "a Kleene component under skip_till_next_match")
 
     def _require_within(self, component: ss.ComponentExpression, why: str) -> NoReturn:
@@ -121,8 +134,8 @@ class _PatternLowering:
 
     def _place_of(self, negated: ss.ComponentExpression) -> int:
         """How many positive components stand before a negated one."""
-        before = self.query.components[: self.query.components.index(negated)]
-        return sum(component.kind != "negated" for component in before)
+        place = self.order[negated.variable]
+        return sum(self.order[component.variable] < place for component in self.components)
 
     def _place(self, conjunct: syntax.Expression) -> None:
         place = placed(conjunct, self.variables, self.text)
@@ -136,22 +149,36 @@ class _PatternLowering:
         if form != ALWAYS and place is not None:
             self.guards.setdefault(place, []).append((term, form))
 
-    def _component(self, component: ss.ComponentExpression, number: int, strategies: list[Strategy]) -> Component:
+    def _component(self, component: ss.ComponentExpression, number: int) -> Component:
         kleene = component.kind == "kleene"
+        self._bound(component, number)
         return Component(
             name=component.variable,
             source=self.variables[component.variable].source,
-            strategy=strategies[number],
+            strategy=self.strategies[component.variable],
             begin=self._guard(GuardPlace(number, GuardedEdge.BEGIN), component.at),
             take=self._guard(GuardPlace(number, GuardedEdge.TAKE), component.at) if kleene else None,
             proceed=self._guard(GuardPlace(number, GuardedEdge.PROCEED), component.at) if kleene else None,
         )
 
+    def _bound(self, component: ss.ComponentExpression, number: int) -> None:
+        """Bound the number of events: a component that has its most takes none, one that has too few does not end."""
+        bounds: list[tuple[GuardedEdge, str, int]] = []
+        if component.most is not None:
+            bounds.append((GuardedEdge.TAKE, "<", component.most))
+        if component.least > 1:
+            bounds.append((GuardedEdge.PROCEED, ">=", component.least))
+        for edge, operator, bound in bounds:
+            shown = f"{component.variable}.LEN"
+            length = self._remembered(Aggregate(number, "len", -1, "int"), "int", shown, False)
+            term = Comparison(operator, length, Constant(bound, "int"))
+            self.guards.setdefault(GuardPlace(number, edge), []).append((term, normalise(term)))
+
     def _negated(self) -> tuple[Negated, ...]:
         found = []
         for component in self.query.components:
             variable = self.variables[component.variable]
-            if variable.negated:
+            if component.kind == "negated" or component.variable in self.denied:
                 guard = self._guard(GuardPlace(variable.index, GuardedEdge.BEGIN, True), component.at)
                 found.append(Negated(component.variable, variable.source, self._place_of(component), guard))
         return tuple(found)
@@ -232,6 +259,16 @@ class _PatternLowering:
         number = self.slots.setdefault(slot, len(self.slots))
         return Register(number, found.position, found.type, shown, found.nullable)
 
+    def missing(self, member: syntax.MemberAccess) -> Constant:
+        """What is read of an absent variable: no events, and no value."""
+        variable = self.variables[member.variable]
+        if is_length(member, variable):
+            return Constant(0, "int")
+        type_ = self.attribute(member, variable).type
+        if member.aggregate == "count":
+            return Constant(0, "int")
+        return Constant(None, "float" if member.aggregate == "avg" else type_)
+
     def _remembered(self, slot: Aggregate, type_: ValueType, shown: str, null: bool) -> Register:
         return Register(self.slots.setdefault(slot, len(self.slots)), -1, type_, shown, null)
 
@@ -282,6 +319,8 @@ class _ResultScope(_VariableScope):
     """RETURN: the whole match."""
 
     def member(self, member: syntax.MemberAccess) -> Term:
+        if member.variable in self.lowering.absent:
+            return self.lowering.missing(member)
         if self.lowering.variables[member.variable].negated:
             found = f"{member.variable!r}, which is negated"
             refuse(self.text, member.at, f"expected a variable that has an event, found {found}")

@@ -98,12 +98,15 @@ class Negated:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A whole subscription. `sources` are the streams whose merge is the sequence, each once; `partition` names the
-    equivalence attributes; `within` bounds, in microseconds, t(last) - t(first), both positive. `items` are RETURN's,
-    by name; they read registers only, of the whole match."""
+    """A pattern without elements that may be absent: a whole subscription, or a variant of one.
+
+    `sources` are the streams whose merge is the sequence, each once, with the attributes that partition it. `names` are
+    the positive components of all variants, in the order of PATTERN. `within` bounds, in microseconds, t(last) -
+    t(first), both positive. `items` are RETURN's, by name; they read registers only, of the whole match.
+    """
 
     sources: tuple[PartitionedStream, ...]
-    partition: tuple[str, ...]
+    names: tuple[str, ...]
     components: tuple[Component, ...]
     negated: tuple[Negated, ...]
     slots: tuple[Slot, ...]
@@ -117,6 +120,23 @@ class Pattern:
         return Schema(tuple(Attribute(name, term.type, nullable(term)) for name, term in self.items))
 
     @property
+    def operands(self) -> tuple[int, ...]:
+        """By component its number in `names`."""
+        return tuple(self.names.index(component.name) for component in self.components)
+
+    @property
     def trailing(self) -> bool:
         """Whether a match is known only when time has passed t(first) + within."""
         return any(negated.place == len(self.components) for negated in self.negated)
+
+
+Variants: TypeAlias = tuple[Pattern, ...]
+"""A whole subscription, whose matches are those of each variant; at least one. They have in common all but components,
+what is negated, slots, and the terms of `items`."""
+
+
+def schema_of_variants(variants: Variants) -> Schema:
+    """The schema of the results; a value may be null if it may be null in a variant."""
+    schemas = [variant.result_schema.attributes for variant in variants]
+    columns = zip(*schemas, strict=True)
+    return Schema(tuple(Attribute(c[0].name, c[0].type, any(one.nullable for one in c)) for c in columns))

@@ -13,6 +13,8 @@ What an event between two events of a match says is decided by the component tha
   it can neither take nor ignore ends it; from that event on, that one included, the next component decides. The event
   with which the next component begins ends it too, whatever it would have said.
 
+A pattern whose elements may be absent has the matches of its variants (variants).
+
 A component ignores an event by its strategy: strict contiguity never; partition contiguity where it is not of the
 match's partition; skip till next match where it does not fit; skip till any match always.
 """
@@ -27,26 +29,43 @@ from ..functions import Number, bounded
 from ..guard import Guard
 from ..semantics import Environment, Occurrence, holds, value
 from ..terms import Constant, Register, Term, replace
-from .pattern import Aggregate, Bound, Component, Negated, Pattern
+from .pattern import Aggregate, Bound, Component, Negated, Pattern, Variants
 
 Event: TypeAlias = tuple[str, int, Row]
 """Stream, time and attributes; times do not fall from one event to the next."""
 Assignment: TypeAlias = tuple[tuple[int, ...], ...]
 """For each positive component the indices of its events, ascending."""
+Found: TypeAlias = tuple[Pattern, Assignment]
+"""A match, and the variant whose match it is."""
 
 
-def matches(pattern: Pattern, events: Sequence[Event]) -> list[Assignment]:
+def matches_of_variants(variants: Variants, events: Sequence[Event]) -> list[Found]:
     """All results of a pattern when the events are all there ever is, in the order in which they are reported.
 
-    Exponential in the events. Compressed output stands for all results.
+    Exponential in the events. Compressed output stands for all results; nonoverlapping ones are chosen among those of
+    all variants.
     """
     found = [
-        assignment
+        (pattern, assignment)
+        for pattern in variants
         for assignment in candidates(pattern, events)
         if uninterrupted(pattern, events, assignment) and not forbidden(pattern, events, assignment)
     ]
-    ordered = sorted(found, key=lambda assignment: reporting(pattern, assignment))
-    return apart(pattern, events, ordered) if pattern.output == "nonoverlap" else ordered
+    ordered = sorted(found, key=lambda each: reporting(each[0], spread(*each)))
+    return apart(events, ordered) if variants[0].output == "nonoverlap" else ordered
+
+
+def matches(pattern: Pattern, events: Sequence[Event]) -> list[Assignment]:
+    """All results of a pattern whose elements cannot be absent."""
+    return [assignment for _, assignment in matches_of_variants((pattern,), events)]
+
+
+def spread(pattern: Pattern, assignment: Assignment) -> Assignment:
+    """The events by variable of all variants; () for those that are absent."""
+    found: list[tuple[int, ...]] = [()] * len(pattern.names)
+    for operand, indices in zip(pattern.operands, assignment):
+        found[operand] = indices
+    return tuple(found)
 
 
 def candidates(pattern: Pattern, events: Sequence[Event]) -> Iterator[Assignment]:
@@ -254,15 +273,15 @@ def reporting(pattern: Pattern, assignment: Assignment) -> tuple[object, ...]:
     return (places[0], places[-1], places, parts) if pattern.trailing else (places[-1], places, parts)
 
 
-def apart(pattern: Pattern, events: Sequence[Event], ordered: Sequence[Assignment]) -> list[Assignment]:
+def apart(events: Sequence[Event], ordered: Sequence[Found]) -> list[Found]:
     """Nonoverlapping output: in each partition each result begins after the end of the one reported before it."""
     ends: dict[Row, int] = {}
-    found: list[Assignment] = []
-    for assignment in ordered:
+    found: list[Found] = []
+    for pattern, assignment in ordered:
         partition = key(pattern, events[assignment[0][0]])
         if partition is not None and assignment[0][0] > ends.get(partition, -1):
             ends[partition] = assignment[-1][-1]
-            found.append(assignment)
+            found.append((pattern, assignment))
     return found
 
 

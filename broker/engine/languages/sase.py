@@ -7,7 +7,7 @@ from typing import Final
 
 from ...algebra.sase.lowering import lower
 from ...automaton.automaton import Automaton
-from ...automaton.constructions.pattern import automaton_of_pattern
+from ...automaton.constructions.variants import automaton_of_variants
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
 from ..executors.machine_plan import MachinePlan
@@ -23,20 +23,20 @@ def _reads(query: SaseQuery) -> list[str]:
 
 
 def _compile(request: CompileRequest) -> Form:
-    pattern = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
-    automaton = automaton_of_pattern(pattern)
+    variants = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
+    automaton, publish = automaton_of_variants(variants), request.syntax.publish
     return Form(
         request.definition.language,
         request.written,
         request.canonical,
         request.sources,
-        pattern.publish,
+        publish,
         automaton.schema,
         states=len(automaton.states),
         template=None,
         recipes=[],
         machine=MachineTemplate(
-            automaton, partial(_planned, pattern.publish is not None, request.surroundings.options)
+            automaton, partial(_planned, publish is not None, request.surroundings.options)
         ),
         operands=automaton.operands,
         report=request.definition.report,

@@ -2,14 +2,14 @@
 
 One text in, one SaseQuery or QueryError out.
 
-The parser decides what the grammar leaves open: which subscripts exist, where `[attr]` is allowed, and that each
-variable is declared once and used according to its kind. It does not look up streams and attributes.
+The parser decides what the grammar leaves open: which subscripts exist, where `[attr]` is allowed; the checks of names
+and kinds are beside this file (checks). It does not look up streams and attributes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -22,18 +22,23 @@ from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
 from ..expression import KEYWORDS, LABELS, name_of, place
 from ..grammar import Words, build, read
-from ..limits import ITEMS_MAX, OPERANDS_MAX
+from ..limits import ITEMS_MAX
 from ..syntax import And, Call, Expression, MemberAccess, Name
+from .checks import Covered, check_member, check_names, checked_bounds, checked_test, count
 from .syntax import (
     OUTPUTS,
     STRATEGIES,
     ComponentExpression,
+    ElementAlternatives,
+    EqualAttributes,
+    EquivalenceTest,
     Kind,
     Output,
     ReturnItem,
     SaseQuery,
     Strategy,
     StrategyClause,
+    components_of,
 )
 
 _WORDS: Final = Words(
@@ -42,8 +47,11 @@ _WORDS: Final = Words(
             "PATTERN": "PATTERN",
             "SEQ": "SEQ",
             "STREAM": "a stream",
+            "OPTION": "'?'",
             "PLUS": "'+'",
+            "STAR": "'*'",
             "NEGATION": "'~'",
+            "VBAR": "'|'",
             "VARIABLE": "a variable",
             "STRATEGY": "a strategy",
             "ATTRIBUTE": "an attribute",
@@ -81,7 +89,6 @@ _WORDS: Final = Words(
 )
 AGGREGATES: Final = ("avg", "sum", "min", "max", "count", "first", "last")
 _OF_SEVERAL: Final = ("avg", "sum", "count", "first", "last")  # min and max are also functions of several arguments
-_NOT_KLEENE: Final = MappingProxyType({"single": "stands for one event", "negated": "is negated"})
 
 
 def parse(text: str) -> SaseQuery:
@@ -101,17 +108,9 @@ def _parser() -> Lark:
 @final
 @dataclass(frozen=True, slots=True)
 class _Equivalence:
-    """`[attr]` as an operand of an expression, while the query is parsed; no returned tree contains one."""
+    """Equivalence tests as an operand of an expression, while the query is parsed; no returned tree contains one."""
 
-    attributes: tuple[Name, ...]
-    at: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Covered:
-    name: str
-    brackets: bool
+    tests: tuple[EquivalenceTest, ...]
     at: int
 
 
@@ -120,11 +119,13 @@ class _SaseReader(Transformer[Token, SaseQuery]):
     """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> SaseQuery:
-        pattern, _, *components, (selections, predicate), within, items, output, publish = children
-        _check_names(components, selections)
-        equivalence, conditions = _split(predicate)
+        pattern, _, *elements, (selections, predicate), within, items, output, publish = children
+        components = components_of(elements)
+        check_names(components, selections)
+        kinds = {component.variable: component.kind for component in components}
+        equivalence, conditions = _split(predicate, kinds)
         query = SaseQuery(
-            components=tuple(components),
+            elements=tuple(elements),
             selections=tuple(StrategyClause(s, tuple(c.name for c in covered), at) for s, covered, at in selections),
             equivalence=equivalence,
             conditions=conditions,
@@ -134,12 +135,11 @@ class _SaseReader(Transformer[Token, SaseQuery]):
             publish=publish,
             at=place(pattern) if within is None else within[1],
         )
-        kinds = {component.variable: component.kind for component in components}
         for node in _nodes((query.conditions, query.items)):
             if isinstance(node, _Equivalence):
                 raise Misread(node.at, "expected '[…]' only as a condition of its own, joined to the others by AND")
             if isinstance(node, MemberAccess):
-                _check_member(node, kinds)
+                check_member(node, kinds)
             if isinstance(node, Call) and node.function.lower() in _OF_SEVERAL:
                 example = f"such as {node.function}(a[].x)"
                 raise Misread(
@@ -150,18 +150,45 @@ class _SaseReader(Transformer[Token, SaseQuery]):
     def single(self, children: list[Token]) -> ComponentExpression:
         return _component("single", *children)
 
+    def optional(self, children: list[Token]) -> ComponentExpression:
+        return replace(_component("single", children[0], children[2]), least=0)
+
     def kleene(self, children: list[Token]) -> ComponentExpression:
         return _component("kleene", children[0], children[2])
 
+    def any_number(self, children: list[Token]) -> ComponentExpression:
+        return replace(self.kleene(children), least=0)
+
+    def exactly(self, children: list[Token]) -> ComponentExpression:
+        stream, number, variable = children
+        return self.bounded([stream, number, number, variable])
+
+    def at_least(self, children: list[Token]) -> ComponentExpression:
+        stream, least, variable = children
+        return replace(_component("kleene", stream, variable), least=count(least))
+
+    def bounded(self, children: list[Token]) -> ComponentExpression:
+        stream, least, most, variable = children
+        component = replace(_component("kleene", stream, variable), least=count(least), most=count(most))
+        return checked_bounds(component, place(most))
+
     def negated(self, children: list[Token]) -> ComponentExpression:
         return _component("negated", *children[1:])
+
+    def alternatives(self, children: list[Any]) -> ElementAlternatives:
+        options = tuple(child for child in children if isinstance(child, ComponentExpression))
+        for option in options:
+            if not option.least:
+                message = "expected an element that cannot be absent among alternatives; (A a | B b)? is one or none"
+                raise Misread(option.at, message)
+        return ElementAlternatives(options, 1 if len(options) == len(children) else 0, options[0].at)
 
     def where(self, children: list[Any]) -> tuple[list[Any], Any]:
         selections = [child for child in children if isinstance(child, tuple)]
         last = children[-1] if children else None
         return selections, None if isinstance(last, tuple | Token) else last
 
-    def strategy(self, children: list[Any]) -> tuple[Strategy, list[_Covered], int]:
+    def strategy(self, children: list[Any]) -> tuple[Strategy, list[Covered], int]:
         token, *covered = children
         for strategy in STRATEGIES:
             if strategy == token.lower():
@@ -169,11 +196,11 @@ class _SaseReader(Transformer[Token, SaseQuery]):
         near = suggestion(token, STRATEGIES) or f"; expected one of {', '.join(STRATEGIES)}"
         raise Misread(place(token), f"unknown strategy {quoted(token)}{near}")
 
-    def covered(self, children: list[Token]) -> _Covered:
-        return _Covered(name_of(children[0]), False, place(children[0]))
+    def covered(self, children: list[Token]) -> Covered:
+        return Covered(name_of(children[0]), False, place(children[0]))
 
-    def covered_kleene(self, children: list[Token]) -> _Covered:
-        return _Covered(name_of(children[0]), True, place(children[0]))
+    def covered_kleene(self, children: list[Token]) -> Covered:
+        return Covered(name_of(children[0]), True, place(children[0]))
 
     def within(self, children: list[Token]) -> tuple[int, int] | None:
         if not children:
@@ -234,16 +261,31 @@ class _SaseReader(Transformer[Token, SaseQuery]):
             raise Misread(member.at, f"expected {several} in {name}, found one event")
         return Call(name_of(function), (member,), place(function))
 
-    def equivalence(self, children: list[Token]) -> _Equivalence:
-        names = tuple(Name(None, name_of(token), place(token)) for token in children)
-        return _Equivalence(names, place(children[0]))
+    def equivalence(self, children: list[EquivalenceTest]) -> _Equivalence:
+        return _Equivalence(tuple(children), children[0].at)
+
+    def shared(self, children: list[Token]) -> Name:
+        return Name(None, name_of(children[0]), place(children[0]))
+
+    def equal(self, children: list[Any]) -> EqualAttributes:
+        for sign in children[1::2]:
+            if sign != "=":
+                raise Misread(place(sign), f"expected '=' in an equivalence test, found {quoted(sign)}")
+        return EqualAttributes(tuple(children[::2]), children[0].at)
+
+    def equated(self, children: list[Token]) -> MemberAccess:
+        variable, _, attribute = children
+        return MemberAccess(name_of(variable), None, name_of(attribute), None, place(variable))
+
+    def equated_kleene(self, children: list[Token]) -> MemberAccess:
+        return replace(self.equated(children), subscript="")
 
     def subscript(self, children: list[Token]) -> list[Token]:
         return children
 
 
 def _component(kind: Kind, stream: Token, variable: Token) -> ComponentExpression:
-    return ComponentExpression(name_of(stream), name_of(variable), kind, place(stream), place(variable))
+    return ComponentExpression(name_of(stream), name_of(variable), kind, at=place(stream), named_at=place(variable))
 
 
 def _subscript(variable: Token, tokens: list[Token]) -> str:
@@ -266,9 +308,11 @@ def _subscript(variable: Token, tokens: list[Token]) -> str:
     raise Misread(place(tokens[0]), f"expected one of {known}, found {found}")
 
 
-def _split(predicate: Any) -> tuple[tuple[Name, ...], tuple[Expression, ...]]:
-    """Return the equivalence attributes among the conjuncts of the conditions, and the other conjuncts."""
-    names: dict[Name, None] = {}
+def _split(
+    predicate: Any, kinds: Mapping[str, Kind]
+) -> tuple[tuple[EquivalenceTest, ...], tuple[Expression, ...]]:
+    """Return the equivalence tests among the conjuncts of the conditions, and the other conjuncts."""
+    tests: dict[EquivalenceTest, None] = {}
     rest: list[Expression] = []
     for conjunct in () if predicate is None else _conjuncts(predicate):
         if not isinstance(conjunct, _Equivalence):
@@ -276,11 +320,13 @@ def _split(predicate: Any) -> tuple[tuple[Name, ...], tuple[Expression, ...]]:
             if len(rest) > ITEMS_MAX:
                 raise Misread(conjunct.at, f"expected at most {ITEMS_MAX} conditions, found more")
             continue
-        for name in conjunct.attributes:
-            if name in names:
-                raise Misread(name.at, f"expected each equivalence attribute once, found {name.attribute!r} twice")
-            names[name] = None
-    return tuple(names), tuple(rest)
+        for written in conjunct.tests:
+            test = written if isinstance(written, Name) else checked_test(written, kinds)
+            if test in tests:
+                found = repr(test.attribute) if isinstance(test, Name) else "a test of several"
+                raise Misread(test.at, f"expected each equivalence attribute once, found {found} twice")
+            tests[test] = None
+    return tuple(tests), tuple(rest)
 
 
 def _conjuncts(predicate: Any) -> Iterator[Any]:
@@ -305,47 +351,3 @@ def _nodes(root: object) -> Iterator[object]:
             yield node
             slots = getattr(node, "__slots__", ())
             waiting.extend(getattr(node, slot) for slot in reversed(slots))
-
-
-def _check_names(
-    components: Sequence[ComponentExpression], selections: Iterable[tuple[Strategy, list[_Covered], int]]
-) -> None:
-    """Check that each variable is declared once and has at most one strategy. Raises Misread."""
-    if len(components) > OPERANDS_MAX:
-        raise Misread(components[OPERANDS_MAX].at, f"expected at most {OPERANDS_MAX} components in SEQ, found more")
-    kinds: dict[str, Kind] = {}
-    for component in components:
-        if component.variable in kinds:
-            message = f"expected each variable once, found a second {component.variable!r}"
-            raise Misread(component.named_at, message)
-        kinds[component.variable] = component.kind
-    chosen: set[str] = set()
-    for _, covered, _ in selections:
-        for variable in covered:
-            kind = _kind(variable.name, variable.at, kinds)
-            if variable.brackets and kind != "kleene":
-                message = f"expected '{variable.name}' without '[]', since it {_NOT_KLEENE[kind]}"
-                raise Misread(variable.at, message)
-            if variable.name in chosen:
-                raise Misread(variable.at, f"expected one strategy for each variable, found two for {variable.name!r}")
-            chosen.add(variable.name)
-
-
-def _kind(variable: str, at: int, kinds: dict[str, Kind]) -> Kind:
-    if variable not in kinds:
-        near = suggestion(variable, kinds) or f"; expected one of {', '.join(list(kinds)[:8])}"
-        raise Misread(at, f"unknown variable {quoted(variable)}{near}")
-    return kinds[variable]
-
-
-def _check_member(member: MemberAccess, kinds: dict[str, Kind]) -> None:
-    """Check that exactly the Kleene variables have a subscript. Raises Misread."""
-    kind, name, attribute = _kind(member.variable, member.at, kinds), member.variable, member.attribute
-    if kind == "kleene" and member.subscript is None and attribute.upper() != "LEN":
-        forms = (
-            f"{name}[1].{attribute}, {name}[i].{attribute}, {name}[{name}.LEN].{attribute} or avg({name}[].{attribute})"
-        )
-        raise Misread(member.at, f"expected a subscript, since '{name}' is a Kleene variable: {forms}")
-    if kind != "kleene" and member.subscript is not None:
-        message = f"expected '{name}.{attribute}' without a subscript, since '{name}' {_NOT_KLEENE[kind]}"
-        raise Misread(member.at, message)

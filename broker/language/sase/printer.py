@@ -9,15 +9,23 @@ from __future__ import annotations
 
 from ...events.instant import format_duration
 from ..printing import print_expression
-from ..syntax import Or
-from .syntax import ComponentExpression, ReturnItem, SaseQuery, StrategyClause
+from ..syntax import Name, Or
+from .syntax import (
+    ComponentExpression,
+    Element,
+    ElementAlternatives,
+    EquivalenceTest,
+    ReturnItem,
+    SaseQuery,
+    StrategyClause,
+)
 
 
 def print_query(query: SaseQuery) -> str:
     """Return the text of a SASE+ query. Linear in its size times its depth; recursion as deep as the tree."""
-    lines = [f"PATTERN SEQ({', '.join(map(_component, query.components))})"]
+    lines = [f"PATTERN SEQ({', '.join(map(_element, query.elements))})"]
     if query.selections:
-        kleene = {component.variable for component in query.components if component.kind == "kleene"}
+        kleene = _kleene(query)
         strategies = " AND ".join(_selection(selection, kleene) for selection in query.selections)
         lines.append(f"WHERE {strategies}{_conditions(query)}")
     if query.within is not None:
@@ -31,14 +39,36 @@ def print_query(query: SaseQuery) -> str:
     return "\n".join(lines)
 
 
+def _kleene(query: SaseQuery) -> set[str]:
+    return {component.variable for component in query.components if component.kind == "kleene"}
+
+
+def _element(element: Element) -> str:
+    if isinstance(element, ElementAlternatives):
+        return f"({' | '.join(map(_component, element.options))}){'' if element.least else '?'}"
+    return _component(element)
+
+
 def _component(component: ComponentExpression) -> str:
     match component.kind:
         case "single":
-            return f"{component.stream} {component.variable}"
+            return f"{component.stream}{'' if component.least else '?'} {component.variable}"
         case "kleene":
-            return f"{component.stream}+ {component.variable}[]"
+            return f"{component.stream}{_bounds(component)} {component.variable}[]"
         case "negated":
             return f"~({component.stream} {component.variable})"
+
+
+def _bounds(component: ComponentExpression) -> str:
+    match component.least, component.most:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case least, None:
+            return f"{{{least},}}"
+        case least, most:
+            return f"{{{least}}}" if least == most else f"{{{least},{most}}}"
 
 
 def _selection(selection: StrategyClause, kleene: set[str]) -> str:
@@ -47,12 +77,21 @@ def _selection(selection: StrategyClause, kleene: set[str]) -> str:
 
 
 def _conditions(query: SaseQuery) -> str:
-    conjuncts = [f"[{', '.join(map(print_expression, query.equivalence))}]"] if query.equivalence else []
+    kleene = _kleene(query)
+    tests = ", ".join(_test(test, kleene) for test in query.equivalence)
+    conjuncts = [f"[{tests}]"] if tests else []
     alone = len(conjuncts) + len(query.conditions) == 1
     for condition in query.conditions:
         text = print_expression(condition)
         conjuncts.append(f"({text})" if isinstance(condition, Or) and not alone else text)
     return f" {{ {' AND '.join(conjuncts)} }}" if conjuncts else ""
+
+
+def _test(test: EquivalenceTest, kleene: set[str]) -> str:
+    if isinstance(test, Name):
+        return print_expression(test)
+    named = [(member.variable, member.attribute) for member in test.members]
+    return " = ".join(f"{name}{'[]' if name in kleene else ''}.{attribute}" for name, attribute in named)
 
 
 def _item(item: ReturnItem) -> str:

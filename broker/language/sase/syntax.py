@@ -1,15 +1,16 @@
 """The nodes of a SASE+ query as written; no meaning, no schemas, no text. Expressions are in syntax.py.
 
-Equivalence tests `[attr]` are separate from the other conjuncts of the conditions, in the order of the text: they may
-occur anywhere among them with the same meaning. `at` is as in syntax.py.
+Equivalence tests `[attr]` and `[a.x = b.y]` are separate from the other conjuncts of the conditions, in the order of
+the text: they may occur anywhere among them with the same meaning. `at` is as in syntax.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, final, get_args
 
-from ..syntax import Expression, Name
+from ..syntax import Expression, MemberAccess, Name
 
 Kind: TypeAlias = Literal["single", "kleene", "negated"]
 Strategy: TypeAlias = Literal[
@@ -24,13 +25,45 @@ OUTPUTS: Final[tuple[Output, ...]] = get_args(Output)
 @final
 @dataclass(frozen=True, slots=True)
 class ComponentExpression:
-    """`S a`, `S+ a[]` or `~(S a)`; `at` is the position of the stream, `named_at` that of the variable."""
+    """`S a`, `S? a`, `S+ a[]`, `S* a[]`, `S{2,5} a[]` or `~(S a)`: `least` is 0 if a match may have no event of it.
+
+    Only a Kleene component has a `most`, None without a bound. `at` is the position of the stream, `named_at` that of
+    the variable.
+    """
 
     stream: str
     variable: str
     kind: Kind
+    least: int = 1
+    most: int | None = None
     at: int = field(default=-1, compare=False, repr=False)
     named_at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ElementAlternatives:
+    """`(S a | T+ b[])`: at least two elements, of which a match has one; with `?` behind it, `least` 0, one or none."""
+
+    options: tuple[ComponentExpression, ...]
+    least: int = 1
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+Element: TypeAlias = ComponentExpression | ElementAlternatives
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EqualAttributes:
+    """`[a.x = b.y]`: attributes of at least two variables, each once, that are equal; without subscripts."""
+
+    members: tuple[MemberAccess, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+EquivalenceTest: TypeAlias = Name | EqualAttributes
+"""An attribute that all events share, or attributes of some variables."""
 
 
 @final
@@ -56,16 +89,31 @@ class ReturnItem:
 @final
 @dataclass(frozen=True, slots=True)
 class SaseQuery:
-    """A whole query. `equivalence` has the attributes of all `[attr]`; `conditions` are the other conjuncts, none of
-    which is an AND; `within` is in microseconds; `at` is the position of the duration after WITHIN or, without WITHIN,
-    of PATTERN."""
+    """A whole query.
 
-    components: tuple[ComponentExpression, ...]
+    `elements` are those of SEQ. `equivalence` has the tests of all brackets; `conditions` are the other conjuncts, none
+    of which is an AND; `within` is in microseconds; `at` is the position of the duration after WITHIN or, without
+    WITHIN, of PATTERN.
+    """
+
+    elements: tuple[Element, ...]
     selections: tuple[StrategyClause, ...]
-    equivalence: tuple[Name, ...]
+    equivalence: tuple[EquivalenceTest, ...]
     conditions: tuple[Expression, ...]
     within: int | None
     items: tuple[ReturnItem, ...]
     output: Output
     publish: str | None
     at: int = field(default=-1, compare=False, repr=False)
+
+    @property
+    def components(self) -> tuple[ComponentExpression, ...]:
+        """The elements, with alternatives one by one."""
+        return components_of(self.elements)
+
+
+def components_of(elements: Iterable[Element]) -> tuple[ComponentExpression, ...]:
+    found: list[ComponentExpression] = []
+    for element in elements:
+        found += element.options if isinstance(element, ElementAlternatives) else (element,)
+    return tuple(found)

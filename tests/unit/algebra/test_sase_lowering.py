@@ -28,7 +28,7 @@ SEQUENCE = "PATTERN SEQ(Stock+ a[], ~(News n), Stock b)\nWHERE skip_till_next_ma
 
 
 def lowered(text: str) -> Pattern:
-    return lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
+    return lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0]
 
 
 def placed(conditions: str, rest: str = "WITHIN 5") -> Pattern:
@@ -57,7 +57,6 @@ def test_a_whole_pattern() -> None:
         PartitionedStream("Stock", SCHEMAS["Stock"], (0,)),
         PartitionedStream("News", SCHEMAS["News"], (0,)),
     )
-    assert pattern.partition == ("name",)
     assert pattern.slots == (
         Aggregate(0, "avg", 1, "float"),
         Bound(0, last=True),
@@ -181,9 +180,51 @@ def test_result_schema() -> None:
     assert placed("a[1].volume > 0").result_schema == Schema(())
 
 
+def test_a_test_across_names_partitions_streams_or_is_a_condition() -> None:
+    across = "PATTERN SEQ(Stock a, ~(News n), News+ b[]) WHERE skip_till_next_match(a, b[]) {{ [{}] }} WITHIN 5"
+    partitioned = lowered(across.format("a.name = b.text = n.text"))
+    assert [source.key for source in partitioned.sources] == [(0,), (1,)]
+    assert not any(c.begin.conjuncts for c in partitioned.components)
+    for test, joined in {
+        "b.text = a.name": [("b", "begin"), ("b", "take")],
+        "n.text = a.name": [("n", "begin")],
+        "n.text = b.text": [("b", "take"), ("n", "begin")],
+        "a.name = b.text = n.name": [("b", "begin"), ("b", "take"), ("n", "begin")],
+    }.items():
+        pattern = lowered(across.format(test))
+        assert [source.key for source in pattern.sources] == [(), ()]
+        b, (n,) = pattern.components[1], pattern.negated
+        assert b.take is not None
+        guards = {("b", "begin"): b.begin, ("b", "take"): b.take, ("n", "begin"): n.guard}
+        assert [place for place, guard in guards.items() if guard.joins] == joined, test
+    several = "PATTERN SEQ(Stock a, News b, News c) WHERE strict_contiguity(a, b, c)"
+    chain = lowered(f"{several} {{ [a.name = b.text = c.name] }}")
+    assert [len(component.begin.joins) for component in chain.components] == [0, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            "PATTERN SEQ(Stock a, News b, News c) WHERE partition_contiguity(a, b, c) { [a.name = b.text] }",
+            "line 1, column 44: expected an equivalence test such as [name], which partition_contiguity needs, found",
+        ),
+        (
+            "PATTERN SEQ(Stock a, News b) WHERE partition_contiguity(a, b) { [a.price = b.text] }",
+            "line 1, column 76: expected a number as in 'Stock', found 'text' of 'News', a string",
+        ),
+        (
+            "PATTERN SEQ(Stock a, News b) WHERE strict_contiguity(a, b) { [a.name = b.txt] }",
+            "line 1, column 72: unknown attribute 'txt'; did you mean 'text'?",
+        ),
+        (
+            "PATTERN SEQ(Stock a, Stock b) WHERE strict_contiguity(a, b) { [a.name = b.price] }",
+            "expected a number to compare with, found a string",
+        ),
+        (
+            "PATTERN SEQ(Stock a, ~(News m), ~(News n), Stock b) WHERE strict_contiguity(a, b) { [m.text = n.name] }",
+            "expected a variable that is not negated in an equivalence test, found none",
+        ),
         ("PATTERN SEQ(Stocks a)", "line 1, column 13: unknown stream 'Stocks'; did you mean 'Stock'?"),
         ("PATTERN SEQ(~(Stock n))", "line 1, column 15: expected a component that is not negated, found none"),
         (

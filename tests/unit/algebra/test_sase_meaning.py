@@ -33,7 +33,7 @@ QUOTES: list[Event] = [("Q", n, ("X", float(price), volume)) for n, (price, volu
 
 
 def lowered(text: str) -> Pattern:
-    return lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
+    return lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0]
 
 
 def word(text: str) -> list[Event]:

@@ -33,7 +33,7 @@ def cayuga(text: str) -> Automaton:
 
 
 def sase(text: str) -> Automaton:
-    return automaton_of_pattern(lower_sase(parse_sase(text), text, SCHEMAS.get, lambda: ["S"]))
+    return automaton_of_pattern(lower_sase(parse_sase(text), text, SCHEMAS.get, lambda: ["S"])[0])
 
 
 def ptopss(text: str) -> Automaton:

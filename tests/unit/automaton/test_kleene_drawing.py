@@ -24,7 +24,7 @@ SCHEMAS = {
 
 
 def automaton(text: str) -> Automaton:
-    return automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS)))
+    return automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0])
 
 
 QUERY = automaton(

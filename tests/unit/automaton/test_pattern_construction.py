@@ -15,7 +15,7 @@ SCHEMAS = {"S": Schema.declare({"k": "int", "p": "float"}), "T": Schema.declare(
 
 
 def automaton(text: str) -> Automaton:
-    return automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS)))
+    return automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0])
 
 
 def arcs(made: Automaton) -> list[tuple[int, int, Kind, int, bool]]:

@@ -19,7 +19,7 @@ NEXT = "skip_till_next_match"
 def grouped(pattern: str, conditions: str, strategy: str = NEXT, within: str = " WITHIN 5") -> Grouping | str:
     names = ", ".join(part.split()[1] for part in pattern.split(", ") if "~" not in part)
     text = f"PATTERN SEQ({pattern}) WHERE {strategy}({names}) {{ {conditions} }}{within}"
-    return grouping_of(automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))))
+    return grouping_of(automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0]))
 
 
 def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = " WITHIN 5") -> str:

@@ -54,7 +54,7 @@ class House:
         self.number = 0
 
     def join(self, name: str, text: str) -> None:
-        pattern = lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
+        pattern = lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0]
         plan = PatternPlan(automaton_of_pattern(pattern), pattern.publish is not None)
         automaton = plan.automaton
         said, template = Wording((text,)), MachineTemplate(automaton, lambda _: plan)

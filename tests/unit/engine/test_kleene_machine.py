@@ -47,7 +47,7 @@ def query3(strategy: str, aggregate: str = "avg") -> str:
 
 
 def planned(text: str) -> KleenePlan:
-    return compile_kleene(automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))))
+    return compile_kleene(automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0]))
 
 
 def results(text: str, events: list[Event], switches: Switches | None = None) -> list[Result]:

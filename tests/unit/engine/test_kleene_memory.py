@@ -30,7 +30,7 @@ def machine(
     where: str, bounds: RunBounds | None = None, switches: Switches | None = None, tail: str = ""
 ) -> KleeneMachine:
     text = f"PATTERN SEQ(S+ a[], S b) WHERE {where} WITHIN 20{tail}"
-    pattern = lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])
+    pattern = lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])[0]
     return KleeneMachine(compile_kleene(automaton_of_pattern(pattern)), bounds, switches)
 
 
@@ -125,7 +125,7 @@ def test_the_matches_of_an_event_have_a_limit() -> None:
 
 def test_a_run_of_many_events_is_released_without_recursion() -> None:
     text = "PATTERN SEQ(S+ a[]) WHERE strict_contiguity(a[]) { a.LEN = 200000 } WITHIN 300000"
-    pattern = lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])
+    pattern = lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])[0]
     made = KleeneMachine(compile_kleene(automaton_of_pattern(pattern)), RunBounds(runs=1))
     found: list[MatchSource] = []
     for number in range(200_000):

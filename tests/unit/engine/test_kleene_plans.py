@@ -27,7 +27,7 @@ def automaton(components: str, strategy: str, block: str, tail: str = " WITHIN 9
     names = ", ".join(part.split()[-1] for part in components.split(", ") if not part.startswith("~"))
     where = f"{strategy}({names})" + (f" {{ {block} }}" if block else "")
     text = f"PATTERN SEQ({components}) WHERE {where}{tail}"
-    return automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS)))
+    return automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0])
 
 
 def planned(components: str, strategy: str, block: str, tail: str = " WITHIN 9", keyed: bool = True) -> KleenePlan:

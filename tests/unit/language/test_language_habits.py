@@ -69,8 +69,6 @@ TABLE = [
         "a.LEN",
     ),
     ("sase", "SEQ(Stock a) WHERE x", None, "PATTERN SEQ("),
-    ("sase", "PATTERN SEQ(Stock? a, Stock b) WHERE skip_till_next_match(a, b) {[name]}", None, "two subscriptions"),
-    ("sase", "PATTERN SEQ(Stock a, Stock* b[]) WHERE skip_till_next_match(a, b[]) {[name]}", None, "Stock+ a[]"),
     ("ptopss", "FROM Stock a: price > 1 b: price > 2 MATCH a, NOT b", None, 'language = "sase"'),
     ("cayuga", "SELECT name, price FROM Stock GROUP BY name", None, "FOLD{$2.name = $.name"),
     ("cayuga", CEL.format("CASE name WHEN 'x' THEN 1 END = 1"), None, "CASE WHEN name = 'x' THEN ..."),

@@ -39,6 +39,7 @@ def warnings(
             "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {b.x > 3 AND b.x < 2} WITHIN 1 s",
             "b.x > 3 AND b.x < 2 is never true",
         ),
+        ("sase", "PATTERN SEQ(S{2,3} a[]) WHERE strict_contiguity(a) {a.LEN > 3}", "a.LEN <= 3 AND a.LEN > 3 is never"),
         ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {[x]} WITHIN 5", "WITHIN 5 means 5 micro"),
         ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {[x]}", "without WITHIN"),
         ("ptopss", "FROM S a: x > 3 AND 2 > x MATCH a", "x > 3 AND 2 > x is never true"),

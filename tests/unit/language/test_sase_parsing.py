@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from broker.language.sase import parse
-from broker.language.sase.syntax import ComponentExpression, ReturnItem, SaseQuery, StrategyClause
+from broker.language.sase import parse, print_query
+from broker.language.sase.syntax import ComponentExpression, EqualAttributes, ReturnItem, SaseQuery, StrategyClause
 from broker.language.syntax import (
     ArithmeticExpression,
     Call,
@@ -35,7 +35,7 @@ def test_a_whole_query() -> None:
         "WITHIN 1 hour RETURN b.name, avg(a[].price) AS mean OUTPUT nonoverlap PUBLISH Out"
     )
     assert query == SaseQuery(
-        components=(
+        elements=(
             ComponentExpression("Stock", "a", "kleene"),
             ComponentExpression("News", "n", "negated"),
             ComponentExpression("Stock", "b", "single"),
@@ -93,6 +93,14 @@ def test_functions_of_one_event_are_no_aggregates() -> None:
     assert one("max(a[i].x, b.x) = 1") == ComparisonExpression(
         "=", Call("max", (MemberAccess("a", "i", "x"), MemberAccess("b", None, "x"))), Number(1)
     )
+
+
+def test_equivalence_tests_across_names() -> None:
+    query = parse("PATTERN SEQ(S a, T+ b[]) WHERE skip_till_next_match(a, b) { [k, a.x = b[].y] AND [b.z = a.z] }")
+    first = EqualAttributes((MemberAccess("a", None, "x"), MemberAccess("b", None, "y")))
+    second = EqualAttributes((MemberAccess("b", None, "z"), MemberAccess("a", None, "z")))
+    assert query.equivalence == (Name(None, "k"), first, second)
+    assert "{ [k, a.x = b[].y, b[].z = a.z] }" in print_query(query)
 
 
 def test_equivalence_tests_are_gathered_and_conjunctions_are_flat() -> None:

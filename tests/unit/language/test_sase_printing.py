@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies.cayuga_queries import bare_names, names
@@ -17,6 +18,9 @@ from broker.language.sase.syntax import (
     OUTPUTS,
     STRATEGIES,
     ComponentExpression,
+    Element,
+    ElementAlternatives,
+    EqualAttributes,
     Kind,
     ReturnItem,
     SaseQuery,
@@ -60,24 +64,51 @@ def conditions(draw: st.DrawFn, components: list[ComponentExpression]) -> Expres
 
 
 @st.composite
+def component(draw: st.DrawFn, variable: str) -> ComponentExpression:
+    kind, least, most = draw(st.sampled_from(get_args(Kind))), 1, None
+    if kind != "negated":
+        least = draw(st.integers(0, 1 if kind == "single" else 3))
+    if kind == "kleene":
+        most = draw(st.none() | st.integers(max(least, 1), 4))
+    return ComponentExpression(draw(names), variable, kind, least, most)
+
+
+@st.composite
+def equal_attributes(draw: st.DrawFn, variables: list[str]) -> EqualAttributes | Name:
+    """A test across names; of one variable alone there is none."""
+    named = draw(st.lists(st.sampled_from(variables), min_size=1, unique=True))
+    if len(named) == 1:
+        return Name(None, draw(names))
+    return EqualAttributes(tuple(MemberAccess(variable, None, draw(names)) for variable in named))
+
+
+@st.composite
 def queries(draw: st.DrawFn) -> SaseQuery:
     variables = draw(st.lists(bare_names, min_size=1, max_size=4, unique=True))
-    kinds = st.sampled_from(get_args(Kind))
-    components = [ComponentExpression(draw(names), variable, draw(kinds)) for variable in variables]
+    components = [draw(component(variable)) for variable in variables]
     rest = list(draw(st.permutations(variables)))
     selections = []
     while draw(st.integers(0, 3)) and rest:
         covered = tuple(rest.pop() for _ in range(draw(st.integers(1, len(rest)))))
         selections.append(StrategyClause(draw(st.sampled_from(STRATEGIES)), covered))
-    equivalence = draw(st.lists(names, max_size=2, unique=True)) if selections else []
+    tests = st.one_of(st.builds(Name, st.none(), names), equal_attributes(variables))
+    equivalence = draw(st.lists(tests, max_size=2, unique=True)) if selections else []
     found = draw(st.lists(conditions(components), max_size=3)) if selections else []
     items = draw(
         st.lists(st.builds(ReturnItem, st.one_of(members(components), expressions), st.none() | names), max_size=2)
     )
+    elements: list[Element] = []
+    while components:
+        several = 1 if draw(st.booleans()) else draw(st.integers(1, len(components)))
+        options, components = components[:several], components[several:]
+        if several > 1 and all(option.kind != "negated" and option.least for option in options):
+            elements.append(ElementAlternatives(tuple(options), draw(st.integers(0, 1))))
+        else:
+            elements += options
     return SaseQuery(
-        tuple(components),
+        tuple(elements),
         tuple(selections),
-        tuple(Name(None, name) for name in equivalence),
+        tuple(equivalence),
         tuple(found),
         draw(st.none() | st.integers(0, 2**61)),
         tuple(items),
@@ -113,6 +144,14 @@ def test_a_query_prints_with_a_line_a_clause() -> None:
         "RETURN a.LEN, max(a[].x) AS top\n"
         "PUBLISH Out"
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [("S{2,2} a[]", "S{2} a[]"), ("S{1,} a[]", "S+ a[]"), ("S{0,} a[]", "S* a[]"), ("S{ 2 , 5 } a[ ]", "S{2,5} a[]")],
+)
+def test_bounds_print_in_their_shortest_form(written: str, printed: str) -> None:
+    assert print_query(parse(f"PATTERN SEQ({written}, S b)")) == f"PATTERN SEQ({printed}, S b)"
 
 
 def test_a_disjunction_alone_needs_no_parentheses() -> None:

@@ -15,7 +15,7 @@ from ....automaton.analyses.measures import measures_of, monotone
 from ....automaton.analyses.pasts import shares_pasts
 from ....automaton.automaton import Report
 from ....events.schema import Row
-from ...account import UNLIMITED
+from ...account import UNLIMITED, Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Assigned, Item
@@ -47,7 +47,7 @@ def inputs_of(plan: KleenePlan) -> list[Input]:
 
 @final
 class KleeneMachine(Executor):
-    """The runs of one subscription."""
+    """The runs of one subscription; `account`: the one that it shares with others."""
 
     def __init__(
         self,
@@ -55,8 +55,9 @@ class KleeneMachine(Executor):
         bounds: RunBounds | None = None,
         switches: Switches | None = None,
         family: FactorFamily | None = None,
+        account: Account | None = None,
     ) -> None:
-        self.tables = Tables(plan, bounds or RunBounds())
+        self.tables = Tables(plan, bounds or RunBounds(), account)
         super().__init__(self.tables.account, inputs_of(plan), plan.automaton.report == Report.COMPRESSED)
         self.plan = plan
         chosen = switches or Switches()

@@ -86,10 +86,7 @@ class PatternPlan(MachinePlan):
         return self.automaton
 
     def make(self, options: Options) -> Executor:
-        bounds = RunBounds(
-            options.runs_max, options.matches_max, options.negated_max, options.work_max, options.work_earned
-        )
-        switches = Switches(options.columns, options.merging, options.buffer, options.variants)
+        bounds, switches = bounds_of(options), switches_of(options)
         family = FactorFamily() if options.columns and options.variants and self.variant is not None else None
         return KleeneMachine(self.plan, bounds, switches, family)
 
@@ -109,12 +106,20 @@ class PatternPlan(MachinePlan):
             assert family is not None
             family.leave(member)
 
+    def lines(self) -> list[str]:
+        """The plan in lines of text."""
+        return plan_lines(self.plan)
+
+    def lines_of_operands(self, name: str) -> list[tuple[str, Automaton]]:
+        """The lines of operands of a subscription, each with a name."""
+        return [(name, self.automaton)]
+
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
         """Each subscription's plan in lines; for more than a few, how they share."""
         lines: list[str] = []
         for name, plan, machine in known[:SHOWN]:
-            lines += [f"{name}: {line}" for line in plan_lines(plan.plan)]
+            lines += [f"{name}: {line}" for line in plan.lines()]
             lines.append(f"{name}: how runs are kept: {'suspended' if machine is None else machine.method}")
         if len(known) > SHOWN:
             lines.append(f"and {len(known) - SHOWN} more patterns")
@@ -130,4 +135,12 @@ class PatternPlan(MachinePlan):
     @classmethod
     def drawn(cls, known: list[Known]) -> Graph:
         """Each automaton once, with the names of its subscriptions. O(subscriptions)."""
-        return automata_diagram("pattern", [(name, plan.automaton) for name, plan, _ in known])
+        return automata_diagram("pattern", [part for name, plan, _ in known for part in plan.lines_of_operands(name)])
+
+
+def bounds_of(options: Options) -> RunBounds:
+    return RunBounds(options.runs_max, options.matches_max, options.negated_max, options.work_max, options.work_earned)
+
+
+def switches_of(options: Options) -> Switches:
+    return Switches(options.columns, options.merging, options.buffer, options.variants)

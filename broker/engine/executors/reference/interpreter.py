@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, final
 
 from ....algebra.predicate import condition, holds
-from ....automaton.automaton import Automaton, Elapsed, Kind, Report, Stay, TimeModel
+from ....automaton.automaton import Arc, Automaton, Elapsed, Kind, Report, Stay, TimeModel
 from ....events.schema import Row
 from ..matches import Item
 from .arcs import RunnableArc, surrounding
@@ -155,22 +155,23 @@ class Interpreter:
         return any(
             event.partition == run.first().partition
             and kill.arc.stream in ("", event.stream)
-            and self._stands(kill.arc.source, run, event)
+            and self._stands(kill.arc, run, event)
             and kill.holds(run, event)
             for kill in self._kills
             for event in self.log
         )
 
-    def _stands(self, state: int, run: ReferenceRun, event: SeenEvent) -> bool:
-        """Whether the event comes between the events with which a run entered and left the state."""
+    def _stands(self, kill: Arc, run: ReferenceRun, event: SeenEvent) -> bool:
+        """Whether the event comes between the events with which a run entered and left the state of the arc."""
         first, last = run.first(), run.last()
         within = self.automaton.within or 0
-        if state == 0:
-            return last.end - within < event.end < first.end
+        if kill.source == 0:
+            concerned = kill.target in (0, run.taken[0].arc.target)
+            return concerned and last.end - within < event.end < first.end
         for before, (arc, leaving) in zip(run.taken, run.taken[1:]):
-            if arc.source == state and arc.target != state:
+            if arc.source == kill.source and arc.target != kill.source:
                 return before.event.number < event.number < leaving.number
-        return last.end < event.end <= first.end + within
+        return kill.source == run.state and last.end < event.end <= first.end + within
 
     def _reported(self) -> list[CompletedRun]:
         """The matches found since the last call, in order."""
