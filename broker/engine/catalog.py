@@ -89,6 +89,7 @@ class Catalog:
         self.holdings: dict[str, Holding] = {}
         self.withdrawn: dict[str, tuple[int, int]] = {}  # suspended, not in the program: reason, since
         self.internal: dict[str, InternalStream] = {}
+        self.timed: dict[str, int] = {}  # the timed streams, each with the number of subscriptions that read it
         self.forms = Forms(options, self.schema_of, self._known, self._key_of)
 
     def declare(self, definition: StreamDefinition) -> None:
@@ -200,6 +201,8 @@ class Catalog:
             published.publishers += 1
             for stream, _ in form.sources:
                 published.sources[stream] = published.sources.get(stream, 0) + 1
+        for stream in form.timed_streams():
+            self.timed[stream] = self.timed.get(stream, 0) + 1
         self.subscriptions[subscriber.name] = subscriber
         if holding is not None:
             self.holdings[subscriber.name] = holding
@@ -219,6 +222,10 @@ class Catalog:
 
     def leave(self, subscriber: Subscriber) -> None:
         form = subscriber.form
+        for stream in form.timed_streams():
+            self.timed[stream] -= 1
+            if not self.timed[stream]:
+                del self.timed[stream]
         del self.subscriptions[subscriber.name]
         self.holdings.pop(subscriber.name, None)
         for stream, _ in form.sources:
