@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from broker.algebra.timed_stream import timed, timed_row
+from doubles.timed_events import as_read
+
 from broker.automaton.compilation import Compiled
 from broker.engine.executors.reference.interpreter import Interpreter
 from broker.events.schema import Row
@@ -34,9 +35,7 @@ class InterpretedQueries:
         """The results of an event, and of those that it makes."""
         found: list[Interpreted] = []
         for interpreter, name, fed in self.automata:
-            read, seen = stream, row
-            if timed(stream) in interpreter.automaton.streams():
-                read, seen = timed(stream), timed_row(row, end, start)
+            read, seen = as_read(interpreter.automaton.streams(), stream, end, row, start)
             if read in interpreter.automaton.streams():
                 for match in interpreter.feed(read, start, end, seen, ids):
                     began = match.taken[0].event.start

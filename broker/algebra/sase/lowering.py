@@ -9,10 +9,11 @@ A query without WHERE skips till the next match. Where there is a WHERE, each po
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from ...events.errors import LimitExceeded
+from ...events.event import TIME
 from ...events.schema import Schema, ValueType
 from ...language import syntax
 from ...language.diagnostics import query_error
@@ -48,6 +49,7 @@ class _PatternLowering:
         written = [(component.stream, component.at) for component in query.components]
         self.sources = partitioned_streams(written, query.equivalence, text, schema_of, known)
         self.variables = self._variables()
+        self.timed: set[int] = set()  # the sources whose times are read
         self.slots: dict[Slot, int] = {}
         self.guards: dict[GuardPlace, list[tuple[Term, Form]]] = {}
 
@@ -59,12 +61,13 @@ class _PatternLowering:
             for conjunct in conjuncts(written, self.text):
                 self._place(conjunct)
         positive = [c for c in query.components if c.kind != "negated"]
+        items = self._items()
         return Pattern(
-            sources=self.sources,
+            sources=tuple(replace(source, timed=at in self.timed) for at, source in enumerate(self.sources)),
             partition=tuple(name.attribute for name in query.equivalence),
             components=tuple(self._component(c, number, strategies) for number, c in enumerate(positive)),
             negated=self._negated(),
-            items=self._items(),
+            items=items,
             slots=tuple(self.slots),
             within=query.within,
             output=query.output,
@@ -236,9 +239,13 @@ class _PatternLowering:
         return Register(self.slots.setdefault(slot, len(self.slots)), -1, type_, shown, null)
 
     def attribute(self, member: syntax.MemberAccess, variable: Variable) -> Attribute:
-        """The attribute of the event that is read now."""
+        """The attribute of the event that is read now; its time is one behind those of the schema."""
         name = syntax.Name(None, member.attribute, member.at)
-        found = find(self.sources[variable.source].schema, Side.EVENT, name, self.text)
+        schema = self.sources[variable.source].schema
+        if member.attribute == TIME and schema.position(TIME) < 0:
+            self.timed.add(variable.source)
+            return Attribute(Side.EVENT, len(schema), "int", print_expression(member))
+        found = find(schema, Side.EVENT, name, self.text)
         return Attribute(Side.EVENT, found.position, found.type, print_expression(member), found.nullable)
 
 
