@@ -6,12 +6,13 @@ and their automata (broker.automaton). CEL lowers to these operators.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..events.schema import Attribute, Schema
 from .naming import iteration_schema, sequence_schema
-from .terms import Term, nullable
+from .terms import Instant, Term, nullable, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +124,25 @@ def sources(expression: Expression) -> list[str]:
             return sources(expression.input)
         case Union() | Sequence() | Iteration():
             return list(dict.fromkeys(sources(expression.left) + sources(expression.right)))
+
+
+def reads_times(expression: Expression) -> bool:
+    """Whether a term of an expression reads `time` or `start`. O(size of its terms)."""
+    match expression:
+        case Source():
+            return False
+        case Selection(condition, inner):
+            return _instants((condition,)) or reads_times(inner)
+        case Projection(items, inner):
+            return _instants([term for _, term in items]) or reads_times(inner)
+        case Union(left, right):
+            return reads_times(left) or reads_times(right)
+        case Sequence(theta, left, right):
+            return _instants((theta,)) or reads_times(left) or reads_times(right)
+        case Iteration(theta, rebind, aggregates, left, right):
+            terms = [theta, rebind, *(term for _, term in aggregates)]
+            return _instants(terms) or reads_times(left) or reads_times(right)
+
+
+def _instants(terms: Iterable[Term]) -> bool:
+    return any(isinstance(part, Instant) for term in terms for part in walk(term))

@@ -13,8 +13,10 @@ from ..events.schema import Schema
 @dataclass(frozen=True, slots=True)
 class PartitionedStream:
     """A stream and its partition key: `key` has the positions of the attributes, () if there are none. An event with a
-    null among them is in no partition, and no match contains it."""
+    null among them is in no partition, and no match contains it. `timed`: the query reads the time of its events, as an
+    attribute behind those of the schema."""
 
     stream: str
     schema: Schema
     key: tuple[int, ...]
+    timed: bool = False

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn, Protocol, TypeAlias, runtime_checkable
 
+from ..events.event import START, TIME_NAMES
 from ..events.nearest import suggestion
 from ..events.schema import Schema, ValueType
 from ..language import syntax
@@ -26,6 +27,7 @@ from .terms import (
     Disjunction,
     Duration,
     Function,
+    Instant,
     Negation,
     Side,
     Term,
@@ -67,6 +69,13 @@ def find(schema: Schema, side: Side, name: syntax.Name, text: str, hint: str = "
     return Attribute(side, position, found.type, found.name, found.nullable)
 
 
+def find_or_instant(schema: Schema, side: Side, name: syntax.Name, text: str, hint: str = "") -> Attribute | Instant:
+    """CEL's name of an attribute, or `time` or `start` of its input, which an attribute of that name hides."""
+    if name.attribute in TIME_NAMES and schema.position(name.attribute) < 0:
+        return Instant(side, name.attribute == START)
+    return find(schema, side, name, text, hint)
+
+
 @dataclass(frozen=True, slots=True)
 class UnaryScope:
     """The scope of FILTER and SELECT: one input, whose attributes have their own names."""
@@ -78,7 +87,7 @@ class UnaryScope:
         if name.qualifier is not None:
             found = f"'${name.qualifier}.{name.attribute}'"
             refuse(self.text, name.at, f"expected an attribute by its bare name; {found} belongs inside NEXT and FOLD")
-        return find(self.schema, Side.EVENT, name, self.text)
+        return find_or_instant(self.schema, Side.EVENT, name, self.text)
 
     def duration(self, at: int) -> Term:
         return Duration(composition=False)
@@ -99,13 +108,13 @@ class BinaryScope:
         hint = f"; the incoming event's is '$2.{name.attribute}'" if name.attribute in self.right.names else ""
         match name.qualifier:
             case "1":
-                return find(self.left, Side.FIRST, name, self.text)
+                return find_or_instant(self.left, Side.FIRST, name, self.text)
             case "2":
-                return find(self.right, Side.EVENT, name, self.text)
+                return find_or_instant(self.right, Side.EVENT, name, self.text)
             case None:
-                return find(self.left, bound, name, self.text, hint)
+                return find_or_instant(self.left, bound, name, self.text, hint)
             case "" if self.iterates:
-                return find(self.left, Side.LAST, name, self.text)
+                return find_or_instant(self.left, Side.LAST, name, self.text)
             case "":
                 refuse(self.text, name.at, "expected '$1' or '$2'; '$' is the last iteration, which only FOLD has")
             case other:

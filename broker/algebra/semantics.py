@@ -22,6 +22,7 @@ from .terms import (
     Disjunction,
     Duration,
     Function,
+    Instant,
     Negation,
     Register,
     Side,
@@ -50,9 +51,18 @@ class Environment:
     first: Row = ()
     last: Row = ()
     start: int | None = None  # the start of the composition, if there is one
+    ends: tuple[int, int] = (0, 0)  # when the left input ended, and the composition so far
 
     def side(self, side: Side) -> Row:
         return {Side.EVENT: self.event.row, Side.FIRST: self.first, Side.LAST: self.last}[side]
+
+    def interval(self, side: Side) -> tuple[int, int]:
+        """When an input began and ended; a composition begins with its left input."""
+        start = self.event.start if self.start is None else self.start
+        left, last = self.ends
+        return {Side.EVENT: (self.event.start, self.event.end), Side.FIRST: (start, left), Side.LAST: (start, last)}[
+            side
+        ]
 
 
 def value(term: Term, environment: Environment) -> Value:
@@ -65,6 +75,9 @@ def value(term: Term, environment: Environment) -> Value:
             event = environment.event
             start = environment.start if composition and environment.start is not None else event.start
             return event.end - start + 1
+        case Instant(side, begins):
+            began, ended = environment.interval(side)
+            return began if begins else ended
         case Arithmetic(operator, left, right):
             return calculate(operator, value(left, environment), value(right, environment))
         case Function(name, arguments, type_):

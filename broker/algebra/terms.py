@@ -94,6 +94,16 @@ class Duration:
 
 
 @dataclass(frozen=True, slots=True)
+class Instant:
+    """CEL's `time` and, with `begins`, `start`: when an input ended or began, in microseconds. An automaton reads both
+    as attributes of a timed stream (timed_stream) instead."""
+
+    side: Side
+    begins: bool
+    type: ValueType = "int"
+
+
+@dataclass(frozen=True, slots=True)
 class Arithmetic:
     """`+ - * / ^ %`; null if an operand is null, the divisor is zero or the result exceeds 64 bits."""
 
@@ -145,6 +155,7 @@ Term: TypeAlias = (
     | Attribute
     | Register
     | Duration
+    | Instant
     | Arithmetic
     | Function
     | Comparison
@@ -152,6 +163,8 @@ Term: TypeAlias = (
     | Disjunction
     | Negation
 )
+
+_PREFIXES: Final = {Side.EVENT: "", Side.FIRST: "$1.", Side.LAST: "$."}
 
 TRUE: Final = Constant(True, "bool")
 FALSE: Final = Constant(False, "bool")
@@ -238,12 +251,13 @@ def describe(term: Term) -> str:
                 return "'" + str(value).replace("'", "''") + "'"
             return str(value).upper() if isinstance(value, bool) or value is None else repr(value)
         case Attribute(side, position, _, name):
-            prefix = {Side.EVENT: "", Side.FIRST: "$1.", Side.LAST: "$."}[side]
-            return prefix + (name or f"#{position}")
+            return _PREFIXES[side] + (name or f"#{position}")
         case Register(slot, position, _, name):
             return "$." + (name or f"register {slot}:{position}")
         case Duration(composition):
             return "DUR" if composition else "DUR(event)"
+        case Instant(side, begins):
+            return _PREFIXES[side] + ("start" if begins else "time")
         case Arithmetic(operator, left, right):
             return f"({describe(left)} {operator} {describe(right)})"
         case Function(name, arguments) if name == IS_NULL:

@@ -11,19 +11,30 @@ lineage are the same as inline, because derived events are processed within the 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from ..algebra.normal_form import canonical, normalise
-from ..algebra.operators import Expression, Iteration, Projection, Query, Selection, Sequence, Source, Union
-from ..algebra.terms import Term, both
+from ..algebra.operators import (
+    Expression,
+    Iteration,
+    Projection,
+    Query,
+    Selection,
+    Sequence,
+    Source,
+    Union,
+    reads_times,
+)
+from ..algebra.terms import Side, Term, both
 from ..events.errors import LimitExceeded
+from ..events.event import TIME_NAMES
 from .automaton import Arc, Automaton
 from .constructions.iteration import iteration
 from .constructions.projection import project
 from .constructions.selection import select
 from .constructions.sequence import sequence
-from .constructions.source import start, view
+from .constructions.source import internal_view, start, view
 from .constructions.union import union
 from .fragment import EventView, Fragment, composition
 
@@ -41,24 +52,29 @@ class Compiled:
 
 def compile_query(query: Query) -> Compiled:
     """Automata for a query. Raises LimitExceeded beyond STATES_MAX states."""
-    compiler = _Compiler()
+    compiler = _Compiler(reads_times(query.expression))
     automata = compiler.automata(query.expression)
     return Compiled(automata, tuple(compiler.internal.items()))
 
 
 class _Compiler:
-    def __init__(self) -> None:
+    """`reads_times`: the query reads times, so that all its sources are timed streams."""
+
+    def __init__(self, reads_times: bool) -> None:
+        self.reads_times = reads_times
         self.internal: dict[str, tuple[Automaton, ...]] = {}
         self.states = 0
 
-    def automata(self, expression: Expression) -> tuple[Automaton, ...]:
+    def automata(self, expression: Expression, internal: bool = False) -> tuple[Automaton, ...]:
+        """Those whose results are the expression's; of an internal stream, with their times behind them."""
         finished = []
         for fragment in self.fragments(expression):
             self.states += len(fragment.states)
             if self.states > STATES_MAX:
                 raise LimitExceeded(f"a subscription may have at most {STATES_MAX} states, this one has more")
             source = len(fragment.states) - 1
-            output = tuple(canonical(value) for value in fragment.values)
+            values = fragment.values + fragment.times if internal else fragment.values
+            output = tuple(canonical(value) for value in values)
             last = Arc(source, source + 1, normalise(fragment.guard), output=output)
             finished.append(Automaton(fragment.states, (*fragment.arcs, last), expression.schema))
         return tuple(finished)
@@ -66,7 +82,7 @@ class _Compiler:
     def fragments(self, expression: Expression) -> list[Fragment]:
         match expression:
             case Source():
-                return [start(expression)]
+                return [start(expression, self.reads_times)]
             case Selection():
                 return [select(expression, f) for f in self.fragments(expression.input)]
             case Projection():
@@ -84,30 +100,30 @@ class _Compiler:
 
     def event_view(self, expression: Expression) -> EventView:
         """A right operand as single events: of its own stream if possible, otherwise of an internal one."""
-        inline = _inline(expression)
+        inline = self.inline(expression)
         if inline is not None:
             return inline
-        name = INTERNAL + hashlib.blake2b(repr(expression).encode(), digest_size=12).hexdigest()
+        meaning = repr((expression, TIME_NAMES) if self.reads_times else expression)
+        name = INTERNAL + hashlib.blake2b(meaning.encode(), digest_size=12).hexdigest()
         if name not in self.internal:
-            automata = self.automata(expression)
+            automata = self.automata(expression, internal=True)
             self.internal[name] = automata
-        return view(Source(name, expression.schema))
+        return internal_view(Source(name, expression.schema), self.reads_times)
 
-
-def _inline(expression: Expression) -> EventView | None:
-    match expression:
-        case Source():
-            return view(expression)
-        case Selection(condition, inner) if (seen := _inline(inner)) is not None:
-            return EventView(seen.stream, both(seen.guard, _read(seen, condition)), seen.values)
-        case Projection(items, inner) if (seen := _inline(inner)) is not None:
-            return EventView(seen.stream, seen.guard, tuple(_read(seen, term) for _, term in items))
-        case _:
-            return None
+    def inline(self, expression: Expression) -> EventView | None:
+        match expression:
+            case Source():
+                return view(expression, self.reads_times)
+            case Selection(condition, inner) if (seen := self.inline(inner)) is not None:
+                return replace(seen, guard=both(seen.guard, _read(seen, condition)))
+            case Projection(items, inner) if (seen := self.inline(inner)) is not None:
+                return replace(seen, values=tuple(_read(seen, term) for _, term in items))
+            case _:
+                return None
 
 
 def _read(seen: EventView, term: Term) -> Term:
-    return composition(term, _unbound, _unbound, seen.values)
+    return composition(term, _unbound, _unbound, seen.values, {Side.EVENT: seen.times})
 
 
 def _unbound(position: int) -> Term:

@@ -8,23 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from ..algebra.normal_form import canonical, normalise
-from ..algebra.terms import TRUE, Attribute, Constant, Duration, Register, Side, Term, nullable, replace
+from ..algebra.terms import TRUE, Attribute, Constant, Duration, Instant, Register, Side, Term, nullable, replace
 from .automaton import Arc, BoundRow, Carry, Computed, EventRow, SlotSource, State
+
+Times: TypeAlias = tuple[Term, ...]
+"""When a result ended and began, in a query that reads times; () in others."""
+
+NO_TIMES: Final[Times] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """The open arc leaves the last of `states`. It will have `guard` and compute `values`, the operator's output row.
+    """The open arc leaves the last of `states`. It will have `guard` and compute `values`, the operator's output row,
+    and `times`.
 
-    Both read EVENT (a row of the last state's stream), that state's registers and the duration.
+    All read EVENT (a row of the last state's stream), that state's registers and the duration.
     """
 
     states: tuple[State, ...]
     arcs: tuple[Arc, ...]
     guard: Term
     values: tuple[Term, ...]
+    times: Times = NO_TIMES
 
     @property
     def composed(self) -> bool:
@@ -40,6 +48,8 @@ class Fragment:
                     return self.values[position]
                 case Duration(False):
                     return Duration(self.composed)
+                case Instant(_, begins):
+                    return self.times[begins]
                 case _:
                     return t
 
@@ -48,11 +58,12 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """A right operand that is one event of `stream`: the condition on it, and its values."""
+    """A right operand that is one event of `stream`: the condition on it, its values and its times."""
 
     stream: str
     guard: Term
     values: tuple[Term, ...]
+    times: Times = NO_TIMES
 
 
 class SlotTable:
@@ -102,12 +113,18 @@ def close(fragment: Fragment, state: State, update: list[SlotSource]) -> tuple[t
 
 
 def composition(
-    theta: Term, first: Callable[[int], Term], last: Callable[[int], Term], event: tuple[Term, ...]
+    theta: Term,
+    first: Callable[[int], Term],
+    last: Callable[[int], Term],
+    event: tuple[Term, ...],
+    times: dict[Side, Times],
 ) -> Term:
-    """A term of NEXT or FOLD whose sides read the registers that keep their values."""
+    """A term of NEXT or FOLD whose sides read the registers that keep their values and their times."""
 
     def leaf(t: Term) -> Term:
         match t:
+            case Instant(side, begins):
+                return times[side][begins]
             case Attribute(Side.FIRST, position):
                 return first(position)
             case Attribute(Side.LAST, position):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, final
 
+from ..algebra.timed_stream import timed
 from ..events.errors import DefinitionError, UnknownStream
 from ..events.names import checked_subscription_name
 from ..events.nearest import suggestion
@@ -93,6 +94,7 @@ class Catalog:
         self.withdrawn: dict[str, tuple[int, int]] = {}  # suspended, not in the program: reason, since
         self.internal: dict[str, InternalStream] = {}
         self._widths: Mapping[str, int] = _ALL  # of the subscription that is compiled: see `widths`
+        self.timed: dict[str, int] = {}  # the timed streams, each with the number of subscriptions that read it
         self.forms = Forms(options, self.schema_of, self._known, self._key_of)
 
     def declare(self, definition: StreamDefinition) -> None:
@@ -104,8 +106,13 @@ class Catalog:
             raise DefinitionError(f"stream {name!r} is declared already, with another definition")
 
     def add_attribute(self, stream: str, name: str, kind: str) -> StreamDefinition:
-        """Add an attribute to a stream; subscriptions read the others. Raises UnknownStream, DefinitionError."""
-        self.streams[stream] = self.stream(stream).with_attribute(name, kind)
+        """Add an attribute to a stream; subscriptions read the others. Raises UnknownStream, DefinitionError, also if a
+        subscription reads times: they stand behind the attributes that its automata know."""
+        definition = self.stream(stream)
+        if timed(stream) in self.timed:
+            reader = next(n for n, s in self.subscriptions.items() if timed(stream) in s.form.timed_streams())
+            raise DefinitionError(f"stream {stream!r}: subscription {reader!r} reads its times; unsubscribe that first")
+        self.streams[stream] = definition.with_attribute(name, kind)
         return self.streams[stream]
 
     def widths(self, subscriber: Subscriber) -> dict[str, int]:
@@ -265,6 +272,8 @@ class Catalog:
             published.publishers += 1
             for stream, _ in form.sources:
                 published.sources[stream] = published.sources.get(stream, 0) + 1
+        for stream in form.timed_streams():
+            self.timed[stream] = self.timed.get(stream, 0) + 1
         self.subscriptions[subscriber.name] = subscriber
         if holding is not None:
             self.holdings[subscriber.name] = holding
@@ -286,6 +295,10 @@ class Catalog:
 
     def leave(self, subscriber: Subscriber) -> None:
         form = subscriber.form
+        for stream in form.timed_streams():
+            self.timed[stream] -= 1
+            if not self.timed[stream]:
+                del self.timed[stream]
         del self.subscriptions[subscriber.name]
         self.holdings.pop(subscriber.name, None)
         for stream, _ in form.sources:

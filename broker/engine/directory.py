@@ -6,9 +6,10 @@ shared states, bulk for automata without any), runs (cells).
 
 from __future__ import annotations
 
-from typing import TypeAlias, final
+from typing import Final, TypeAlias, final
 
 from ..algebra.normal_form import Form
+from ..algebra.timed_stream import is_timed, untimed
 from ..automaton.automaton import State
 from .index.arcs import ArcIndex
 from .index.boxes import Box
@@ -16,6 +17,8 @@ from .index.spaces import Key, Space, WaitingKeyPart, equalities
 from .options import Options
 from .target import Target
 from .transition import Place, Transition
+
+NO_STREAM: Final = -1
 
 Cellmark: TypeAlias = tuple[Space, Key]
 
@@ -49,6 +52,7 @@ class Directory:
         self.changed: list[Cellmark] = []
         self.dead = 0
         self.others: list[int] = []  # by stream number: the start arcs and places that report no symbols
+        self.timed: list[int] = []  # by stream number: the number of its timed stream, NO_STREAM if nobody reads that
         self._free_streams: list[int] = []
         self._free_spaces: list[int] = []
 
@@ -62,7 +66,10 @@ class Directory:
                 number = len(self.spaces)
                 self.spaces.append([])
                 self.others.append(0)
+                self.timed.append(NO_STREAM)
             self.streams[name] = number
+            if is_timed(name):
+                self.timed[self.stream(untimed(name))] = number
         return number
 
     def count(self, stream: str, difference: int) -> None:
@@ -80,6 +87,9 @@ class Directory:
         gone = [space.number for space in self.spaces[number]]
         assert not any(self.statics[space] for space in gone)
         assert self.others[number] == 0
+        assert self.timed[number] == NO_STREAM
+        if is_timed(name):
+            self.timed[self.streams[untimed(name)]] = NO_STREAM
         self.spaces[number] = []
         self._free_streams.append(number)
         self._free_spaces += gone

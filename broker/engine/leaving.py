@@ -54,7 +54,8 @@ def remove(engine: Engine, subscriber: Subscriber) -> Results:
         disorder.copies.arrange()
     engine.runtime.refresh()
     publish = subscriber.form.publish
-    forget(catalog, program, engine.runtime, left if publish is None else [*left, publish])
+    unread = [*subscriber.form.timed_streams(), *left]
+    forget(catalog, program, engine.runtime, unread if publish is None else [*unread, publish])
     return results
 
 
@@ -89,9 +90,9 @@ def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
 
 
 def forget(catalog: Catalog, program: Program, runtime: Dispatcher, streams: list[str]) -> None:
-    """Drop those of these streams that have no publisher any more."""
+    """Drop those of these streams that have no publisher any more, timed streams if nobody reads them any more."""
     for stream in streams:
-        if stream not in catalog.internal and stream not in catalog.published:
+        if stream not in catalog.internal and stream not in catalog.published and stream not in catalog.timed:
             runtime.runs.clear(program.directory.forget(stream))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from mypy_extensions import i64
 
+from ..algebra.timed_stream import is_timed
 from ..automaton.automaton import Automaton
 from ..automaton.compilation import Compiled
 from ..events.schema import Schema
@@ -81,6 +82,16 @@ class Form:
         self.foretells = foretells
         self.changing = changing
         self.lineage = lineage
+        self._timed: tuple[str, ...] | None = None
+
+    def timed_streams(self) -> tuple[str, ...]:
+        """The names of the timed streams that the automata read. O(1) but for the first call."""
+        if self._timed is None:
+            internal = () if self.template is None else self.template.compiled.internal
+            automata = [*self.automata(), *(automaton for _, made in internal for automaton in made)]
+            names = dict.fromkeys(stream for automaton in automata for stream in automaton.streams())
+            self._timed = tuple([stream for stream in names if is_timed(stream)])
+        return self._timed
 
     def automata(self) -> tuple[Automaton, ...]:
         """The automata with marked literals."""

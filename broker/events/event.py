@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Final, TypeAlias, final
 
 from .schema import Row, Value
+
+TIME: Final = "time"
+START: Final = "start"
+TIME_NAMES: Final = (TIME, START)
+"""The names by which queries read when an event ended and began, as if these were attributes."""
 
 
 @final

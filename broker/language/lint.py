@@ -12,12 +12,14 @@ from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final, final
 
+from ..events.event import TIME_NAMES
 from ..events.instant import format_duration
 from .diagnostics import place_in
 from .printing import print_expression
 from .shorthand import conjuncts_of, written_out
 from .syntax import (
     And,
+    ArithmeticExpression,
     CaseExpression,
     ComparisonExpression,
     DurationExpression,
@@ -38,6 +40,7 @@ _ALWAYS: Final = ("=", "<=", ">=")
 _NO_UNIT: Final = r"([0-9]+)(?![0-9])(?!\s*(?:[.%*+/-]|us|ms|s|sec|min|hour|day|week))"
 _BARE: Final = re.compile(rf"\bWITHIN\s+{_NO_UNIT}", re.IGNORECASE)
 _BARE_DURATION: Final = re.compile(rf"\bDUR\s*(?:<=?|>=?|=)\s*{_NO_UNIT}", re.IGNORECASE)
+_BARE_NUMBER: Final = re.compile(_NO_UNIT, re.IGNORECASE)
 _STRINGS: Final = re.compile(r"'(?:[^']|'')*'")
 _SECOND: Final = 1_000_000
 
@@ -61,6 +64,8 @@ def lint(text: str, syntax: Any, nullable: Container[str] = (), required: Collec
     and the conditions of each conjunction squared)."""
     own = {alias for node in _nodes(syntax) if isinstance(alias := getattr(node, "alias", None), str)}
     found = [Warned(at, message, text) for at, message in _all(text, syntax, nullable, set(required) - own)]
+    times = [name for name in TIME_NAMES if name not in own and name not in required and name not in nullable]
+    found += [Warned(at, message, text) for at, message in _gaps(text, syntax, times)]
     return sorted(dict.fromkeys(found), key=lambda warned: (warned.at, warned.message))
 
 
@@ -302,6 +307,20 @@ def _units(text: str) -> Iterator[tuple[int, str]]:
         for match in pattern.finditer(bare):
             number = match.group(1)
             yield match.start(1), f"{word} {number} means {number} microseconds: write a unit, such as {number} s"
+
+
+def _gaps(text: str, syntax: Any, times: Container[str]) -> Iterator[tuple[int, str]]:
+    """Numbers without a unit that differences of built-in times are compared with."""
+    for node in _nodes(syntax):
+        match node:
+            case (
+                ComparisonExpression(_, ArithmeticExpression("-", one, other), Number() as number)
+                | ComparisonExpression(_, Number() as number, ArithmeticExpression("-", one, other))
+            ) if all(isinstance(side, Name | MemberAccess) and side.attribute in times for side in (one, other)):
+                bare = _BARE_NUMBER.match(text, number.at)
+                if bare is not None and number.value > 0:
+                    said = f"{bare.group(1)} means {bare.group(1)} microseconds: write a unit"
+                    yield number.at, f"a gap of {said}, such as {bare.group(1)} s"
 
 
 def _windows(syntax: Any) -> Iterator[tuple[int, str]]:

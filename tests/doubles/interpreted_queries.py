@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from doubles.timed_events import as_read
+
 from broker.automaton.compilation import Compiled
 from broker.engine.executors.reference.interpreter import Interpreter
 from broker.events.schema import Row
@@ -33,8 +35,9 @@ class InterpretedQueries:
         """The results of an event, and of those that it makes."""
         found: list[Interpreted] = []
         for interpreter, name, fed in self.automata:
-            if stream in interpreter.automaton.streams():
-                for match in interpreter.feed(stream, start, end, row, ids):
+            read, seen = as_read(interpreter.automaton.streams(), stream, end, row, start)
+            if read in interpreter.automaton.streams():
+                for match in interpreter.feed(read, start, end, seen, ids):
                     began = match.taken[0].event.start
                     lineage = tuple(number for _, event in match.taken for number in event.item)
                     if name is not None:

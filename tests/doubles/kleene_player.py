@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from doubles.timed_events import as_read
+
 from broker.algebra.sase.pattern import Pattern
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.algebra.semantics import Environment, Occurrence, holds
@@ -38,6 +40,7 @@ class Player:
     def take(self, event: Event) -> list[Result]:
         stream, time, row = event
         item, self.number = self.number, self.number + 1
+        stream, row = as_read(self.plan.automaton.streams(), stream, time, row)
         source = next((source for source in self.plan.automaton.sources if source.stream == stream), None)
         if source is None:
             return []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from doubles.timed_events import as_read
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from laws.test_laws_engine import exact, feed, feed_in_batches, found, fresh, meaning, subscribe
@@ -102,8 +103,9 @@ def test_patterns_are_their_automata(text: str, history: list[patterns.Event]) -
 
     streams = interpreter.automaton.streams()
     for number, (stream, time, row) in enumerate(history):
-        if stream in streams:
-            tell(number, interpreter.feed(stream, time, time, row, number))
+        read, seen = as_read(streams, stream, time, row)
+        if read in streams:
+            tell(number, interpreter.feed(read, time, time, seen, number))
         else:
             tell(number, interpreter.advance(time))
     tell(len(history), interpreter.advance(1 << 40))

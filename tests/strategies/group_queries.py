@@ -65,7 +65,7 @@ def chain(chance: random.Random) -> Template:
     text = ""
     for at in range(length):
         kinds = chance.choices(
-            ("up", "down", "or", "other", "join", "factor", "offset", "dur"), k=chance.choice((1, 1, 2))
+            ("up", "down", "or", "other", "join", "factor", "offset", "dur", "gap"), k=chance.choice((1, 1, 2))
         )
         asked = ["ty = 'A'"] if chance.random() < (0.7 if at == 0 else repeated) else []
         for kind in kinds:
@@ -85,6 +85,8 @@ def chain(chance: random.Random) -> Template:
                 asked.append(f"p <= p_1 + {constant()}")
             elif kind == "dur" and at:
                 asked.append(f"DUR < {constant(WINDOWS)}")
+            elif kind == "gap" and at:
+                asked.append(f"time - start {chance.choice(('<=', '>'))} {constant(WINDOWS)}")
         text = "S" if not text else f"({text} NEXT{{{{{joined}}}}} S)"
         if asked:
             text = (
@@ -158,7 +160,8 @@ def template(chance: random.Random) -> Template:
         if keyed and (at == 0 or key != "[ty]"):
             conjuncts.append(f"{name}.ty = 'A'")
         sign = ">" if at % 2 == 0 else "<"
-        kinds = ["up"] if plain else chance.choices(("up", "other", "or", "join", "factor", "offset", "none"), k=2)
+        several = ("up", "other", "or", "join", "factor", "offset", "none", "gap")
+        kinds = ["up"] if plain else chance.choices(several, k=2)
         for kind in kinds:
             other = names[chance.randrange(at)] if at else name
             if kind == "up":
@@ -173,6 +176,8 @@ def template(chance: random.Random) -> Template:
                 conjuncts.append(f"{name}.p {chance.choice(('>', '<='))} {constant()} * {other}.p")
             elif kind == "offset" and at:
                 conjuncts.append(f"{name}.w {chance.choice(('>', '<='))} {other}.w + {constant()}")
+            elif kind == "gap" and at:
+                conjuncts.append(f"{name}.time - {other}.time {chance.choice(('>', '<='))} {constant(WINDOWS)}")
     parts = [f"S {name}" for name in names]
     if forbidden is not None:
         parts.insert(forbidden, "~(S n)")

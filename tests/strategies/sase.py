@@ -51,6 +51,7 @@ _STATIC: Final = (
     *("{e}.ty IN ('A', 'B')", "{e}.p NOT BETWEEN 0.5 AND 1", "{e}.w IS NULL", "({e}.w IS NOT NULL OR {e}.ty = 'A')"),
     "CASE WHEN {e}.ty = 'A' THEN {e}.p WHEN {e}.w IS NULL THEN 1 END >= 1",
     *("({e}.ty = 'A' OR {e}.p >= 1)", "NOT ({e}.ty = 'C' OR {e}.w < 1)", "contains({e}.ty, 'A')", "TRUE"),
+    "{e}.time >= 2",
 )
 _TAKING: Final = (
     *("{v}[i].p > {v}[i-1].p", "{v}[i].p >= {v}[1].p", "{v}[i].w != {v}[i-1].w", "{v}[i].k = {v}[1].k"),
@@ -58,17 +59,23 @@ _TAKING: Final = (
     *("{v}[i].p < min({v}[..i-1].p)", "sum({v}[..i-1].w) < 3", "count({v}[..i-1].w) < 2", "{v}[i].p * 2 > 80% * 2"),
     *("{v}[i].p BETWEEN {v}[i-1].p AND {v}[1].p", "{v}[i].k NOT IN ({v}[i-1].k, 2)"),
     *("{v}[i].k = last({v}[..i-1].k)", "({v}[i].p > {v}[i-1].p OR {v}[i].ty = 'A')", "count({v}[..i-1].p) < 3"),
+    *("{v}[i].time - {v}[i-1].time < 2", "{v}[i].time > max({v}[..i-1].time)"),
 )
 _ENDING: Final = (
     *("{v}.LEN >= 2", "{v}.LEN < 3", "{v}.LEN = 2", "{v}[{v}.LEN].p > {v}[1].p", "avg({v}[].p) >= 1"),
     *("sum({v}[].k) < 2", "max({v}[].w) > min({v}[].w)", "first({v}[].k) = {v}[{v}.LEN].k", "count({v}[].w) > 1"),
     *("{v}[{v}.LEN].ty != 'A'", "{v}.LEN BETWEEN 2 AND 3", "sum({v}[].w) IS NOT NULL"),
+    "{v}[{v}.LEN].time - {v}[1].time >= 2",
 )
 _JOINS: Final = (
     *("{e}.k = {o}.k", "{e}.k = {o}.k", "{e}.p > {o}.p", "{e}.ty != {o}.ty", "{e}.w = {o}.p", "{e}.k IN ({o}.k, 1)"),
     "CASE WHEN {o}.ty = 'A' THEN {e}.p > {o}.p ELSE {e}.k = {o}.k END",
+    *("{e}.time - {o}.time <= 2", "{e}.time - {o}.time >= 1"),
 )
-_OUTER: Final = ("{e}.p < 80% * {o}[{o}.LEN].p", "{e}.p >= avg({o}[].p)", "{e}.w > max({o}[].w)", "{e}.k = {o}.LEN - 1")
+_OUTER: Final = (
+    "{e}.time > min({o}[].time) + 1",
+    *("{e}.p < 80% * {o}[{o}.LEN].p", "{e}.p >= avg({o}[].p)", "{e}.w > max({o}[].w)", "{e}.k = {o}.LEN - 1"),
+)
 
 
 @st.composite
@@ -160,11 +167,13 @@ def returned(draw: st.DrawFn, kinds: dict[str, str]) -> str:
     items: list[str] = []
     for name, kind in kinds.items():
         if kind == "single":
-            items += draw(st.lists(st.sampled_from([f"{name}.k AS {name}_k", f"{name}.p * 2 AS {name}_p"]), max_size=1))
+            alone = [f"{name}.k AS {name}_k", f"{name}.p * 2 AS {name}_p", f"{name}.time AS {name}_t"]
+            items += draw(st.lists(st.sampled_from(alone), max_size=1))
             if draw(st.integers(0, 3)) == 0:
                 items.append(f"CASE WHEN {name}.w IS NULL THEN {name}.ty ELSE 'x' END AS {name}_c")
         elif kind == "kleene":
             several = [f"{f}({name}[].w) AS {name}_{f}" for f in ("avg", "sum", "min", "max", "count", "first", "last")]
+            several.append(f"last({name}[].time) - first({name}[].time) AS {name}_t")
             items += draw(st.lists(st.sampled_from([*several, f"{name}.LEN AS {name}_n"]), max_size=2, unique=True))
     return f" RETURN {', '.join(items)}" if items else ""
 

@@ -55,7 +55,15 @@ def names(draw: st.DrawFn, sides: list[Side], wanted: Callable[[Attribute], bool
 
 
 @st.composite
+def instants(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
+    """When an input ended or began."""
+    return sy.Name(draw(st.sampled_from(sides)).qualifier, draw(st.sampled_from(["time", "start"])))
+
+
+@st.composite
 def numbers(draw: st.DrawFn, sides: list[Side], depth: int = 1) -> sy.Expression:
+    if draw(st.integers(0, 15)) == 15:
+        return draw(instants(sides))
     name = draw(names(sides, numeric))
     kind = draw(st.integers(0, 7))
     if kind <= 3 and name is not None:
@@ -101,6 +109,9 @@ def comparisons(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
     kind = draw(st.integers(0, 9))
     if kind == 0:
         return sy.ComparisonExpression(operator, sy.DurationExpression(), sy.Number(draw(st.integers(1, 6))))
+    if draw(st.integers(0, 15)) == 15:
+        gap = sy.ArithmeticExpression("-", draw(instants(sides)), draw(instants(sides)))
+        return sy.ComparisonExpression(operator, gap, sy.Number(draw(st.integers(0, 4))))
     if kind == 1:
         flag = draw(names(sides, lambda a: a.type == "bool"))
         if flag is not None:

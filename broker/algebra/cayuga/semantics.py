@@ -14,10 +14,14 @@ from ..semantics import Bag, Environment, Occurrence, holds, value
 from ..terms import Term
 
 
-def next_of(bound: Occurrence, theta: Term, first: Row, last: Row, candidates: Bag) -> Bag:
-    """Return the events that `;_theta` chooses after `bound`: not overlapping it, satisfying theta, with the earliest
-    end."""
-    eligible = [e for e in candidates if e.start > bound.end and holds(theta, Environment(e, first, last, bound.start))]
+def next_of(bound: Occurrence, theta: Term, first: Row, last: Row, candidates: Bag, left: int) -> Bag:
+    """Return the events that `;_theta` chooses after `bound`, whose left input ended at `left`: not overlapping it,
+    satisfying theta, with the earliest end."""
+
+    def chosen(event: Occurrence) -> bool:
+        return holds(theta, Environment(event, first, last, bound.start, (left, bound.end)))
+
+    eligible = [e for e in candidates if e.start > bound.end and chosen(e)]
     earliest = min((e.end for e in eligible), default=0)
     return [e for e in eligible if e.end == earliest]
 
@@ -26,7 +30,7 @@ def sequence(operator: Sequence, left: Bag, right: Bag) -> Bag:
     return [
         Occurrence(a.row + b.row, a.start, b.end, a.lineage + b.lineage)
         for a in left
-        for b in next_of(a, operator.theta, a.row, (), right)
+        for b in next_of(a, operator.theta, a.row, (), right, a.end)
     ]
 
 
@@ -35,21 +39,21 @@ def iteration(operator: Iteration, left: Bag, right: Bag) -> Bag:
     shared = operator.shared()
     aggregates = dict(operator.aggregates)
     results: Bag = []
-    instances = [(a.row, a.row, a) for a in left]  # (first, last, the composition so far)
+    instances = [(a, a.row, a) for a in left]  # (the left event, the last values, the composition so far)
     while instances:
         stepped = []
-        for first, last, composed in instances:
-            for event in next_of(composed, operator.theta, first, last, right):
-                environment = Environment(event, first, last, composed.start)
+        for a, last, composed in instances:
+            for event in next_of(composed, operator.theta, a.row, last, right, a.end):
+                environment = Environment(event, a.row, last, composed.start, (a.end, composed.end))
                 if not holds(operator.rebind, environment):
                     continue  # F rejects: this instance is dead
                 taken = {i: event.row[j] for i, j in shared}
                 taken |= {i: value(term, environment) for i, term in aggregates.items()}
                 new_last = tuple(taken.get(i, old) for i, old in enumerate(last))
                 lineage = composed.lineage + event.lineage
-                row = tuple(first[i] for i, _ in shared) + new_last
+                row = tuple(a.row[i] for i, _ in shared) + new_last
                 results.append(Occurrence(row, composed.start, event.end, lineage))
-                stepped.append((first, new_last, results[-1]))
+                stepped.append((a, new_last, results[-1]))
         instances = stepped
     return results
 

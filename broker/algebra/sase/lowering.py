@@ -10,10 +10,11 @@ A query without WHERE skips till the next match. Where there is a WHERE, each po
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from ...events.errors import LimitExceeded
+from ...events.event import TIME
 from ...events.schema import Schema, ValueType
 from ...language import syntax
 from ...language.diagnostics import query_error
@@ -42,7 +43,11 @@ def lower(
     """
     written = [(component.stream, component.at) for component in query.components]
     sources = partitioned_streams(written, partition_tests(query), text, schema_of, known)
-    return tuple(_PatternLowering(query, text, sources, absent).pattern() for absent in variants_of(query, text))
+    patterns = [_PatternLowering(query, text, sources, absent).pattern() for absent in variants_of(query, text)]
+    # All variants see the same rows: those with times, if one of them reads times.
+    seen = zip(*[pattern.sources for pattern in patterns])
+    shared = tuple([replace(each[0], timed=any(source.timed for source in each)) for each in seen])
+    return tuple([replace(pattern, sources=shared) for pattern in patterns])
 
 
 class _PatternLowering:
@@ -60,6 +65,7 @@ class _PatternLowering:
         self.strategies = self._strategies()
         self.denied = denied_in(query, absent, self.strategies) if self.components else absent
         self.variables = self._variables()
+        self.timed: set[int] = set()  # the sources whose times are read
         self.slots: dict[Slot, int] = {}
         self.guards: dict[GuardPlace, list[tuple[Term, Form]]] = {}
 
@@ -71,12 +77,14 @@ class _PatternLowering:
             for conjunct in conjuncts(written, self.text):
                 if demanded(conjunct, self.absent, self.denied, self.variables, self.order):
                     self._place(conjunct)
+        components = tuple(self._component(c, number) for number, c in enumerate(self.components))
+        negated, items = self._negated(), self._items()
         return Pattern(
-            sources=self.sources,
+            sources=tuple(replace(source, timed=at in self.timed) for at, source in enumerate(self.sources)),
             names=tuple(names_of(query.components)),
-            components=tuple(self._component(c, number) for number, c in enumerate(self.components)),
-            negated=self._negated(),
-            items=self._items(),
+            components=components,
+            negated=negated,
+            items=items,
             slots=tuple(self.slots),
             within=query.within,
             output=query.output,
@@ -273,9 +281,13 @@ class _PatternLowering:
         return Register(self.slots.setdefault(slot, len(self.slots)), -1, type_, shown, null)
 
     def attribute(self, member: syntax.MemberAccess, variable: Variable) -> Attribute:
-        """The attribute of the event that is read now."""
+        """The attribute of the event that is read now; its time is one behind those of the schema."""
         name = syntax.Name(None, member.attribute, member.at)
-        found = find(self.sources[variable.source].schema, Side.EVENT, name, self.text)
+        schema = self.sources[variable.source].schema
+        if member.attribute == TIME and schema.position(TIME) < 0:
+            self.timed.add(variable.source)
+            return Attribute(Side.EVENT, len(schema), "int", print_expression(member))
+        found = find(schema, Side.EVENT, name, self.text)
         return Attribute(Side.EVENT, found.position, found.type, print_expression(member), found.nullable)
 
 

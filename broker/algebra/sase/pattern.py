@@ -11,7 +11,7 @@ Terms read two things: the current event, `Attribute(Side.EVENT, position)`, and
 `Register(slot, position)`, where `slot` is an index into `Pattern.slots`: of a `Bound` the register is the attribute at
 `position` of that event's row, of an `Aggregate` it is the value itself and `position` is -1. A register always says
 what is so *before* the current event is consumed: `a[..i-1]` where a[i] is taken and `a[]` where `a` may end are one
-slot.
+slot. A position behind those of the schema is that of an event's time.
 """
 
 from __future__ import annotations

@@ -140,8 +140,13 @@ def satisfied(
 def environment(events: Sequence[Event], index: int | None) -> Environment:
     if index is None:
         return Environment(Occurrence((), 0, 0, ()))
-    _, time, row = events[index]
-    return Environment(Occurrence(row, time, time, ()))
+    return Environment(Occurrence(wide(events[index]), events[index][1], events[index][1], ()))
+
+
+def wide(event: Event) -> Row:
+    """The attributes of an event, and its time."""
+    _, time, row = event
+    return (*row, time)
 
 
 def remembered(pattern: Pattern, events: Sequence[Event], term: Term, done: Assignment) -> Term:
@@ -152,10 +157,10 @@ def remembered(pattern: Pattern, events: Sequence[Event], term: Term, done: Assi
             return part
         match pattern.slots[part.slot]:
             case Bound(component, last):
-                row = events[done[component][-1 if last else 0]][2]
+                row = wide(events[done[component][-1 if last else 0]])
                 return Constant(row[part.position], part.type)
             case Aggregate() as aggregate:
-                rows = [events[index][2] for index in done[aggregate.component]]
+                rows = [wide(events[index]) for index in done[aggregate.component]]
                 return Constant(aggregated(aggregate, rows), part.type)
 
     return replace(term, leaf)

@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 
 from ...algebra.normal_form import Form
 from ...algebra.terms import Attribute, Comparison, Constant, Register, Side
+from ...algebra.timed_stream import untimed
 from ..automaton import TAKING, Arc, Automaton, BoundRow, Carry, Computed, EventRow, Kind, Report, Stay
 from .ignoring import asks_for_adjacent_events, asks_for_adjacent_events_of_a_partition
 from .memory import Read
@@ -42,7 +43,7 @@ def crossing(automaton: Automaton, keys: KeyAttributes) -> Crossing | None:
     if is_one_event(automaton):
         return None
     if automaton.windows is not None:
-        if all(keys.get(source.stream) in source.key for source in automaton.sources):
+        if all(keys.get(untimed(source.stream)) in source.key for source in automaton.sources):
             return None
         return Crossing.NEXT_OF_PARTITION if automaton.partition else Crossing.NEXT_EVENT
     if asks_for_adjacent_events(automaton):
@@ -71,10 +72,10 @@ class _Following:
     def __init__(self, automaton: Automaton, keys: KeyAttributes) -> None:
         self.automaton = automaton
         self.keys = keys
-        self.keyed = all(stream in keys for stream in automaton.streams())
+        self.keyed = all(untimed(stream) in keys for stream in automaton.streams())
         # Where a run comes back to the start, an arc out of it need not take a first event.
         self.returns = any(arc.kind in TAKING and arc.target == 0 for arc in automaton.arcs)
-        parts = zip(*[[position == keys.get(s.stream) for position in s.key] for s in automaton.sources])
+        parts = zip(*[[position == keys.get(untimed(s.stream)) for position in s.key] for s in automaton.sources])
         self.parted = any(map(all, parts))
         self.constants: set[Constant] = set()
         self.held: list[set[Read] | None] = [set(), *(None for _ in automaton.states)]
@@ -100,7 +101,7 @@ class _Following:
         return self.keys[self._stream(arc)] in self._having(arc, held)
 
     def _stream(self, arc: Arc) -> str:
-        return arc.stream or self.automaton.states[arc.source].stream or self.automaton.sources[0].stream
+        return untimed(arc.stream or self.automaton.states[arc.source].stream or self.automaton.sources[0].stream)
 
     def _find_constants(self) -> None:
         """What the key must equal in every first event."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from ...algebra.timed_stream import untimed
 from ..automaton import Automaton
 from .agreement import KeyAttributes, agrees
 from .variables import variables_of
@@ -29,9 +30,10 @@ def chain_keys(automata: tuple[Automaton, ...], streams: list[str], declared: Ke
     if len(parted) == 1:
         shared = set(variables_of(automata[0]).keys())
         joined = min(shared) if len(shared) == 1 else ()
-        return ((parted[0].stream, tuple(dict.fromkeys([*parted[0].key, *joined]))),)
+        return ((untimed(parted[0].stream), tuple(dict.fromkeys([*parted[0].key, *joined]))),)
     if parted:
-        return tuple(sorted((source.stream, source.key) for source in parted))
+        return tuple(sorted((untimed(source.stream), source.key) for source in parted))
     if all(agrees(automaton, declared) for automaton in automata):
-        return tuple((stream, (declared[stream],)) for stream in sorted({s for a in automata for s in a.streams()}))
+        read = sorted({untimed(stream) for automaton in automata for stream in automaton.streams()})
+        return tuple((stream, (declared[stream],)) for stream in read)
     return unkeyed(streams)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ...algebra.normal_form import canonical, normalise
 from ...algebra.operators import Iteration
 from ...algebra.terms import TRUE, Attribute, Register, Side, Term, both, nullable
+from ...events.event import TIME_NAMES
 from ..automaton import Arc, Carry, Computed, Kind, SlotSource, State
 from ..fragment import EventView, Fragment, SlotTable, close, composition, remember
 
@@ -32,8 +33,20 @@ def iteration(operator: Iteration, left: Fragment, right: EventView) -> Fragment
             changing[slot] = i
             last.append(Register(slot, -1, value.type, names[i], nullable(value) or i in aggregates))
 
+    begun = tuple(remember(value, name, slots, rebinds=True) for name, value in zip(TIME_NAMES, left.times))
+    so_far: tuple[Term, ...] = ()
+    ending = -1  # the slot that holds when the last iteration ended
+    if left.times:
+        ended = left.times[0]
+        if _in_row(ended, right.times[0]):
+            so_far = (_row_register(ended), begun[1])
+        else:
+            ending = slots.own(Computed(canonical(ended)))
+            so_far = (Register(ending, -1, "int", TIME_NAMES[0]), begun[1])
+    times = {Side.FIRST: begun, Side.LAST: so_far, Side.EVENT: right.times}
+
     def term(t: Term) -> Term:
-        return composition(t, lambda i: first[i], lambda i: last[i], right.values)
+        return composition(t, lambda i: first[i], lambda i: last[i], right.values, times)
 
     def stepped(i: int) -> Term:
         if i in aggregates:
@@ -47,9 +60,11 @@ def iteration(operator: Iteration, left: Fragment, right: EventView) -> Fragment
         Computed(canonical(stepped(changing[slot]))) if slot in changing else Carry(slot)
         for slot in range(len(slots.sources))
     ]
+    if ending >= 0:
+        update[ending] = Computed(canonical(right.times[0]))
     rebind = Arc(here, here, normalise(term(operator.rebind)), tuple(update), kind=Kind.LOOP)
     values = tuple(first[i] for i in shared) + tuple(stepped(i) for i in range(len(left.values)))
-    return Fragment(states, (*arcs, rebind), TRUE, values)
+    return Fragment(states, (*arcs, rebind), TRUE, values, right.times[:1] + begun[1:])
 
 
 def _in_row(before: Term, after: Term) -> bool:

@@ -15,6 +15,7 @@ from typing import Final
 from ...algebra.guard import Guard
 from ...algebra.normal_form import ALWAYS
 from ...algebra.sase.pattern import Bound, Pattern, Slot
+from ...algebra.timed_stream import source_in_use
 from ..automaton import (
     Accumulated,
     Arc,
@@ -40,6 +41,7 @@ REPORTS: Final = {"all": Report.EACH, "nonoverlap": Report.NONOVERLAP, "compress
 
 def automaton_of_pattern(pattern: Pattern) -> Automaton:
     """The automaton of a pattern, whose slots keep their numbers. O(components x slots)."""
+    sources = tuple(map(source_in_use, pattern.sources))
     states: list[State] = []
     arcs: list[Arc] = []
     waiting: list[int] = []  # by component, the state that waits for it
@@ -47,7 +49,7 @@ def automaton_of_pattern(pattern: Pattern) -> Automaton:
     for number, component in enumerate(pattern.components):
         here = len(states)
         waiting.append(here)
-        stream, stays = pattern.sources[component.source].stream, State("", stay=STAYS[component.strategy])
+        stream, stays = sources[component.source].stream, State("", stay=STAYS[component.strategy])
         update = tuple(_first(slot, number, at) for at, slot in enumerate(pattern.slots))
         states.append(stays)
         arcs.append(_arc(component.begin, here, here + 1, update, Kind.FORWARD, stream, number))
@@ -63,13 +65,13 @@ def automaton_of_pattern(pattern: Pattern) -> Automaton:
     done = Kind.TIMEOUT if pattern.trailing else Kind.EPSILON
     arcs.append(Arc(complete, complete + 1, ALWAYS, (), items, done))
     for number, negated in enumerate(pattern.negated):
-        at, stream = [*waiting, complete][negated.place], pattern.sources[negated.source].stream
+        at, stream = [*waiting, complete][negated.place], sources[negated.source].stream
         arcs.append(_arc(negated.guard, at, at, (), Kind.KILL, stream, number))
     return Automaton(
         (*states, State("", stay=Stay.ALL)),
         tuple(arcs),
         pattern.result_schema,
-        pattern.sources,
+        sources,
         tuple(component.name for component in pattern.components),
         pattern.within,
         TimeModel.ARRIVAL,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ...algebra.normal_form import normalise
 from ...algebra.operators import Sequence
-from ...algebra.terms import TRUE, both
+from ...algebra.terms import TRUE, Side, both
+from ...events.event import TIME_NAMES
 from ..automaton import State
 from ..fragment import EventView, Fragment, SlotTable, close, composition, remember
 
@@ -17,7 +18,9 @@ def sequence(operator: Sequence, left: Fragment, right: EventView) -> Fragment:
     slots = SlotTable()
     names = operator.left.schema.names
     kept = tuple(remember(value, name, slots, rebinds=False) for name, value in zip(names, left.values, strict=True))
-    theta = composition(operator.theta, lambda i: kept[i], lambda i: kept[i], right.values)
+    before = tuple(remember(value, name, slots, rebinds=False) for name, value in zip(TIME_NAMES, left.times))
+    times = {Side.FIRST: before, Side.EVENT: right.times}
+    theta = composition(operator.theta, lambda i: kept[i], lambda i: kept[i], right.values, times)
     state = State(right.stream, normalise(both(right.guard, theta)))
     states, arcs = close(left, state, slots.sources)
-    return Fragment(states, arcs, TRUE, kept + right.values)
+    return Fragment(states, arcs, TRUE, kept + right.values, right.times[:1] + before[1:])

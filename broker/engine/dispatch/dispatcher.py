@@ -15,7 +15,9 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ...algebra.timed_stream import timed, timed_row
 from ...events.schema import Row
+from ..directory import NO_STREAM
 from ..executors.matches import flattened
 from ..program import Program
 from ..results import Results
@@ -52,11 +54,19 @@ class Dispatcher:
         O(affected runs) for each event, plus one lookup in each key space.
         """
         runs = self.runs
+        directory = self.program.directory
+        number = directory.stream(stream)
+        with_times: i64 = directory.timed[number]
+        plain = rows
+        if with_times >= 0:
+            rows = [timed_row(rows[at], times[at], starts[at]) for at in range(len(rows))]
+            if self._unread(number):
+                plain = rows
+                number, stream = int(with_times), timed(stream)
+                with_times = NO_STREAM
         results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
         self.results = results
         found = runs.found = results.epochs
-        directory = self.program.directory
-        number = directory.stream(stream)
         spaces = directory.spaces[number]
         machines = self.program.machines
         entries = machines.entries.get(number)
@@ -64,11 +74,13 @@ class Dispatcher:
         foretold = len(forecasts.scopes) > 0
         scopes = forecasts.scopes.get(number)
         self.later = machines.feeding == 0 and not foretold and directory.others[number] == 0
+        if with_times >= 0 and directory.others[with_times] > 0:
+            self.later = False
         n: i64 = len(times)
         now: i64 = BEFORE if runs.now is None else runs.now
         done: i64 = 0
         first: i64 = 0
-        if entries is not None and self.later:
+        if entries is not None and self.later and with_times < 0:
             first = machines.route(stream).travel(results.completions, times, rows, ids, now)
             if first > 0:
                 now = times[first - 1]
@@ -96,7 +108,7 @@ class Dispatcher:
                     runs.expire(time)
                 # The last event of a batch is never alone: the next batch may continue its epoch.
                 runs.alone = i + 1 < n and times[i + 1] > time
-            runs.row = rows[i]
+            runs.row = plain[i]
             runs.start = starts[i]
             runs.length = time - runs.start + 1
             runs.item = ids[i]
@@ -106,6 +118,8 @@ class Dispatcher:
             runs.visit(spaces)
             if entries is not None:
                 self._compose(entries)
+            if with_times >= 0:
+                self._read_with_times(with_times, rows[i])
             if done < len(found.derived):
                 done = self.derive(results, n, done)
             if foretold:
@@ -150,7 +164,31 @@ class Dispatcher:
             entries = all_entries.get(number)
             if entries is not None:
                 self._compose(entries)
+            with_times: i64 = directory.timed[number]
+            if with_times >= 0:
+                event.row = timed_row(event.row, int(runs.time), event.start)
+                self._read_with_times(with_times, event.row)
         return done
+
+    def _unread(self, number: int) -> bool:
+        """Whether nothing reads a stream without times. O(1)."""
+        program = self.program
+        directory = program.directory
+        return (
+            len(directory.spaces[number]) == 0
+            and number not in program.machines.entries
+            and number not in program.forecasts.scopes
+        )
+
+    def _read_with_times(self, number: i64, row: Row) -> None:
+        """Pass the current event, with its times in its row, to the readers of the timed stream: nothing reads both
+        this and the stream, so that the event is still the only one of its moment."""
+        program, runs = self.program, self.runs
+        runs.row = row
+        runs.visit(program.directory.spaces[number])
+        entries = program.machines.entries.get(number)
+        if entries is not None:
+            self._compose(entries)
 
     def _compose(self, entries: list[Entry]) -> None:
         """Pass the current event to the lanes of its stream."""

@@ -14,7 +14,8 @@ from broker.algebra.predicate import holds
 from broker.algebra.resolution import BinaryScope, UnaryScope, condition
 from broker.algebra.semantics import Environment, Occurrence
 from broker.algebra.semantics import holds as means
-from broker.algebra.terms import Attribute, Register, Side, Term, replace
+from broker.algebra.terms import Attribute, Instant, Register, Side, Term, replace
+from broker.algebra.timed_stream import timed_row
 from broker.events.errors import LimitExceeded
 from broker.events.schema import Row, Schema
 from broker.language import cayuga
@@ -108,6 +109,9 @@ def rows(draw: st.DrawFn) -> Row:
 def bound_row(term: Term) -> Term:
     if isinstance(term, Attribute) and term.side is Side.FIRST:
         return Register(-1, term.position, term.type)
+    if isinstance(term, Instant):  # as the rows of a timed stream have it
+        position = len(S) + term.begins
+        return Attribute(Side.EVENT, position, "int") if term.side is Side.EVENT else Register(-1, position, "int")
     return term
 
 
@@ -116,6 +120,8 @@ def test_what_runs_is_what_is_written(syntax: object, first: Row, event: Row, le
     term = condition(syntax, BinaryScope("", S, S, iterates=False))  # type: ignore[arg-type]
     end = 10
     start = end - length
-    written = means(term, Environment(Occurrence(event, start, end, ()), first, (), start - gap))
-    runs = holds(condition_of(normalise(replace(term, bound_row))), event, first, (), length + 1, length + gap + 1)
+    begun, ended = start - gap, start - 1
+    written = means(term, Environment(Occurrence(event, start, end, ()), first, (), begun, (ended, ended)))
+    row, bound = timed_row(event, end, start), timed_row(first, ended, begun)
+    runs = holds(condition_of(normalise(replace(term, bound_row))), row, bound, (), length + 1, length + gap + 1)
     assert runs is written

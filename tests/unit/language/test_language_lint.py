@@ -34,6 +34,8 @@ def warnings(
         ("cayuga", "FILTER{DUR < 5 min}(Stock NEXT{$2.n = $1.n} Stock)", "DUR < 300000002 to include them"),
         ("cayuga", "FILTER{DUR < 5}(Stock NEXT{$2.n = $1.n} Stock)", "DUR 5 means 5 microseconds: write a unit"),
         ("cayuga", "Stock NEXT{$2.p > $1.p} Stock", "each event waits here"),
+        ("cayuga", "FILTER{time - start < 5}(Stock NEXT{$2.n = $1.n} Stock)", "23: a gap of 5 means 5 microseconds"),
+        ("sase", "PATTERN SEQ(S a, S b) WHERE strict_contiguity(a, b) {5 > b.time - a.time}", "a gap of 5 means 5 mic"),
         (
             "sase",
             "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {b.x > 3 AND b.x < 2} WITHIN 1 s",
@@ -67,6 +69,9 @@ def test_what_is_warned_of(language: str, query: str, expected: str) -> None:
         ("cayuga", "Stock NEXT{$2.n = $1.n AND $2.p > $1.p} Stock"),
         ("cayuga", "FILTER{DUR < 5 * 60}(Stock NEXT{$2.p > $1.p} Stock)"),
         ("cayuga", "FILTER{name = 'WITHIN 5'}(Stock)"),
+        ("cayuga", "FILTER{time - start < 5 min}(Stock NEXT{$2.n = $1.n} Stock)"),
+        ("cayuga", "FILTER{time - start > 0 AND time - x < 7}(Stock NEXT{$2.n = $1.n} Stock)"),
+        ("cayuga", "FILTER{time - start < 5}(SELECT a AS time, b AS start FROM Stock)"),
         ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {a.x > 5 AND b.x > 10} WITHIN 50 ms"),
         ("ptopss", "FROM S a: x > 3 b: x < 2 MATCH a, b WITHIN 5 min"),
         ("ptopss", "FROM S a: x NOT BETWEEN 3 AND 5 b: x IN (2, 3) AND note IS NULL MATCH a, b WITHIN 5 min"),

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from ....algebra.normal_form import ALWAYS, describe_form
+from ....algebra.timed_stream import untimed
 from ....automaton.automaton import Automaton, describe_arc
 from ....automaton.diagram import Edge, Graph, Node
 from ....automaton.sharing import Forest
+from ....events.event import TIME_NAMES
 from ...directory import Directory
 from ...index.columns import BLOCK
 from ...index.spaces import Space
@@ -105,10 +107,10 @@ def _cost_line(directory: Directory, spaces: list[Space]) -> str:
 
 
 def _space(space: Space, schema_of: SchemaOf) -> str:
-    schema = schema_of(space.stream)
+    schema = schema_of(untimed(space.stream))
     if not space.positions:
         return f"{stream_name(space.stream)}, every event"
-    names = [str(p) if schema is None else schema.names[p] for p in space.positions]
+    names = [str(p) if schema is None else (*schema.names, *TIME_NAMES)[p] for p in space.positions]
     return f"{stream_name(space.stream)} by {', '.join(names)}"
 
 
