@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from pathlib import Path
 
 import pytest
-from doubles.broker_process import PATIENCE_SECONDS, broker_process
+from doubles.broker_process import PATIENCE_SECONDS, broker_process, python_process
 
 from broker.command.shell import perform
 from client import Client, ConnectionLost, DefinitionError, UnknownStream, UnknownSubscription, aio
@@ -132,6 +133,46 @@ def test_the_asyncio_client_does_the_same() -> None:
 
     with broker_process() as broker:
         asyncio.run(story(broker.address))
+
+
+def line(number: int) -> str:
+    return json.dumps({"stream": "S", "time": number, "id": number, "data": {"x": number}}) + "\n"
+
+
+def test_tail_follows_a_stream_through_a_restart_until_it_is_interrupted(tmp_path: Path) -> None:
+    configuration = f'[journal]\npath = "{tmp_path / "data"}"\n'
+    # Whoever runs the tests in the background may have told them to ignore interrupts, and children inherit that.
+    program = """
+        import signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        from broker.command.shell import main
+        sys.argv[1:] = ["tail", "S", "--follow", "--count", "2", "--broker", sys.argv[1]]
+        main()
+    """
+    with broker_process(configuration) as broker, Client(broker.address) as client:
+        client.add_stream("S", {"x": "int"})
+        client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)], ids=[1, 2, 3])
+        with python_process(program, broker.address) as following:
+            assert following.stdout is not None
+            assert following.stderr is not None
+            assert following.stderr.readline() == "following S\n"
+            assert [following.stdout.readline() for _ in range(2)] == [line(2), line(3)]
+            many = range(4, 504)
+            client.publish_batch("S", list(many), [(each,) for each in many], ids=list(many))
+            assert [following.stdout.readline() for _ in many] == [line(each) for each in many]
+            broker.process.kill()
+            broker.process.wait()
+            assert following.stderr.readline() == f"lost the broker at {broker.address}, waiting for it\n"
+            again = f'address = "{broker.address}"\n{configuration}'
+            with broker_process(again), Client(broker.address) as other:
+                other.publish_batch("S", [504], [(504,)], ids=[504])
+                assert following.stderr.readline() == "following S\n"
+                other.publish_batch("S", [505], [(505,)], ids=[505])
+                assert [following.stdout.readline() for _ in range(2)] == [line(504), line(505)]
+                following.send_signal(signal.SIGINT)
+                assert following.communicate(timeout=PATIENCE_SECONDS) == ("", "")
+                assert following.returncode == 130
+                assert other.subscriptions() == []
 
 
 def test_shells_complete_commands(capsys: pytest.CaptureFixture[str]) -> None:
