@@ -11,7 +11,7 @@ import pytest
 from doubles.broker_process import PATIENCE_SECONDS, broker_process, python_process
 
 from broker.command.shell import perform
-from client import Client, ConnectionLost, DefinitionError, UnknownStream, UnknownSubscription, aio
+from client import Client, ConnectionLost, DefinitionError, EventError, UnknownStream, UnknownSubscription, aio
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -173,6 +173,27 @@ def test_tail_follows_a_stream_through_a_restart_until_it_is_interrupted(tmp_pat
                 assert following.communicate(timeout=PATIENCE_SECONDS) == ("", "")
                 assert following.returncode == 130
                 assert other.subscriptions() == []
+
+
+def test_a_broker_keeps_the_unit_of_a_stream_for_all_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = f'[journal]\npath = "{tmp_path / "data"}"\n'
+    with broker_process(journal) as broker, Client(broker.address) as client:
+        client.add_stream("S", {"x": "int"}, time_unit="s")
+        client.publish("S", {"x": 1}, time=1_700_000_000)
+    events = tmp_path / "events.csv"
+    events.write_text("time,x\n1700000002,3\n")
+    with broker_process(journal) as broker, Client(broker.address) as client:
+        monkeypatch.setenv("FORETELL_BROKER", broker.address)
+        assert [each.time_unit for each in client.streams()] == ["s"]
+        assert json.loads(printed(capsys, "streams")[0])["time_unit"] == "s"
+        client.publish("S", {"x": 2}, time=1_700_000_001)
+        assert printed(capsys, "publish", "S", str(events)) == ["1 events published to S"]
+        found = [each.time for each in client.last_events("S", 2)]
+        assert found == [1_700_000_001_000_000, 1_700_000_002_000_000]
+        with pytest.raises(EventError):
+            client.publish("S", {"x": 2}, time=1_700_000_003_000_000)
 
 
 def test_shells_complete_commands(capsys: pytest.CaptureFixture[str]) -> None:
