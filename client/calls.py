@@ -147,7 +147,7 @@ class Calls:
         """Declare a stream."""
         schema = Schema.declare(attributes)
         stream = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle, time_unit)  # type: ignore[arg-type]  # judged there
-        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation, idle)
+        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation, idle, time_unit)
         yield from self._ask(lambda number: replace(request, correlation=number), Done)
         self._session.declared[name] = request
         self._streams[name] = stream
@@ -358,4 +358,6 @@ def _stream(entry: StreamEntry) -> StreamDefinition:
         entry.lateness,
         entry.speculation,
         entry.idle,
+        entry.time_unit,  # type: ignore[arg-type]  # as above
+        entry.added,
     )

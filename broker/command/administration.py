@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,6 @@ from ..events import DefinitionError, UnknownSubscription, suggestion
 from .connection import DEFAULT_BROKER, BrokerOption, connect
 from .listing import JsonOption, show
 from .loading import load_file
-from .results import json_line
 
 _SESSION = ["number", "user", "software", "connected", "subscriptions", "queued", "silent_seconds"]
 _CURSOR = ["name", "subscription", "acknowledged", "last", "backlog", "kept_bytes", "dead_letters", "attached"]
@@ -125,15 +123,3 @@ def delete_stream(
     with connect(broker) as client:
         client.delete_stream(name)
     typer.echo(f"deleted {name}")
-
-
-def tail(
-    stream: Annotated[str, typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False)],
-    count: Annotated[int, typer.Option(metavar="N", min=1, help="How many events; 20 are kept.")] = 10,
-    broker: BrokerOption = DEFAULT_BROKER,
-) -> None:
-    """Print the last events of a stream, the oldest first, as lines that `publish` and `run` read."""
-    with connect(broker) as client:
-        for each in client.last_events(stream, count):
-            line = {"stream": stream, "time": each.time, "id": int(each.id), "data": each.data}
-            sys.stdout.write(json_line(line))

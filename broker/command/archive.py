@@ -84,7 +84,9 @@ class JournalFolder:
                         f"{self.folder}: expected the declaration of the stream {record.stream!r}, which is in the "
                         "journal no more: --streams SUBS.toml says it"
                     )
-                times, rows = list(record.times), [tuple(row) for row in record.rows]
+                width = len(self.streams[record.stream].schema)
+                rows = [(*row, *[None] * (width - len(row))) for row in record.rows]  # attributes may have been added
+                times = list(record.times)
                 starts = times if record.starts is None else list(record.starts)
                 ids = list(record.ids)
                 kept = self._kept(record.stream, ids, seen)
@@ -121,7 +123,7 @@ def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | Non
     Raises StorageErrors and OSError, and DefinitionError if a stream has different declarations at different times.
     """
     from ..storage import Damaged, Folder
-    from ..storage.records import Retracted, StreamDeclared
+    from ..storage.records import AttributeAdded, Retracted, StreamDeclared
     from ..storage.segments import survey
 
     found = survey(Folder(Path(folder)))
@@ -140,11 +142,14 @@ def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | Non
                 record.speculation,
                 record.idle,
             )
-            if streams.setdefault(record.name, declared).schema != declared.schema:
+            if not streams.setdefault(record.name, declared).includes(declared):
                 raise DefinitionError(
                     f"{folder}: stream {record.name!r}: expected the attributes "
                     f"{streams[record.name].schema.declared()}, found {declared.schema.declared()}"
                 )
+        elif isinstance(record, AttributeAdded) and record.stream in streams:
+            if streams[record.stream].schema.position(record.attribute) < 0:
+                streams[record.stream] = streams[record.stream].with_attribute(record.attribute, record.type)
         elif isinstance(record, Retracted):
             gone.update(record.ids)
     withdrawn = _withdrawn(Path(folder), found.position, streams, gone) if gone else {}

@@ -50,5 +50,6 @@ def declare_streams(client: Client, path: Path) -> SubscriptionFile:
                 stream.lateness,
                 stream.speculation,
                 stream.idle,
+                stream.time_unit,
             )
     return file

@@ -24,11 +24,13 @@ def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> 
     """Show the declared streams."""
     with connect(broker) as client:
         found = client.streams()
-    show(
-        ["name", "attributes", "key", "disorder"],
-        [{"name": s.name, "attributes": s.schema.declared(), "key": s.key, "disorder": s.disorder} for s in found],
-        json,
-    )
+    rows: list[dict[str, Any]] = []
+    for s in found:
+        rows.append({"name": s.name, "attributes": s.schema.declared(), "key": s.key, "disorder": s.disorder})
+        if s.time_unit is not None:
+            rows[-1]["time_unit"] = s.time_unit
+    units = ["time_unit"] if any("time_unit" in row for row in rows) else []  # a terminal is narrow
+    show(["name", "attributes", "key", "disorder", *units], rows, json)
 
 
 def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
@@ -101,7 +103,7 @@ def show(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], json: bool) 
     for column in columns:
         table.add_column(column)
     for row in rows:
-        table.add_row(*[Text(_cell(row[column])) for column in columns])
+        table.add_row(*[Text(_cell(row.get(column))) for column in columns])
     Console().print(table)
 
 

@@ -52,7 +52,7 @@ def publish(
         if subscriptions is not None:
             units = {each.name: each.time_unit for each in declare_streams(client, subscriptions).streams}
         definition = stream_named({known.name: known for known in client.streams()}, stream)
-        # Only files know the unit of their times: a broker has microseconds.
+        # Beyond this the times are microseconds, whatever the unit that the file or the broker says.
         reading = Reading({stream: definition}, format, stream, time, time_unit or units.get(stream), bad)
         client.set_time_unit(stream, "us")
         for source in sources(reading, files, sort):

@@ -25,7 +25,6 @@ from .administration import (
     move_cursor,
     replace_subscription,
     sessions,
-    tail,
 )
 from .archive import archive
 from .backtest import backtest
@@ -49,6 +48,7 @@ from .restore import restore
 from .run import run
 from .serve import serve
 from .subscribe import subscribe
+from .tail import tail
 from .top import top
 from .train import train
 from .update import update

@@ -7,7 +7,7 @@ Here: names, schemas, publishers and readers of streams, refusal of circles. Not
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, final
 
 from ..algebra.timed_stream import timed
@@ -102,8 +102,11 @@ class Catalog:
         name = definition.name
         if name in self.published:
             raise DefinitionError(f"stream {name!r}: a subscription publishes a stream of this name already")
-        if not self.streams.setdefault(name, definition).includes(definition):
+        existing = self.streams.setdefault(name, definition)
+        if not existing.includes(definition):
             raise DefinitionError(f"stream {name!r} is declared already, with another definition")
+        if existing.time_unit is None and definition.time_unit is not None:
+            self.streams[name] = replace(existing, time_unit=definition.time_unit)
 
     def add_attribute(self, stream: str, name: str, kind: str) -> StreamDefinition:
         """Add an attribute to a stream; subscriptions read the others. Raises UnknownStream, DefinitionError, also if a

@@ -21,7 +21,7 @@ from ..events.errors import (
 )
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
-from ..events.time_unit import instant_of, instants_of
+from ..events.time_unit import TimeUnit, instant_of, instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
@@ -84,10 +84,13 @@ class Engine(EngineView):
         lateness: int | None = None,
         speculation: int | None = None,
         idle: int | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> None:
         """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
-        engine has no clock, and only keeps `idle`. Raises DefinitionError."""
-        self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
+        engine has no clock and takes microseconds, and only keeps `idle` and the first `time_unit`. Raises
+        DefinitionError."""
+        schema = Schema.declare(attributes)
+        self.declare(StreamDefinition(name, schema, key, disorder, lateness, speculation, idle, time_unit))
 
     def add_attribute(self, stream: str, name: str, type: str) -> None:
         """Add an attribute that may be null, such as `int?`, to a stream. Subscriptions go on as they are; later texts

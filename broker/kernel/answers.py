@@ -81,6 +81,7 @@ def stream_definition(request: AddStream) -> StreamDefinition:
         request.lateness,
         request.speculation,
         request.idle,
+        request.time_unit,  # type: ignore[arg-type]  # judged there, too
     )
 
 
@@ -103,6 +104,8 @@ def stream_entry(stream: StreamDefinition) -> StreamEntry:
         stream.lateness,
         stream.speculation,
         stream.idle,
+        stream.time_unit,
+        stream.added,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..automaton.diagram import Graph
-from ..events import Disorder, StreamDefinition
+from ..events import Disorder, StreamDefinition, TimeUnit
 from ..language.subscription import SubscriptionDefinition
 
 
@@ -54,6 +54,7 @@ class EnginePort(Protocol):
         lateness: int | None = None,
         speculation: int | None = None,
         idle: int | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> Any: ...
 
     def add_attribute(self, stream: str, name: str, type: str) -> None:

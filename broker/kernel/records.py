@@ -24,6 +24,7 @@ class StreamDeclared:
     lateness: int | None
     speculation: int | None
     idle: int | None = None
+    time_unit: str | None = None
 
 
 @final

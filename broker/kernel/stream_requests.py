@@ -57,10 +57,15 @@ class StreamRequests:
                 raise LimitExceeded(f"streams: this broker accepts at most {self.limits.streams:,} streams")
             attributes = wanted.schema.declared()
             order = wanted.disorder, wanted.lateness, wanted.speculation, wanted.idle
-            engine.add_stream(wanted.name, attributes, wanted.key, *order)
-            self._record(StreamDeclared(wanted.name, attributes, wanted.key, *order))
+            engine.add_stream(wanted.name, attributes, wanted.key, *order, wanted.time_unit)
+            self._record(StreamDeclared(wanted.name, attributes, wanted.key, *order, wanted.time_unit))
         elif not existing.includes(wanted):
             raise contradiction(existing, wanted)
+        elif existing.time_unit is None and wanted.time_unit is not None and user.may("declare", wanted.name):
+            declared = existing.schema.declared()
+            order = existing.disorder, existing.lateness, existing.speculation, existing.idle
+            engine.add_stream(existing.name, declared, existing.key, *order, wanted.time_unit)
+            self._record(StreamDeclared(existing.name, declared, existing.key, *order, wanted.time_unit))
         return [Send(key, Done(request.correlation))]
 
     def delete(self, user: User, name: str) -> Iterable[EngineResult]:

@@ -87,11 +87,12 @@ def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Itera
     engine = state.engine
     for stream in wanted.streams.values():
         existing = engine.streams.get(stream.name)
+        declared = StreamDeclared(
+            stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation,
+            stream.idle, stream.time_unit,
+        )  # fmt: skip
         if existing is None:
-            yield StreamDeclared(
-                stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation,
-                stream.idle,
-            )  # fmt: skip
+            yield declared
             continue
         for attribute, kind in list(stream.schema.declared().items())[len(existing.schema) :]:
             if not existing.extends_to(stream):
@@ -99,6 +100,8 @@ def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Itera
             yield AttributeAdded(stream.name, attribute, kind)
         if not engine.streams[stream.name].includes(stream):
             raise DefinitionError(f"stream {stream.name!r} has another definition in the journal, and cannot change")
+        if existing.time_unit is None and stream.time_unit is not None:
+            yield declared
     for one in wanted.subscriptions.values():
         known = engine.subscriptions.get(one.name)
         if known == one:

@@ -12,7 +12,7 @@ import msgpack
 
 from ..engine import Engine
 from ..engine.snapshot import is_older
-from ..events import DefinitionError, Disorder
+from ..events import DefinitionError, Disorder, TimeUnit
 from ..forecast.model_file import read_model
 from ..kernel import Cursors, Receipts, Record, Sources, wires
 from ..kernel.records import (
@@ -80,7 +80,8 @@ class ReplicatedState:
                 self.receipts.clocked[stream] = clocked
             case StreamDeclared():
                 order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
-                engine.add_stream(record.name, record.attributes, record.key, *order)
+                unit = cast("TimeUnit | None", record.time_unit)
+                engine.add_stream(record.name, record.attributes, record.key, *order, unit)
             case AttributeAdded():
                 engine.add_attribute(record.stream, record.attribute, record.type)
             case StreamRemoved(name):

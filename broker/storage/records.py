@@ -103,6 +103,10 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     22: (SubscriptionReplaced, (_TEXT, _TEXT, _TEXT, (bool,))),
     23: (StreamRemoved, (_TEXT,)),
     24: (AttributeAdded, (_TEXT, _TEXT, _TEXT)),
+    25: (
+        StreamDeclared,
+        (_TEXT, _MAP, _TEXT_OR_NONE, _TEXT, _NUMBER_OR_NONE, _NUMBER_OR_NONE, _NUMBER_OR_NONE, _TEXT_OR_NONE),
+    ),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
 fields is another kind, and the earlier kind is read with defaults for them."""

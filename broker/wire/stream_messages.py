@@ -19,7 +19,8 @@ from .session_messages import Done
 @final
 @dataclass(frozen=True, slots=True)
 class AddStream:
-    """Declare a stream; `lateness`, `speculation` and `idle` are in microseconds. Answered by Done."""
+    """Declare a stream; `lateness`, `speculation` and `idle` are in microseconds. The broker keeps `time_unit`, that of
+    times as programs write them, for other clients. Answered by Done."""
 
     correlation: int
     name: str
@@ -29,6 +30,7 @@ class AddStream:
     lateness: int | None
     speculation: int | None
     idle: int | None = None
+    time_unit: str | None = None
 
 
 @final
@@ -90,7 +92,7 @@ class Publish:
 @final
 @dataclass(frozen=True, slots=True)
 class StreamEntry:
-    """A declared stream. Part of Streams."""
+    """A declared stream; the last `added` attributes came later. Part of Streams."""
 
     name: str
     attributes: dict[str, str]
@@ -99,6 +101,8 @@ class StreamEntry:
     lateness: int | None
     speculation: int | None
     idle: int | None = None
+    time_unit: str | None = None
+    added: int = 0
 
 
 @final
@@ -153,7 +157,7 @@ class Published:
 
 _NAMED: Final = s.optional(s.NAME)
 _MICROSECONDS: Final = s.optional(s.COUNT)
-_STREAM: Final = (s.NAME, s.NAMES, _NAMED, s.NAME, _MICROSECONDS, _MICROSECONDS, _MICROSECONDS)
+_STREAM: Final = (s.NAME, s.NAMES, _NAMED, s.NAME, _MICROSECONDS, _MICROSECONDS, _MICROSECONDS, _NAMED)
 
 ROWS: Final = (
     MessageRow(4, AddStream, _STREAM, answer=Done, when_full="refuse"),
@@ -179,9 +183,12 @@ ROWS: Final = (
     MessageRow(
         37,
         Streams,
-        (s.records(*_STREAM), s.FLAG),
+        (s.records(*_STREAM, s.COUNT), s.FLAG),
         part=(1, StreamEntry),
-        means="each with the fields of `AddStream`; with `more`, ask again, after the last one",
+        means=(
+            "each with the fields of `AddStream` and how many of its last attributes came later; with `more`, ask "
+            "again, after the last one"
+        ),
     ),
     MessageRow(
         42,

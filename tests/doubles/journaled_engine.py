@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from broker.engine import Engine
 from broker.engine.snapshot import is_older
-from broker.events import Disorder
+from broker.events import Disorder, TimeUnit
 from broker.storage.engine_digest import engine_digest
 from broker.storage.records import (
     BatchTaken,
@@ -31,7 +31,8 @@ class JournaledEngine:
         match record:
             case StreamDeclared():
                 order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
-                self.engine.add_stream(record.name, record.attributes, record.key, *order)
+                unit = cast("TimeUnit | None", record.time_unit)
+                self.engine.add_stream(record.name, record.attributes, record.key, *order, unit)
             case SubscriptionAdded():
                 self.engine.subscribe(
                     record.name,

@@ -21,6 +21,7 @@ from broker.events import (
     QueryError,
     Schema,
     StreamDefinition,
+    TimeUnit,
     UnknownStream,
     UnknownSubscription,
     Unsupported,
@@ -94,9 +95,10 @@ class SmallEngine:
         lateness: int | None = None,
         speculation: int | None = None,
         idle: int | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> None:
         schema = Schema.declare(attributes)
-        self.streams[name] = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle)
+        self.streams[name] = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle, time_unit)
 
     def add_attribute(self, stream: str, name: str, type: str) -> None:
         if stream not in self.streams:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from pathlib import Path
 
 import pytest
-from doubles.broker_process import PATIENCE_SECONDS, broker_process
+from doubles.broker_process import PATIENCE_SECONDS, broker_process, python_process
 
 from broker.command.shell import perform
-from client import Client, ConnectionLost, DefinitionError, UnknownStream, UnknownSubscription, aio
+from client import Client, ConnectionLost, DefinitionError, EventError, UnknownStream, UnknownSubscription, aio
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -132,6 +133,67 @@ def test_the_asyncio_client_does_the_same() -> None:
 
     with broker_process() as broker:
         asyncio.run(story(broker.address))
+
+
+def line(number: int) -> str:
+    return json.dumps({"stream": "S", "time": number, "id": number, "data": {"x": number}}) + "\n"
+
+
+def test_tail_follows_a_stream_through_a_restart_until_it_is_interrupted(tmp_path: Path) -> None:
+    configuration = f'[journal]\npath = "{tmp_path / "data"}"\n'
+    # Whoever runs the tests in the background may have told them to ignore interrupts, and children inherit that.
+    program = """
+        import signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        from broker.command.shell import main
+        sys.argv[1:] = ["tail", "S", "--follow", "--count", "2", "--broker", sys.argv[1]]
+        main()
+    """
+    with broker_process(configuration) as broker, Client(broker.address) as client:
+        client.add_stream("S", {"x": "int"})
+        client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)], ids=[1, 2, 3])
+        with python_process(program, broker.address) as following:
+            assert following.stdout is not None
+            assert following.stderr is not None
+            assert following.stderr.readline() == "following S\n"
+            assert [following.stdout.readline() for _ in range(2)] == [line(2), line(3)]
+            many = range(4, 504)
+            client.publish_batch("S", list(many), [(each,) for each in many], ids=list(many))
+            assert [following.stdout.readline() for _ in many] == [line(each) for each in many]
+            broker.process.kill()
+            broker.process.wait()
+            assert following.stderr.readline() == f"lost the broker at {broker.address}, waiting for it\n"
+            again = f'address = "{broker.address}"\n{configuration}'
+            with broker_process(again), Client(broker.address) as other:
+                other.publish_batch("S", [504], [(504,)], ids=[504])
+                assert following.stderr.readline() == "following S\n"
+                other.publish_batch("S", [505], [(505,)], ids=[505])
+                assert [following.stdout.readline() for _ in range(2)] == [line(504), line(505)]
+                following.send_signal(signal.SIGINT)
+                assert following.communicate(timeout=PATIENCE_SECONDS) == ("", "")
+                assert following.returncode == 130
+                assert other.subscriptions() == []
+
+
+def test_a_broker_keeps_the_unit_of_a_stream_for_all_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = f'[journal]\npath = "{tmp_path / "data"}"\n'
+    with broker_process(journal) as broker, Client(broker.address) as client:
+        client.add_stream("S", {"x": "int"}, time_unit="s")
+        client.publish("S", {"x": 1}, time=1_700_000_000)
+    events = tmp_path / "events.csv"
+    events.write_text("time,x\n1700000002,3\n")
+    with broker_process(journal) as broker, Client(broker.address) as client:
+        monkeypatch.setenv("FORETELL_BROKER", broker.address)
+        assert [each.time_unit for each in client.streams()] == ["s"]
+        assert json.loads(printed(capsys, "streams")[0])["time_unit"] == "s"
+        client.publish("S", {"x": 2}, time=1_700_000_001)
+        assert printed(capsys, "publish", "S", str(events)) == ["1 events published to S"]
+        found = [each.time for each in client.last_events("S", 2)]
+        assert found == [1_700_000_001_000_000, 1_700_000_002_000_000]
+        with pytest.raises(EventError):
+            client.publish("S", {"x": 2}, time=1_700_000_003_000_000)
 
 
 def test_shells_complete_commands(capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,6 +100,7 @@ OPERATOR = {OPS: User("ops", ("*",), ("*",), ("*",), ("*",), True)}
 NAMES = st.sampled_from(["a", "b"])
 POSITIONS = st.integers(0, 8)
 ATTRIBUTES = st.sampled_from([{"price": "int"}, {"price": "int", "more": "int?"}])
+UNIT = st.sampled_from([None, "s", "ms"])
 READ = st.sampled_from(["Stock", "Extra", "A", "B"])
 LATE = st.sampled_from([2, 1_000])
 
@@ -114,6 +115,10 @@ def replaces(name: str, reads: str, publishes: str, keep_runs: bool) -> Administ
     query = f"SELECT * FROM FILTER{{price > 2}}({reads}) PUBLISH {publishes}"
     details = {"language": "", "query": query, "keep_runs": keep_runs}
     return Administer(10, "replace-subscription", name, None, details)
+
+
+def declares(attributes: dict[str, str], lateness: int, unit: str | None) -> AddStream:
+    return AddStream(11, "Extra", attributes, None, "buffer", lateness, None, None, unit)
 
 
 def widens(stream: str, attribute: str) -> Administer:
@@ -132,7 +137,7 @@ requests = st.one_of(
     st.builds(Settle, st.just(7), NAMES, POSITIONS.map(lambda each: (each,)), st.booleans()),
     st.builds(Administer, st.just(8), st.just("move-cursor"), NAMES, POSITIONS),
     st.builds(Administer, st.just(9), st.just("delete-subscription"), NAMES),
-    st.builds(AddStream, st.just(11), st.just("Extra"), ATTRIBUTES, st.none(), st.just("buffer"), LATE, st.none()),
+    st.builds(declares, ATTRIBUTES, LATE, UNIT),
     st.builds(Administer, st.just(12), st.just("delete-stream"), st.sampled_from(["Extra", "Stock", "A"])),
     st.builds(widens, st.sampled_from(["Extra", "Stock", "A"]), st.sampled_from(["more", "y"])),
     st.builds(replaces, NAMES, READ, st.sampled_from(["A", "B", "C"]), st.booleans()),

@@ -91,9 +91,10 @@ def _several(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[obj
     return st.lists(strategy, max_size=3).map(tuple)
 
 
-_stream_fields = (texts, _attributes, _optional_text, texts, _optional_count, _optional_count, _optional_count)
+_durations = (_optional_count, _optional_count, _optional_count)
+_stream_fields = (texts, _attributes, _optional_text, texts, *_durations, _optional_text)
 _refusals = _several(st.builds(Refusal, counts, texts, texts))
-_streams = _several(st.builds(StreamEntry, *_stream_fields))
+_streams = _several(st.builds(StreamEntry, *_stream_fields, counts))
 _texts = _several(texts)
 _updates = _several(st.tuples(_texts, _texts, integers, integers))
 _subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts, options, counts, _updates))

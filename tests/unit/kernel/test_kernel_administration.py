@@ -25,6 +25,7 @@ from broker.wire import (
     Administer,
     Busy,
     Closing,
+    DescribeStream,
     Done,
     Ended,
     Failure,
@@ -34,6 +35,7 @@ from broker.wire import (
     Notifications,
     Publish,
     Refuse,
+    Streams,
     Subscribe,
     Subscribed,
     Unsubscribe,
@@ -318,6 +320,20 @@ def test_an_added_attribute_is_null_in_earlier_events_and_for_those_who_do_not_k
         again = AddStream(2, "S", attributes, None, "arrival", None, None)
         assert rig.ask(again, OPS) == Done(2), "programs that know it and programs that do not"
     assert rig.refusal(AddStream(2, "S", {}, None, "arrival", None, None), OPS)[0] == "definition"
+
+
+def test_a_stream_keeps_the_first_unit_of_time_that_is_declared() -> None:
+    rig = operated()
+
+    def declared(unit: str | None) -> str | None:
+        assert rig.ask(AddStream(2, "S", {"x": "int"}, None, "arrival", None, None, None, unit), OPS) == Done(2)
+        page = rig.ask(DescribeStream(3, "S"), OPS)
+        assert isinstance(page, Streams)
+        return page.entries[0].time_unit
+
+    assert [declared(unit) for unit in (None, "ms", None, "s")] == [None, "ms", "ms", "ms"]
+    wrong = AddStream(2, "T", {"x": "int"}, None, "arrival", None, None, None, "sec")
+    assert "time_unit: expected s, ms, us, ns or iso, found string 'sec'" in rig.refusal(wrong, OPS)[1]
 
 
 def test_who_may_declare_a_stream_may_add_to_it() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -183,13 +184,22 @@ def test_a_configuration_may_add_attributes_that_may_be_null(tmp_path: Path) -> 
     store.close()
     longer = Engine()
     longer.add_stream("S", {**history.engine.streams["S"].schema.declared(), "y": "int?", "z": "string?"})
-    for expected in (2, 0):
+    longer.add_stream("T", {"x": "int"}, time_unit="ms")
+    for expected in (3, 0):
         store, history, recovery = opened(journalling(tmp_path / "data"), longer, None, 0)
         assert store.journal.position == recovery.replayed + expected, "a record for each attribute, once"
         assert history.engine.streams["S"].schema == longer.streams["S"].schema
+        assert history.engine.streams["T"].time_unit == "ms"
         assert list(history.engine.subscriptions) == [next(iter(wanted(PAIRS).subscriptions))]
         store.close()
     opened(journalling(tmp_path / "data"), wanted(PAIRS), None, 0)[0].close()  # it may know less again
+    unit = wanted(PAIRS)
+    unit.catalog.streams["S"] = replace(unit.streams["S"], time_unit="s")
+    for expected in (1, 0):
+        store, history, recovery = opened(journalling(tmp_path / "data"), unit, None, 0)
+        assert store.journal.position == recovery.replayed + expected
+        assert (history.engine.streams["S"].time_unit, history.engine.streams["S"].added) == ("s", 2)
+        store.close()
     other = Engine()
     other.add_stream("S", {**history.engine.streams["S"].schema.declared(), "w": "int"})
     with pytest.raises(DefinitionError, match="stream 'S' has another definition in the journal"):

@@ -76,6 +76,7 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
         st.none() | INTEGERS,
         st.none() | INTEGERS,
         st.none() | INTEGERS,
+        TEXT_OR_NONE,
     ),
     st.builds(
         SubscriptionAdded,
