@@ -30,7 +30,7 @@ def refusal(text: str) -> QueryError:
         ("PATTERN SEQ((S a | ~(S b)))", "line 1, column 20: expected a stream, found '~'"),
         ("PATTERN SEQ((S a | S* b[]))", "column 20: expected an element that cannot be absent among alternatives; (A"),
         ("PATTERN SEQ((S a | S a))", "line 1, column 22: expected each variable once, found a second 'a'"),
-        (f"{SEQUENCE}{{ b.x = 1 | b.x = 2 }}", "line 3, column 11: expected a unit of time, an arithmetic operator, AND"),
+        (f"{SEQUENCE}{{ b.x = 1 | b.x = 2 }}", "line 3, column 11: expected a unit of time, an arithmetic operator"),
         (f"{SEQUENCE}{{ b.x = 1 | b.x = 2 }}", "did you mean 'OR'?"),
         ("PATTERN SEQ(S? a[])", "line 1, column 17: expected ',' or ')', found '['"),
         ("PATTERN SEQ(S{} a[])", "line 1, column 15: expected a number, found '}'"),
