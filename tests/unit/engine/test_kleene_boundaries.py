@@ -54,3 +54,18 @@ def test_what_trails_is_awaited_to_the_last_event_of_that_time() -> None:
     begun = [("S", 1, 0), ("S", 2, 0), ("S", 3, 1), ("S", 7, 0)]
     assert lineages(query, [*begun, ("T", 7, 0)]) == [[1, 3]]
     assert lineages(query, [*begun, ("T", 8, 0)]) == [[1, 3], [2, 3]]
+
+
+@pytest.mark.parametrize("sign", ["<", ">"])
+@pytest.mark.parametrize("nulls", [1, 2])
+def test_a_null_that_begins_a_match_hides_no_earlier_one(sign: str, nulls: int) -> None:
+    """Runs that ask for a new highest or lowest value are a stack, in whose order a null has no place."""
+    engine = Engine()
+    engine.add_stream("S", {"w": "float?"})
+    query = f"PATTERN SEQ(S+ a[]) WHERE skip_till_next_match(a[]) {{ a[i].w {sign} a[i-1].w }} WITHIN 9"
+    engine.subscribe("q", "sase", query, lineage=True)
+    assert any("stacks of equal runs" in line for line in engine.explain())
+    values = [2.0, *[None] * nulls, 1.0 if sign == "<" else 3.0]
+    found = [m.lineage for at, w in enumerate(values, 1) for m in engine.publish("S", [at], [(w,)], [at])]
+    assert [1, len(values)] in found
+    engine.check_invariants()

@@ -69,6 +69,8 @@ class KleeneMachine(Executor):
         self.ranged: FactorFamily | None = None  # the family, if it has several members
         self.begun = False
         self.stacked = measures is not None and chosen.merging and monotone(plan.automaton, measures)
+        if self.stacked and self.measures is not None:
+            self.measures.take[0].ordered = True
         shares = self.measures is None and chosen.buffer and shares_pasts(plan.automaton)
         self.recalls: Recalls | None = Recalls(plan) if shares else None
         self.cells: dict[Key, RunCell] = {}

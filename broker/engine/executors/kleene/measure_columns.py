@@ -60,6 +60,7 @@ class MeasureReader:
                 self.position, self.plain = position, True
         self.scaled = factor is not None
         self.factor = float(factor) if factor is not None else 1.0
+        self.ordered = False  # a null has no place among ordered values
         self.raw = False  # a family multiplies by many factors itself
         self.level = NULL
         self.value = NULL
@@ -90,7 +91,7 @@ class MeasureReader:
             if type(value) is float:
                 self.value = value
             else:
-                if value is None and self.kind >= AVERAGE:
+                if value is None and (self.ordered or self.kind >= AVERAGE):
                     self.odd = True
                 self.value = self._number(value, self.limit)
         else:
