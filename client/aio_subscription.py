@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 @final
 class Subscription:
-    """The notifications of one subscription, in order. An async context manager and an async iterator."""
+    """The notifications of one subscription, in order. An async context manager and an async iterator.
 
-    __slots__ = ("_client", "_closed", "attached", "durability", "name")
+    `attached`, `durability` and `warnings` are those of the blocking client.
+    """
+
+    __slots__ = ("_client", "_closed", "attached", "durability", "name", "warnings")
 
     def __init__(self, client: Client, name: str, answer: Subscribed) -> None:
         self._client = client
@@ -25,6 +28,7 @@ class Subscription:
         self.name = name
         self.attached = answer.attached
         self.durability = answer.durability
+        self.warnings = tuple(answer.warnings)
 
     async def next(self, timeout: float | None = None) -> Notification | None:
         """The next notification; None after `timeout` seconds, and once closed. Raises ConnectionLost, SlowConsumer."""

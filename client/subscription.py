@@ -30,10 +30,11 @@ class Subscription:
     """The notifications of one subscription, in order. A context manager that unsubscribes, and a blocking iterator.
 
     `attached`: the subscription existed in the broker already, so matches may contain earlier events. `durability`:
-    what the cursor of a durable subscription survives, as in a receipt; None for others.
+    what the cursor of a durable subscription survives, as in a receipt; None for others. `warnings`: what is right in
+    its text, but probably not meant, each with its line and column; none from `subscribe_many`.
     """
 
-    __slots__ = ("_closed", "_source", "attached", "durability", "name")
+    __slots__ = ("_closed", "_source", "attached", "durability", "name", "warnings")
 
     def __init__(self, source: Source, name: str, answer: Subscribed) -> None:
         self._source = source
@@ -41,6 +42,7 @@ class Subscription:
         self.name = name
         self.attached = answer.attached
         self.durability = answer.durability
+        self.warnings = tuple(answer.warnings)
 
     def next(self, timeout: float | None = None) -> Notification | None:
         """The next notification; waits without limit, or for `timeout` seconds and then returns None.

@@ -109,7 +109,6 @@ def checked(path: Path) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
 def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str]:
     """What a subscription reads and publishes, and what is probably not meant."""
     from ..engine.languages.table import language_of
-    from ..language.lint import lint
 
     definition = engine.subscriptions[name]
     language = language_of(definition)
@@ -120,11 +119,8 @@ def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str
     yield f"ok {name}: {language.name}, reads {', '.join(reads)}{publishing}{hidden}"
     if hidden and syntax.publish is None:
         yield f"warning {name}: hidden has no results, as it publishes no stream"
-    schemas = [engine.streams[stream].schema for stream in reads if stream in engine.streams]
-    nullable = {attribute.name for schema in schemas for attribute in schema.attributes if attribute.nullable}
-    required = {name for schema in schemas for name in schema.names} - nullable
-    for warned in lint(definition.query, syntax, nullable, required):
-        yield f"warning {name}: {escaped(str(warned))}"
+    for warned in engine.warnings(definition.query, definition.language):
+        yield f"warning {name}: {escaped(warned)}"
     plan = engine.catalog.subscriptions[name].machine
     for advice in [] if plan is None else plan.advice():
         yield f"   {name}: {advice}"

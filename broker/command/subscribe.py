@@ -13,7 +13,7 @@ import typer
 from ..events import DefinitionError, UnknownSubscription, suggestion
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import Report, Results
-from .complaint import placed
+from .complaint import one_line, placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .result_files import TimesAs
 from .results import json_line, with_iso_times
@@ -75,6 +75,8 @@ def subscribe(
         connect(broker) as client,
         _subscription(client, name, language, query, lineage, report, results, file, cursor, policy) as subscription,
     ):
+        for warning in subscription.warnings:
+            print(f"foretell: warning: {one_line(warning)}", file=sys.stderr)
         # A script that publishes next waits for this line.
         print(f"subscribed to {name}", file=sys.stderr, flush=True)
         deadline = None if timeout is None else time.monotonic() + timeout

@@ -17,6 +17,7 @@ from ..events.nearest import suggestion
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..forecast.model_file import Model
+from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
 from .catalog import Catalog, Definitions
 from .disorder.reordering import Reordering
@@ -28,6 +29,7 @@ from .forecasts.subscription import PredictiveSubscription
 from .program import Program
 from .punctuation import newest
 from .subscriber import Subscriber
+from .warning import warnings_of
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
@@ -101,6 +103,10 @@ class EngineView:
         UnknownSubscription, and Unsupported if the executor keeps none."""
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
+
+    def warnings(self, query: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
+        """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing."""
+        return list(map(str, warnings_of(self.catalog, SubscriptionDefinition("warned", language, query))))
 
     def diagram(self) -> Graph:
         """The merged automata, as data for a diagram."""

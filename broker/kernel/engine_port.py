@@ -143,6 +143,10 @@ class EnginePort(Protocol):
         """Set `now` back to a time, and begin all subscriptions that read the stream anew; their last results."""
         ...
 
+    def warnings(self, query: str, language: str) -> list[str]:
+        """What is right in a text, but probably not meant; each with its place."""
+        ...
+
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> EngineAnswer:
         """The probability of the next match of a key. It changes nothing."""
         ...

@@ -7,6 +7,7 @@ may have lost its connection unnoticed is probed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Final, final
 
 from ..events import DefinitionError, ForetellError, LimitExceeded, UnknownSubscription, suggestion
@@ -48,6 +49,12 @@ MEMORY: Final = "memory"
 
 DELETED: Final = "deleted"
 """Ends a delivery in the place of a limit: its subscription was deleted."""
+
+WARNINGS_MAX: Final = 20
+"""Warnings on the text of a subscription that an answer has, the first ones."""
+
+WARNING_CHARACTERS_MAX: Final = 500
+"""Characters of such a warning; the rest is cut."""
 
 SLOW: Final = "slow"
 """The code of Ended for a subscription whose reader was too slow."""
@@ -108,7 +115,12 @@ class Subscribing:
             return self._resume(key, session, request, received, now)
         self._check_open()
         check_deadline(request.deadline, now)
-        return self._attach(key, session, request, now)
+        answer, *due = self._attach(key, session, request, now)
+        if request.query is not None and isinstance(answer.message, Subscribed):
+            warnings = self._engine.warnings(request.query, request.language)[:WARNINGS_MAX]
+            cut = tuple([warning[:WARNING_CHARACTERS_MAX] for warning in warnings])
+            answer.message = replace(answer.message, warnings=cut)
+        return [answer, *due]
 
     def _subscribe_many(self, key: bytes, session: Session, request: SubscribeMany, now: int) -> list[Send]:
         """Attach to each that is allowed; the answer, and the notifications due. Nothing of one that is refused stays.

@@ -129,6 +129,8 @@ class Subscribed:
 
     With a cursor: `durability`, what kept results and acknowledgements survive, as in Published; `position`, that of
     the first result that is sent or reported as missing; `incarnation`, which distinguishes cursors of the same name.
+
+    `warnings`: what is right in the text of the request, but probably not meant, each with its line and column.
     """
 
     correlation: int
@@ -138,6 +140,7 @@ class Subscribed:
     durability: str | None = None
     position: int | None = None
     incarnation: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @final
@@ -295,10 +298,10 @@ ROWS: Final = (
     MessageRow(
         36,
         Subscribed,
-        (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT), s.optional(s.COUNT)),
+        (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT), s.optional(s.COUNT), s.TEXTS),
         means=(
             "whether it existed before; whether this session had it; of a [cursor](#cursors), what it survives, "
-            "the position of the first result sent or missing, and its incarnation"
+            "the position of the first result sent or missing, and its incarnation; and warnings on the text"
         ),
     ),
     MessageRow(

@@ -85,6 +85,7 @@ class SmallEngine:
         self.taken: list[int] = []
         self.of: dict[int, str] = {}  # the stream of each event that is not withdrawn
         self.failures: list[Any] = []
+        self.warned: list[str] = []  # a test says what is warned of
 
     def add_stream(
         self,
@@ -242,6 +243,9 @@ class SmallEngine:
 
     def updates(self, name: str) -> list[tuple[tuple[str, ...], tuple[str, ...], int, int]]:
         return self.updated.get(name, [])
+
+    def warnings(self, query: str, language: str) -> list[str]:
+        return self.warned
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> SmallAnswer:
         if name not in self.subscriptions:

@@ -196,6 +196,27 @@ def test_a_broker_keeps_the_unit_of_a_stream_for_all_programs(
             client.publish("S", {"x": 2}, time=1_700_000_003_000_000)
 
 
+def test_warnings_on_a_text_reach_both_clients_and_the_shell(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    odd, warning = "FILTER{x > 5 AND x > 3}(S)", "line 1, column 20: x > 3 is always true beside x > 5"
+
+    async def story(address: str) -> None:
+        async with aio.Client(address) as client:
+            assert (await client.subscribe("odd", "cel", odd)).warnings == (warning,)
+
+    with broker_process() as broker, Client(broker.address) as client:
+        monkeypatch.setenv("FORETELL_BROKER", broker.address)
+        client.add_stream("S", {"x": "int?"})
+        assert client.subscribe("odd", "cel", odd).warnings == (warning,)
+        assert client.subscribe("plain", "cel", "FILTER{x > 5}(S)").warnings == ()
+        assert client.subscribe("null", "cel", "FILTER{x = x}(S)").warnings == ()
+        asyncio.run(story(broker.address))
+        assert perform(["subscribe", "odd", "--query", odd, "--timeout", "0"]) == 0
+        assert capsys.readouterr().err.splitlines() == [f"foretell: warning: {warning}", "subscribed to odd"]
+    assert not recwarn.list
+
+
 def test_shells_complete_commands(capsys: pytest.CaptureFixture[str]) -> None:
     for shell in ("bash", "zsh", "fish"):
         assert "_FORETELL_COMPLETE" in "\n".join(printed(capsys, "completion", shell))

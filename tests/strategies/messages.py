@@ -178,9 +178,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Done, counts),
     st.builds(Pong, counts),
     st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals, texts),
-    st.builds(
-        Subscribed, counts, texts, st.booleans(), st.booleans(), _optional_text, _optional_count, _optional_count
-    ),
+    st.builds(Subscribed, counts, texts, st.booleans(), st.booleans(), _optional_text, *[_optional_count] * 2, _texts),
     st.builds(Streams, counts, _streams, st.booleans()),
     st.builds(Subscriptions, counts, _subscriptions, st.booleans()),
     st.builds(StatisticsReport, counts, options),

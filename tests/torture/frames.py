@@ -118,7 +118,7 @@ SAID: Final[tuple[Message, ...]] = (
     Done(12),
     Pong(13),
     Published(5, 2, 3, 1, (Refusal(1, "late", "expected a time of 3 or later, found 2"),)),
-    Subscribed(6, "a", True, False, "always", 5, 2),
+    Subscribed(6, "a", True, False, "always", 5, 2, ("line 1, column 5: x = x is always true",)),
     Streams(9, (StreamEntry("S", _SCHEMA, "name", "arrival", None, 5, 9),), False),
     Subscriptions(
         10,

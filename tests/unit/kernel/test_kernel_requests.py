@@ -7,6 +7,7 @@ from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
 from doubles.small_engine import SmallEngine
 
 from broker.kernel import Gone, Kernel, Limits, Received, Send, Stop, Tick, Undecodable
+from broker.kernel.subscribing import WARNING_CHARACTERS_MAX, WARNINGS_MAX
 from broker.wire import (
     VERSION,
     AddStream,
@@ -403,3 +404,16 @@ def test_the_end_tells_what_was_not_delivered(rig: Rig) -> None:
     }
     assert closing == Send(ANN, Closing(0, "the broker is stopping"))
     assert other == Send(BEN, Closing(0, "the broker is stopping"))
+
+
+def test_the_answer_has_the_warnings_on_the_text_of_the_request(rig: Rig) -> None:
+    for name, query, warned, expected in (
+        ("one", "every S", [], ()),
+        ("two", "every S", ["line 1, column 1: so"], ("line 1, column 1: so",)),
+        ("two", None, ["so"], ()),
+        ("three", "every S", ["x" * 1_000] * 100, ("x" * WARNING_CHARACTERS_MAX,) * WARNINGS_MAX),
+    ):
+        rig.engine.warned = warned
+        answer = rig.ask(subscribe(name, query), BEN if query is None else ANN)
+        assert isinstance(answer, Subscribed)
+        assert answer.warnings == expected
