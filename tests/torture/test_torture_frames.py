@@ -17,7 +17,7 @@ FRAMES = 200 * settings().max_examples
 
 
 def test_each_message_is_said_and_comes_back() -> None:
-    assert [type(message) for message in SAID] == [row.message for row in TABLE.values()]
+    assert list(dict.fromkeys(map(type, SAID))) == [row.message for row in TABLE.values()]
     for message in SAID:
         same: Message = decode(encode(message))
         assert same == message
