@@ -9,14 +9,17 @@ from broker.engine.snapshot import is_older
 from broker.events import Disorder, TimeUnit
 from broker.storage.engine_digest import engine_digest
 from broker.storage.records import (
+    AttributeAdded,
     BatchTaken,
     Punctuated,
     Record,
     Retracted,
     StreamClocked,
     StreamDeclared,
+    StreamRemoved,
     SubscriptionAdded,
     SubscriptionRemoved,
+    SubscriptionReplaced,
     TimeWasReset,
     Updated,
 )
@@ -45,6 +48,13 @@ class JournaledEngine:
                 )
             case SubscriptionRemoved(name):
                 self.engine.unsubscribe(name)
+            case SubscriptionReplaced(name):
+                told = self.engine.replace(name, record.query, record.language, record.keep_runs)
+                self.lines[position] = [result.line() for result in told]
+            case AttributeAdded():
+                self.engine.add_attribute(record.stream, record.attribute, record.type)
+            case StreamRemoved(name):
+                self.lines[position] = [result.line() for result in self.engine.remove_stream(name)]
             case BatchTaken():
                 rows = [tuple(row) for row in record.rows]
                 results = self.engine.publish(record.stream, record.times, rows, record.ids, record.starts)

@@ -37,6 +37,7 @@ from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.constructions.windows import classes, determinisation, marked
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
+from broker.command import contributing, scanning, sorting
 from broker.engine import Engine, Options, forms, shares, templates
 from broker.engine.executors import expansion
 from broker.engine.executors.kleene import plan as kleene_plan
@@ -59,7 +60,7 @@ from broker.forecast import (
     states,
     varying,
 )
-from broker.kernel import Limits, administration, receipts, recent_events
+from broker.kernel import Limits, administration, receipts, recent_events, subscribing
 from broker.language import afa, ptopss, sase, window
 from broker.language import limits as language_limits
 from broker.language.cayuga import parse
@@ -136,6 +137,10 @@ LIMIT_MODULES: Final = (
     expansion,
     counting,
     administration,
+    subscribing,
+    sorting,
+    scanning,
+    contributing,
     counting_plans,
     recent_events,
     templates,
@@ -171,7 +176,9 @@ LIMIT_MODULES: Final = (
     shuffling,
     execution,
 )
-LIMIT_NAME: Final = re.compile(r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS")
+LIMIT_NAME: Final = re.compile(
+    r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS|PART_(EVENTS|BYTES)|MERGED_PARTS"
+)
 LIMIT_ROW: Final = re.compile(r"^\| `(\w+)` \| ([0-9,]+)(?: (KiB|MiB|s|min))? \|", re.MULTILINE)
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "s": 1, "min": 60}
 

@@ -10,7 +10,8 @@ once more from before, and gives up what kills it: nothing that is not done with
 there until it is settled. A slow reader without a cursor, whose queue is short, is told in each life what the quick one
 is told, in order, or how many of that it misses, or is ended. Batches are matched in pieces of any size, others wait in
 line meanwhile, and an end may come in the middle of a batch. A guest who may not read all streams comes to no value of
-those (guest). Now and then a time is far ahead, and is refused, or a stream's time is reset.
+those (guest). An operator moves the cursor, replaces texts and changes streams (operator). Now and then a time is far
+ahead, and is refused, or a stream's time is reset.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from doubles.simulated_files import PowerLoss, SimulatedFiles
 from simulation.cursor_model import CursorModels, CursorRecord
 from simulation.cursor_reader import LETTERS, CursorReader
 from simulation.guest import ACCESS, CURSOR, HOST, KEY, SCHEMA, SECRET, TwoUsers
+from simulation.operator import EXTRA, Operator
 
 from broker.kernel import Admission, Kernel, Limits, Tick, flows, states
 from broker.kernel.records import BatchTaken
@@ -102,6 +104,7 @@ class Story:
         self.met: dict[str, int] = {}
         self.reader = CursorReader(random, self.count)
         self.users = TwoUsers(random, self.count)
+        self.operator = Operator(random, self.count)
         self.secret: set[int] = set()  # the ids of what the guest may not read
         self.tasks: deque[Task] = deque()
 
@@ -124,14 +127,16 @@ class Story:
             self.converse(store, gate)
             if self.kernel.work is not None:
                 self.count("ended within a batch")
+            closing = gate.failed is None and random.random() < 0.2
+            if closing:
+                gate.finish()
+                self.hear(answering=False)
             if gate.failed is not None:
                 assert isinstance(gate.failed, StorageError), gate.failed
                 self.count("failed")  # a sync that fails drops what was not durable yet
                 disk.kill()
                 self.lose()
-            elif random.random() < 0.2:
-                gate.finish()
-                self.hear(answering=False)
+            elif closing:
                 gate.close(self.now, self.kernel.work is None)
                 self.count("closed")
                 disk.kill()
@@ -183,15 +188,21 @@ class Story:
             cursors=history.cursors,
         )
         self.kernel = kernel
+        self.engine = history.engine
         self.gate = gate
         self.scheduler = Scheduler(kernel, gate, lambda: self.now, self.measure)
         self.say(Hello(1, VERSION, "simulation"))
         self.say(AddStream(2, "S", SCHEMA, None, "arrival", None, None))
-        self.say(Subscribe(3, "all", "cayuga", self.query, True, None, None, 1_000_000))
+        self.say(Subscribe(3, "all", "cayuga", self.text(), True, None, None, 1_000_000))
         self.read_slowly()
         self.read_on()
         self.say_all(self.users.begin())
         return store, gate
+
+    def text(self) -> str:
+        """The present text of the subscription that all share; an operator may replace it."""
+        known = self.engine.subscriptions.get("all")
+        return self.query if known is None else known.query
 
     def read_slowly(self) -> None:
         """The slow reader attaches, with a policy."""
@@ -199,12 +210,12 @@ class Story:
         self.slow, self.reached, self.quick = b"slow %d" % self.number, 0, None
         self.say(Hello(1, VERSION, "simulation"), self.slow)
         policy = self.random.choice(WHEN_SLOW)
-        asked = Subscribe(3, "all", "cayuga", self.query, True, None, None, 1, when_slow=policy)
+        asked = Subscribe(3, "all", "cayuga", self.text(), True, None, None, 1, when_slow=policy)
         self.say(asked, self.slow)
 
     def read_on(self) -> None:
         """The durable subscriber attaches, with little patience."""
-        for message in self.reader.attach(self.query):
+        for message in self.reader.attach(self.text()):
             self.say(message, self.reader.key)
 
     def say_all(self, messages: list[tuple[bytes, Message]]) -> None:
@@ -218,6 +229,8 @@ class Story:
             self.now += random.choice((-50, 0, 1, 100, 1_000))
             if random.random() < 0.3:
                 self.say_all(self.users.next())
+            if random.random() < 0.08:
+                self.say_all(self.operator.next(QUERIES))
             match random.randrange(14):
                 case 0 | 1 | 2:
                     self.number += 1
@@ -246,6 +259,7 @@ class Story:
                     self.scheduler.leave(self.users.key)
                     self.users.attached = False
                     self.hear()
+                    self.say_all(self.operator.move(self.reader.position))
                     self.read_on()
                     self.count("attached again")
                 case 10 | 11 | 12:
@@ -279,7 +293,7 @@ class Story:
         times = tuple(10 * number + random.randrange(-25, 20) for _ in range(count))
         if random.random() < 0.05:
             times = (*times[:-1], times[-1] + 2**50)
-        stream = random.choice("SSSH")
+        stream = random.choice("SSSSSH" + EXTRA)
         least = SECRET if stream == "H" else 0
         rows = tuple((random.choice("ab"), least + random.randrange(9)) for _ in range(count))
         return Publish(10 + number, stream, times, rows, None, None, "p", number)
@@ -291,6 +305,8 @@ class Story:
     def hear(self, answering: bool = True) -> None:
         for send in self.gate.released():
             assert not (isinstance(send.message, Failure) and send.message.code == "internal"), send.message
+            if send.session == HOST and self.operator.hear(send.message):
+                continue
             if send.session == HOST:
                 self.users.hear_host(send.message)
                 continue

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from broker.kernel.records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled
+from broker.kernel.records import CursorAdded, CursorMoved, CursorPlaced, CursorSetAside, DeadLettersSettled
 
-CursorRecord = CursorAdded | CursorMoved | CursorSetAside | DeadLettersSettled
+CursorRecord = CursorAdded | CursorMoved | CursorPlaced | CursorSetAside | DeadLettersSettled
 
 
 class CursorModel:
-    """One incarnation. Positions are those of `ids`, from 1 on."""
+    """One incarnation. Positions are those of `ids`, from 1 on. `reached`: up to where it was ever acknowledged;
+    `set_aside`: what was ever a dead letter."""
 
     def __init__(self, added: CursorAdded) -> None:
         self.added: Final = added
@@ -20,6 +21,7 @@ class CursorModel:
         self.first = 1
         self.letters: dict[int, str] = {}
         self.set_aside: set[int] = set()
+        self.reached = 0
 
     @property
     def acknowledged(self) -> int:
@@ -45,8 +47,10 @@ class CursorModel:
                 self.forgotten = True
             case CursorMoved(position=int(position)):
                 self.done.update(range(1, position + 1))
+            case CursorPlaced(position=position):
+                aside = {*self.letters, *(each for each in self.done if each > self.acknowledged)}
+                self.done = {each for each in aside & self.done if each > position} | set(range(1, position + 1))
             case CursorSetAside(position=position, reason=reason):
-                assert position not in self.set_aside, "set aside twice"
                 assert position not in self.done, "acknowledged, and set aside"
                 self.set_aside.add(position)
                 self.done.add(position)
@@ -58,6 +62,7 @@ class CursorModel:
                     del self.letters[position]
                     if again:
                         self.find([self.ids[position - 1]])
+        self.reached = max(self.reached, self.acknowledged)
         self.fit()
 
 

@@ -205,14 +205,14 @@ class CursorReader:
         for (incarnation, position), identity in self.read.items():
             assert models.all[incarnation].ids[position - 1] == identity, "delivered under another id or position"
         for incarnation, position in self.acknowledged.items():
-            assert models.all[incarnation].acknowledged >= position, "acknowledged, and lost"
+            assert models.all[incarnation].reached >= position, "acknowledged, and lost"
         for incarnation, position in self.refused:
             assert position in models.all[incarnation].set_aside, "refused, and not set aside"
         for incarnation, position in self.left_out:
             done = position <= self.asked_for.get(incarnation, 0)  # an acknowledgement has crossed a redelivery
             assert done or position in models.all[incarnation].set_aside, "neither done with nor told"
         for incarnation, position in self.skipped:
-            assert models.all[incarnation].acknowledged >= position, "what was not done with is left out"
+            assert models.all[incarnation].reached >= position, "what was not done with is left out"
         for incarnation, before, last, missed, most in self.gaps:
             acknowledged = self.asked_for.get(incarnation, 0)  # as above
             rest = set(range(max(before, acknowledged) + 1, last + 1)) - models.all[incarnation].set_aside

@@ -31,7 +31,9 @@ from broker.wire import (
     VERSION,
     Acknowledge,
     AddStream,
+    Administer,
     Credit,
+    Done,
     Failure,
     Hello,
     Message,
@@ -104,13 +106,15 @@ class RevisionStory:
         try:
             self.start()
             self.converse()
+            closing = self.gate.failed is None and random.random() < 0.2
+            if closing:
+                self.gate.finish()
+                self.hear()
             if self.gate.failed is not None:
                 assert isinstance(self.gate.failed, StorageError), self.gate.failed
                 disk.kill()
                 self.lose()
-            elif random.random() < 0.2:
-                self.gate.finish()
-                self.hear()
+            elif closing:
                 self.gate.close(self.now, True)
                 disk.kill()
                 self.count("closed")
@@ -178,7 +182,12 @@ class RevisionStory:
                 case 6 if self.position and self.incarnation is not None:
                     self.say(Acknowledge(5, "all", self.position, self.incarnation))
                     self.say(Credit(0, "all", 100))
-                case 7 if random.random() < 0.3:
+                case 7 if random.random() < 0.5:
+                    old, new = random.choice((("x <", "x <="), ("x <", "x <"), ("WITHIN", "WITHIN 1")))
+                    text = self.query.replace(old, new)
+                    details = {"language": "", "query": text, "keep_runs": True}
+                    self.say(Administer(7, "replace-subscription", "all", None, details))
+                case 8 if random.random() < 0.3:
                     self.disk.capacity = random.choice((None, random.randrange(1_000, 20_000)))
                 case _:
                     if self.tasks:
@@ -240,6 +249,8 @@ class RevisionStory:
                         self.position = max(self.position, position)
                         self.count(f"told {line['kind']}")
                         assert self.told.setdefault(position, line) == line, "two results at a position"
+                case Done(correlation=7):
+                    self.count("replaced")
                 case Failure(code=code, message=message):
                     assert code != "internal", message
                     self.count(f"refused {code}")

@@ -9,6 +9,10 @@ from hypothesis import settings
 from simulation.broker_lives import Story
 
 READER = ("replayed", "came again", "refused", "given up", "dead letters listed", "forgotten")
+OPERATOR = (
+    "move-cursor", "replace-subscription", "add-attribute", "delete-stream", "declared", "refused definition",
+    "refused unsupported",
+)  # fmt: skip
 STORIES = max(200, 2 * settings().max_examples)
 
 
@@ -27,6 +31,7 @@ def test_nothing_answered_is_lost_or_taken_twice_and_matches_keep_their_ids(part
     pieces = ("pieces", "waited", "ended within a batch")
     guest = ("guest attached", "guest read", "guest dead letters", "guest refused permission", "host feed.h", "reset")
     refused = ("host refused permission", "early")
+    operator = [f"operator {each}" for each in OPERATOR]
     others = ("read", "acknowledged", "attached again", "dropped", "missed", "ended")
-    for kind in (*kinds, *pieces, *guest, *refused, *others, *READER):
+    for kind in (*kinds, *pieces, *guest, *refused, *others, *operator, *READER):
         assert met[kind] > 0, kind

@@ -12,7 +12,7 @@ STORIES = max(120, settings().max_examples)
 MET = (
     "answered Publish", "answered Retract", "answered Punctuate", "answered Update", "refused alone", "repeated",
     "told match", "told retraction", "told punctuation", "by the clock", "checked", "from a checkpoint", "closed",
-    "killed", "refused query", "refused definition",
+    "killed", "refused query", "refused definition", "replaced",
 )  # fmt: skip
 
 
