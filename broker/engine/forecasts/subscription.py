@@ -16,9 +16,9 @@ from ...forecast.progress import Progress
 from ...forecast.states import States
 from ...forecast.subscription import SubscriptionForecaster
 from ..notices import Forecast, Notice, Resolution
-from ..subscriber import Subscriber, digest
-from ..target import Outcome, Target
-from ..watcher import Watcher
+from ..program.target import Outcome, Target
+from ..program.watcher import Watcher
+from ..subscribing.subscriber import Subscriber, digest
 
 
 @final

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final, final
 
 from ...algebra.afa.lowering import lower, lower_arcs
+from ...automaton.arc_updates import ArcUpdate, ChangingArcs
 from ...automaton.automaton import Automaton
 from ...automaton.constructions.registers import automaton_of_registers
 from ...events.errors import DefinitionError
@@ -16,12 +17,11 @@ from ...events.nearest import suggestion
 from ...language.afa import parse, parse_arc, print_query
 from ...language.afa.printer import print_arc
 from ...language.afa.syntax import AfaQuery, ArcExpression
+from ..compiler.templates import MachineTemplate
 from ..executors.machine_plan import MachinePlan
 from ..options import Options
 from ..planner import Wanted, plan_of
-from ..subscriber import Form
-from ..templates import MachineTemplate
-from ..updates import ArcUpdate, ChangingArcs
+from ..subscribing.subscriber import Form
 from .language import CompileRequest, Language
 
 

@@ -16,10 +16,10 @@ from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.schema import Schema
 from ...forecast.plan import forecast_plan
+from ..compiler.recipes import Recipe, recipe_of
+from ..compiler.templates import Template
 from ..planner import Wanted, is_merged
-from ..recipes import Recipe, recipe_of
-from ..subscriber import Form
-from ..templates import Template
+from ..subscribing.subscriber import Form
 from .language import CompileRequest
 
 Lower: TypeAlias = Callable[[Any, str, Callable[[str], Schema | None], Callable[[], list[str]]], Query]

@@ -18,10 +18,10 @@ from ...forecast.plan import forecast_plan
 from ...language.ptopss import parse, print_query
 from ...language.ptopss.syntax import ConditionExpression, PtopssQuery, conditions
 from ...language.subscription import REPORTS
+from ..compiler.templates import MachineTemplate
 from ..executors.machine_plan import MachinePlan
 from ..planner import Wanted, plan_of
-from ..subscriber import Form
-from ..templates import MachineTemplate
+from ..subscribing.subscriber import Form
 from .language import EXPRESSION_LITERALS, CompileRequest, Language, Surroundings
 
 DURATIONS: Final = frozenset((PtopssQuery, ConditionExpression))

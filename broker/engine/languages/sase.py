@@ -10,11 +10,11 @@ from ...automaton.automaton import Automaton
 from ...automaton.constructions.variants import automaton_of_variants
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
+from ..compiler.templates import MachineTemplate
 from ..executors.machine_plan import MachinePlan
 from ..options import Options
 from ..planner import Wanted, plan_of
-from ..subscriber import Form
-from ..templates import MachineTemplate
+from ..subscribing.subscriber import Form
 from .language import EXPRESSION_LITERALS, CompileRequest, Language
 
 

@@ -13,11 +13,11 @@ from ...automaton.automaton import Automaton
 from ...automaton.constructions.windows import automaton_of_windows
 from ...language.window import parse, print_query
 from ...language.window.syntax import WindowQuery
+from ..compiler.templates import MachineTemplate
 from ..executors.machine_plan import MachinePlan
 from ..options import Options
 from ..planner import Wanted, plan_of
-from ..subscriber import Form
-from ..templates import MachineTemplate
+from ..subscribing.subscriber import Form
 from .language import CompileRequest, Language
 
 
