@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
+from ...events.schema import Schema
 from ...forecast.forecaster import Forecaster
 from ...forecast.key_state import KeyState
 from ...forecast.keyed_stream import KeyedStream
@@ -46,6 +47,12 @@ class PredictiveSubscription(SubscriptionForecaster):
         self.target = Target(Outcome((), ()), subscriber)
         self.notices: list[Notice] = []
         self.listener: Watcher | None = None
+
+    def counted(self) -> Schema:
+        """The schema of the first stream whose events it counts."""
+        schema = dict(self.subscriber.form.sources)[self.plan.positions[0][0]]
+        assert schema is not None
+        return schema
 
     def report(
         self,

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
+from ...forecast.explanation import chain_lines
 from ..disorder.reordering import Reordering
 from ..executors.machine_plan import NAMES_SHOWN, Known, counted, stream_name
-from ..forecasts.explanation import chain_lines
 from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
@@ -103,5 +103,5 @@ def explain(catalog: Catalog, program: Program, disorder: Reordering | None = No
     for known in _machines(catalog, program, disorder):
         lines += [f"{name}: {decision(plan)}" for name, plan, _ in known[:NAMES_SHOWN]]
         lines += known[0].plan.explained(known)
-    lines += chain_lines(program.forecasts)
+    lines += chain_lines(program.forecasts.subscriptions)
     return lines + program.merged.explained(catalog.schema_of)

@@ -16,14 +16,14 @@ from ...events.errors import UnknownSubscription
 from ...events.nearest import suggestion
 from ...events.schema import Schema
 from ...events.stream import StreamDefinition
+from ...forecast.asking import Probability, probability_of
+from ...forecast.explanation import chain_diagram
 from ...forecast.model_file import Model
 from ...language.names import DEFAULT_LANGUAGE
 from ...language.subscription import SubscriptionDefinition
 from ..disorder.reordering import Reordering
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest
-from ..forecasts.explanation import chain_diagram
-from ..forecasts.probability import Probability, probability_of
 from ..forecasts.subscription import PredictiveSubscription
 from ..program.program import Program
 from ..subscribing.catalog import Catalog, Definitions
@@ -89,7 +89,8 @@ class EngineView:
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability that the next match of one key comes within a horizon, by default the subscription's own.
         `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
-        return probability_of(self.forecasts(name), key, within)
+        own = self.forecasts(name)
+        return probability_of(own, own.plan, own.counted(), key, within)
 
     def model(self) -> Model:
         """The counts of all predictive subscriptions, and those that were loaded. O(counts); changes nothing."""
@@ -114,7 +115,7 @@ class EngineView:
 
     def chains(self) -> Graph:
         """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
-        return chain_diagram(self.program.forecasts)
+        return chain_diagram(self.program.forecasts.subscriptions)
 
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""

@@ -5,23 +5,25 @@ Here: reading the chains. Not here: drawing (broker.automaton.diagram), other ex
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, TypeAlias
 
-from ...automaton.diagram import Edge, Graph, Node
-from ...events.instant import format_duration
-from ...forecast.forecaster import Forecaster
-from ...forecast.progress import Progress
-from .registry import Forecasts
-from .subscription import PredictiveSubscription
+from ..automaton.diagram import Edge, Graph, Node
+from ..events.instant import format_duration
+from .forecaster import Forecaster
+from .progress import Progress
+from .subscription import SubscriptionForecaster
+
+Forecasters: TypeAlias = Mapping[str, SubscriptionForecaster]  # by the name of the subscription
 
 STATES_SHOWN: Final = 24
 SHOWN_MIN: Final = 0.01  # less likely transitions are left out: most of them were never seen
 
 
-def chain_lines(forecasts: Forecasts) -> list[str]:
+def chain_lines(forecasts: Forecasters) -> list[str]:
     """The counts, and for each state its successors and the probability of a match. O(states x edges)."""
     lines: list[str] = []
-    for name, own in forecasts.subscriptions.items():
+    for name, own in forecasts.items():
         keyed = [attributes for _, attributes in own.stream.positions.items() if attributes]
         unit = "an event of the key" if keyed else "an event of the stream"
         written = own.settings.written["within"]
@@ -42,7 +44,7 @@ def chain_lines(forecasts: Forecasts) -> list[str]:
     return lines
 
 
-def _chains(name: str, own: PredictiveSubscription) -> list[tuple[str, Progress, Forecaster]]:
+def _chains(name: str, own: SubscriptionForecaster) -> list[tuple[str, Progress, Forecaster]]:
     """The chains that forecast, each with its title and the source of its state labels."""
     if own.combination is None:
         return [(name, own.progress, own.forecaster)]
@@ -67,7 +69,7 @@ def _state_lines(title: str, progress: Progress, forecaster: Forecaster, steps: 
     return lines
 
 
-def chain_diagram(forecasts: Forecasts) -> Graph:
+def chain_diagram(forecasts: Forecasters) -> Graph:
     """The chains of all predictive subscriptions side by side: their states with probabilities and likely successors.
 
     A state has the probability of a match within the horizon, if the horizon is in events.
@@ -76,7 +78,7 @@ def chain_diagram(forecasts: Forecasts) -> Graph:
     edges: list[Edge] = []
     chains = [
         (title, own.settings.steps, progress, forecaster)
-        for name, own in forecasts.subscriptions.items()
+        for name, own in forecasts.items()
         for title, progress, forecaster in _chains(name, own)
     ]
     for title, steps, progress, forecaster in chains:

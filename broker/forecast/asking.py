@@ -9,7 +9,7 @@ the question does not affect the engine.
 The same chain answers other horizons than the subscription's own. These answers are not verified, so their calibration
 is unknown.
 
-Here: from a key to an answer. Not here: unasked forecasts (broker.forecast.subscription).
+Here: from a key to an answer. Not here: unasked forecasts (subscription).
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from ...events.errors import DefinitionError, shown
-from ...events.instant import FOREVER
-from ...events.schema import Row, Schema
-from ...forecast import joint
-from ...forecast.combination import Combination
-from ...forecast.context_chain import ContextChain
-from ...forecast.inter_arrival import InterArrivals
-from ...forecast.key_state import KeyState
-from ...forecast.keyed_stream import Key, StreamKey
-from ...forecast.pending import PredictionQueue
-from ...forecast.settings import read_horizon
-from ...forecast.states import NONE, States
-from ...forecast.uncertainty import around
-from ...forecast.varying import check_varying
-from .subscription import PredictiveSubscription
+from ..events.errors import DefinitionError, shown
+from ..events.instant import FOREVER
+from ..events.schema import Row, Schema
+from . import joint
+from .combination import Combination
+from .context_chain import ContextChain
+from .inter_arrival import InterArrivals
+from .key_state import KeyState
+from .keyed_stream import Key, StreamKey
+from .pending import PredictionQueue
+from .plan import ForecastPlan
+from .settings import read_horizon
+from .states import NONE, States
+from .subscription import SubscriptionForecaster
+from .uncertainty import around
+from .varying import check_varying
 
 Value: TypeAlias = str | int | float | bool
 
@@ -95,14 +96,19 @@ def _value(name: str, kind: str, given: object) -> Value:
     raise DefinitionError(f"key: {name}: expected a value of type {kind}, found {shown(given)}")
 
 
-def probability_of(subscription: PredictiveSubscription, key: object, within: object) -> Probability:
-    """The answer. `key` as in `key_of`; `within` as in a subscription's text, None for its own horizon.
+def probability_of(
+    subscription: SubscriptionForecaster, plan: ForecastPlan, schema: Schema, key: object, within: object
+) -> Probability:
+    """The answer. `plan`: the subscription's; `schema`: of the first stream that it counts; `key` as in `key_of`;
+    `within` as in a subscription's text, None for its own horizon.
 
     Raises DefinitionError or LimitExceeded if there is no answer. O(levels x states + horizon x edges), if values of
     the context vary for each of their marks.
     """
     settings, stream, combination = subscription.settings, subscription.stream, subscription.combination
-    key, row = _found(subscription, key)
+    positions = plan.positions[0][1]
+    key = key_of(key, schema, positions)
+    row = _row(key, schema, positions)
     steps, duration = (settings.steps, settings.duration) if within is None else read_horizon(within)
     own = (steps, duration) == (settings.steps, settings.duration)
     if not own and combination is not None:
@@ -110,7 +116,7 @@ def probability_of(subscription: PredictiveSubscription, key: object, within: ob
     if duration and subscription.clock is None:
         raise DefinitionError("within: expected a number of events: times between events are measured for who asks")
     if not own:
-        check_varying(settings.context, [subscription.states.shape.states], steps)
+        check_varying(settings.context, [plan.states.shape.states], steps)
     known = stream.keys.get(key)
     state = _aside(subscription, StreamKey(key) if known is None else known)
     chain = state.chain
@@ -123,7 +129,7 @@ def probability_of(subscription: PredictiveSubscription, key: object, within: ob
             computed, low, high = _joint(combination, state, int(stream.time))
             begun = matched or not combination.idle(state, stream.time)
         else:
-            computed, low, high = _alone(subscription, state, chain, steps, duration)
+            computed, low, high = _alone(subscription, plan.states, state, chain, steps, duration)
             begun = state.state != NONE
         effective, label = subscription.transitions_behind(state, chain), subscription.label(state)
     finally:
@@ -140,19 +146,15 @@ def probability_of(subscription: PredictiveSubscription, key: object, within: ob
     return Probability(computed, low, high, asked, int(state.state), label, effective, calibrated, time, state.key.run)
 
 
-def _found(subscription: PredictiveSubscription, given: object) -> tuple[Key, Row]:
-    """The key, and a row of its stream with only the key's values."""
-    stream, positions = subscription.plan.positions[0]
-    schema = dict(subscription.subscriber.form.sources)[stream]
-    assert schema is not None
-    key = key_of(given, schema, positions)
+def _row(key: Key, schema: Schema, positions: tuple[int, ...]) -> Row:
+    """A row of the stream with only the key's values."""
     row: list[Any] = [None] * len(schema)
     for position, value in zip(positions, key if isinstance(key, tuple) else (key,)):
         row[position] = value
-    return key, tuple(row)
+    return tuple(row)
 
 
-def _aside(subscription: PredictiveSubscription, key: StreamKey) -> KeyState:
+def _aside(subscription: SubscriptionForecaster, key: StreamKey) -> KeyState:
     """A copy of the subscription's state for the key, with its own estimates."""
     known = key.states.get(subscription.number)
     chain = None if known is None else known.chain
@@ -167,7 +169,12 @@ def _aside(subscription: PredictiveSubscription, key: StreamKey) -> KeyState:
 
 
 def _alone(
-    subscription: PredictiveSubscription, state: KeyState, chain: ContextChain, steps: int, duration: int
+    subscription: SubscriptionForecaster,
+    states: States,
+    state: KeyState,
+    chain: ContextChain,
+    steps: int,
+    duration: int,
 ) -> tuple[float, float, float]:
     """The probability within a horizon, and its interval."""
     at = int(state.state)
@@ -176,7 +183,7 @@ def _alone(
     arrivals = InterArrivals(duration)
     if subscription.arrivals is not None and subscription.arrivals.horizon == duration:
         arrivals.known = dict(subscription.arrivals.known)
-    chance = subscription.within_time(state, chain, arrivals, state.key.time, _until(state, subscription.states))
+    chance = subscription.within_time(state, chain, arrivals, state.key.time, _until(state, states))
     reached = subscription.forecaster.horizon
     return chance, *around(chance, chain.over(at, reached), *chain.interval(at, reached))
 

@@ -2,7 +2,7 @@
 
 A compiled method knows the names of its parameters, but neither its text nor its types, and does not say which argument
 has a wrong one. The source lies beside it; of each public method this makes a Python function with the same signature
-that calls the compiled one. Pure classes have all that.
+that calls the compiled one. Pure classes have all that. Not here: whether this installation is compiled (build).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 from types import CodeType, FunctionType, MappingProxyType, NoneType
 from typing import Any, Final, TypeVar
 
-from ..events.errors import DefinitionError, shown
+from .events.errors import DefinitionError, shown
 
 _Class = TypeVar("_Class", bound=type[Any])
-_ROOT: Final = Path(__file__).parents[2]  # the folder with the package `broker`
+_ROOT: Final = Path(__file__).parents[1]  # the folder with the package `broker`
 _COMPILED: Final = "_compiled"  # what a made function calls
 _REFUSAL: Final = "_refusal"  # and what it raises where that refuses an argument
 _KINDS: Final[Mapping[str, type]] = MappingProxyType(
