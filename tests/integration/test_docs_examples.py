@@ -38,7 +38,8 @@ from broker.automaton.constructions.windows import classes, determinisation, mar
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
 from broker.command import contributing, scanning, sorting
-from broker.engine import Engine, Options, forms, shares, templates
+from broker.engine import Engine, Options, shares
+from broker.engine.compiler import forms, templates
 from broker.engine.executors import expansion
 from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import machine as counting

@@ -15,7 +15,7 @@ from broker.engine import Engine, Options
 from broker.engine.executors.groups.machine_plan import GroupPlan
 from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.executors.tuple_counts.machine_plan import CountsPlan
-from broker.engine.subscriber import Subscriber
+from broker.engine.subscribing.subscriber import Subscriber
 from broker.events.errors import ForetellError
 from broker.events.schema import Schema
 from broker.language import cayuga

@@ -19,13 +19,13 @@ from sortedcontainers import SortedList
 from ...algebra.timed_stream import timed_row, untimed
 from ...automaton.automaton import Automaton
 from ...events.instant import FOREVER
-from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..executors.matches import Item, contributed
 from ..executors.revising import Reviser, Revision
+from ..executors.trace import MASK, mixed
 from ..match import Match
+from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..results import SUSPENSIONS, Failed
-from ..subscriber import Subscriber, digest
-from ..trace import MASK, mixed
+from ..subscribing.subscriber import Subscriber, digest
 from .buffer import HeldEvent
 from .joined import RevisedResults
 

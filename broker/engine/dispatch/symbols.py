@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import final
 
 from ...algebra.normal_form import Form
-from ..directory import Directory
 from ..executors.contract import Input
 from ..index.spaces import Key, Space
-from ..transition import Transition
+from ..program.directory import Directory
+from ..program.transition import Transition
 
 
 @final

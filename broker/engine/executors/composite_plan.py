@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from ...automaton.automaton import Automaton, Report
+from ...automaton.binding import MarkedParts
 from ...automaton.diagram import Graph
 from ...automaton.machines import machine_lines, machines_diagram, machines_of, merge, merged_diagram, merged_lines
-from ..binding import MarkedParts
-from ..target import Outcome
+from ..program.target import Outcome
 from .contract import Input
 from .machine_plan import Known, MachinePlan, PlanMaker
 

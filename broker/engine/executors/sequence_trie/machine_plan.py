@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from ....automaton.automaton import Automaton
 from ...options import Options
-from ...target import Target
+from ...program.target import Target
 from ..composite_plan import CompositePlan
 from ..contract import Executor, Member
 from .machine import Ending, SequenceTrie
