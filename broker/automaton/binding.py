@@ -118,7 +118,7 @@ class MarkedParts:
         within = number_in(tree.within)
 
         def made(bound: BoundLiterals) -> MachineTree:
-            primitives = [p if n == UNMARKED else Primitive(bound.forms[n], p.variables) for n, p in guards]
+            primitives = [p if n == UNMARKED else Primitive(bound.forms[n], p.variables, p.source) for n, p in guards]
             length = tree.within if within is None else duration_of(within, bound)
             return replace(tree, primitives=tuple(primitives), within=length)
 

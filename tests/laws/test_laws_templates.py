@@ -176,8 +176,7 @@ def test_sase(text: str, data: st.DataObject) -> None:
     st.data(),
 )
 def test_ptopss(text: str, report: str | None, forecast: dict[str, Any] | None, data: st.DataObject) -> None:
-    schemas = {composite_subscriptions.STREAM: Schema.declare(composite_subscriptions.ATTRIBUTES)}
-    compare(schemas, "ptopss", text, data, report=report, forecast=forecast)
+    compare(dict(composite_subscriptions.SCHEMAS), "ptopss", text, data, report=report, forecast=forecast)
 
 
 @given(cayuga_queries.queries)
