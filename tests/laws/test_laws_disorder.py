@@ -18,7 +18,7 @@ from broker.engine import Match
 from broker.engine.disorder.joined import RevisedResults
 from broker.engine.disorder.readers import salt_of
 from broker.engine.executors.matches import ids
-from broker.engine.trace import mixed
+from broker.engine.executors.trace import mixed
 from broker.events.schema import Schema
 
 DERIVED = Schema.declare({"r": "int?", "f": "float?"})

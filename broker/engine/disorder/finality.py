@@ -21,6 +21,7 @@ from heapq import heappop, heappush
 from typing import Final, NamedTuple, final
 
 from ...algebra.regions import ValueAxis, axes, estimate, joined, regions, rows, within_axes
+from ...algebra.timed_stream import is_timed, timed_row, untimed
 from ...automaton.automaton import Arc, Automaton, Carry, Kind
 from ...events.instant import FOREVER
 from ...events.schema import Row
@@ -168,11 +169,14 @@ class AutomatonFinality:
 
     def _next(self, arc: Arc, time: int, upto: int, held: Callable[[int], Iterator[HeldEvent]]) -> int:
         """The time of the first event there from a time on that may take an arc; `upto` if there is none before."""
+        stream = untimed(arc.stream)
         for event in held(time):
             if event.time >= upto:
                 break
-            if event.stream == arc.stream and estimate(arc.guard, event.row, None, True):
-                return event.time
+            if event.stream == stream:
+                row = timed_row(event.row, event.time, event.start) if is_timed(arc.stream) else event.row
+                if estimate(arc.guard, row, None, True):
+                    return event.time
         return upto
 
 

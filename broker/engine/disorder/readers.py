@@ -16,16 +16,17 @@ from typing import Any, Final, final
 
 from sortedcontainers import SortedList
 
+from ...algebra.timed_stream import timed_row, untimed
 from ...automaton.automaton import Automaton
 from ...events.instant import FOREVER
 from ...events.schema import Row
-from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..executors.matches import Item, contributed
 from ..executors.revising import Reviser, Revision
+from ..executors.trace import MASK, mixed
 from ..match import Match
+from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..results import SUSPENSIONS, Failed
-from ..subscriber import Subscriber, digest
-from ..trace import MASK, mixed
+from ..subscribing.subscriber import Subscriber, digest
 from .buffer import HeldEvent
 from .finality import SettledTimes
 from .joined import RevisedResults
@@ -41,7 +42,7 @@ def salt_of(subscriber: Subscriber) -> int:
 @final
 class RevisingReader:
     """A subscription and its machine. `rank`: behind those of all publishers that it reads from; `ends`: those of the
-    results that were told and are not final.
+    results that were told and are not final; `timed`: the streams of which it reads the times.
 
     `closed`, `final`: times that promises of streams or of some of their events have given it, beyond the safe time
     (finality): no event that concerns it comes before the first, no result that ends before the second changes. `keys`:
@@ -54,6 +55,7 @@ class RevisingReader:
         self.reviser = reviser
         self.number = number
         self.streams: tuple[str, ...] = tuple([stream for stream, _ in form.sources])
+        self.timed = frozenset([untimed(stream) for stream in form.timed_streams()])
         self.publish = form.publish
         self.salt = 0 if form.publish is None else salt_of(subscriber)
         self.rank = 0
@@ -146,7 +148,8 @@ class RevisingReaders:
             if reader.suspended == NOT_SUSPENDED and not (time < reader.closed or reader.has_closed(at, time, row)):
                 heappush(self._touched, (reader.rank, reader.number, reader))
                 try:
-                    reader.reviser.take(at, time, number, item, row)
+                    seen = timed_row(row, time, time) if stream in reader.timed else row
+                    reader.reviser.take(at, time, number, item, seen)
                 except Exception as error:  # any error concerns this subscription only
                     self._suspend(reader, error, time)
 

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any, final
 
 from ...algebra.promises import predicate
+from ...algebra.timed_stream import untimed
 from ...events.errors import QueryError
 from ...events.instant import FOREVER
 from ...events.schema import Row
@@ -89,8 +90,8 @@ class Settlement:
         automaton = changing.automaton
         asked = AutomatonFinality(automaton, max(self.marks.safe, reader.closed))
         coming: list[Coming] = []
-        for stream in reader.streams:
-            coming += self._coming(asked, stream, ends)
+        for source in automaton.sources:
+            coming += self._coming(asked, source.stream, ends)
         closed, final = asked.bounds(coming, self._held)
         bounds = SettledTimes(max(closed, self.marks.safe), max(final, self.marks.safe))
         keys: dict[Row, int] = {}
@@ -101,19 +102,20 @@ class Settlement:
                 keys[key] = min(may, default=FOREVER)
         return bounds, keys
 
-    def _coming(self, asked: AutomatonFinality, stream: str, ends: dict[str, int]) -> Iterator[Coming]:
+    def _coming(self, asked: AutomatonFinality, source: str, ends: dict[str, int]) -> Iterator[Coming]:
+        stream = untimed(source)
         definition = self.marks.streams.get(stream)
         if definition is None:
-            return asked.coming(stream, None, max(self.marks.safe, ends.get(stream, FOREVER)), FOREVER)
+            return asked.coming(source, None, max(self.marks.safe, ends.get(stream, FOREVER)), FOREVER)
         speculation = definition.speculation
         most = FOREVER if speculation is None else self.marks.safe + speculation  # later events may not be told yet
-        return asked.coming(stream, self.promised.get(stream), self.marks.floor(stream), most)
+        return asked.coming(source, self.promised.get(stream), self.marks.floor(stream), most)
 
     def _keys(self, positions: dict[str, tuple[int, ...]]) -> Iterator[Row]:
         """The keys that promises name by their values."""
         named: set[Row] = set()
         for stream, own in positions.items():
-            table = self.promised.get(stream)
+            table = self.promised.get(untimed(stream))
             if table is not None and own:
                 named.update(product(*[table.points(position) for position in own]))
         return iter(sorted(named))

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeAlias
 
 from ...algebra.operators import Query
 from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.schema import Schema
-from ...forecast.plan import forecast_plan
+from ..compiler.recipes import Recipe, recipe_of
+from ..compiler.templates import Template
 from ..planner import Wanted, is_merged
-from ..recipes import Recipe, recipe_of
-from ..subscriber import Form
-from ..templates import Template
+from ..subscribing.subscriber import Form
 from .language import CompileRequest
+from .machines import foretelling
 
 Lower: TypeAlias = Callable[[Any, str, Callable[[str], Schema | None], Callable[[], list[str]]], Query]
 """From syntax and its text to operators; the two functions look up a stream's schema and list the known streams."""
@@ -41,11 +40,6 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
             recipes = [recipe_of(automaton, surroundings.options) for automaton in found.automata]
         merged = [is_merged(Wanted(a, definition.forecast is not None), surroundings.options) for a in found.automata]
         recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
-        foretells = None
-        if definition.forecast is not None:
-            foretells = partial(
-                forecast_plan, definition.forecast, sources=request.sources, key_of=surroundings.key_of
-            )
         return Form(
             definition.language,
             request.written,
@@ -58,7 +52,7 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
             recipes=recipes,
             report=definition.report,
             forecast=definition.forecast,
-            foretells=foretells,
+            foretells=foretelling(request),
         )
 
     return compiled

@@ -127,6 +127,13 @@ def test_ways_that_cannot_end_earlier_make_results_final() -> None:
     assert come(engine, 20, "B", 0, 5) == [("q0", "match", [1, 5]), ("q0", "match", [4, 5])]
 
 
+def test_the_times_of_events_count_on_the_way() -> None:
+    engine = engine_of(PAIR.replace("symbol = 'B'", "symbol = 'B' AND time > 5"))
+    come(engine, 3, "B", 0, 1)
+    come(engine, 8, "B", 0, 2)
+    assert said(engine.punctuate(20, "Stock", "symbol = 'B'")) == [("q0", 8)]
+
+
 def test_updates_change_nothing_that_is_final() -> None:
     engine = engine_of(IBM)
     come(engine, 1, "IBM", 1, 1)

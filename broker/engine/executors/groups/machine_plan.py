@@ -15,11 +15,11 @@ from ....automaton.analyses.grouping import grouping_of
 from ....automaton.analyses.mechanism import Layout, layout_of
 from ....automaton.analyses.template import Grouping
 from ....automaton.automaton import Automaton, Stay, TimeModel
+from ....automaton.binding import MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
-from ...binding import MarkedParts
 from ...options import Options
-from ...target import Outcome
+from ...program.target import Outcome
 from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from .epoch_runs import EpochRuns

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import final
 
-from ...directory import Directory
+from ...program.directory import Directory
 from ..machine_plan import MergedPlan
 from ..merged import MergedAutomata
 from .program import KeyedAutomata
