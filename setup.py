@@ -93,6 +93,7 @@ HOT: Final = (
     "broker/engine/executors/speculative/forms.py",
     "broker/engine/executors/speculative/found.py",
     "broker/engine/executors/speculative/machine.py",
+    "broker/engine/executors/speculative/moves.py",
     "broker/engine/executors/speculative/nodes.py",
     "broker/engine/executors/speculative/reviser.py",
     "broker/engine/executors/speculative/speculation.py",
