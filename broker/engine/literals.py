@@ -98,6 +98,18 @@ def number_of(term: Term) -> int | None:
     return number_in(term.value) if isinstance(term, Constant) else None
 
 
+def numbers_in(compiled: object) -> set[int]:
+    """The numbers of the marked literals anywhere in a compiled value. O(its size)."""
+    number = number_in(compiled)
+    if number is not None:
+        return {max(number, ~number)}
+    if isinstance(compiled, tuple | frozenset):
+        return {each for part in compiled for each in numbers_in(part)}
+    if dataclasses.is_dataclass(compiled) and not isinstance(compiled, type):
+        return {each for field in dataclasses.fields(compiled) for each in numbers_in(getattr(compiled, field.name))}
+    return set()
+
+
 def chosen(literals: Literals, number: int) -> Literal:
     """The literal with a number; for a complement, the negated literal."""
     if number >= 0:

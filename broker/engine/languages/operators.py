@@ -16,10 +16,12 @@ from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.schema import Schema
 from ...forecast.plan import forecast_plan
-from ..planner import Wanted, is_merged
+from ..executors.machine_plan import MachinePlan
+from ..options import Options
+from ..planner import Wanted, is_merged, plan_of
 from ..recipes import Recipe, recipe_of
 from ..subscriber import Form
-from ..templates import Template
+from ..templates import MachineTemplate, Template
 from .language import CompileRequest
 
 Lower: TypeAlias = Callable[[Any, str, Callable[[str], Schema | None], Callable[[], list[str]]], Query]
@@ -41,6 +43,7 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
             recipes = [recipe_of(automaton, surroundings.options) for automaton in found.automata]
         merged = [is_merged(Wanted(a, definition.forecast is not None), surroundings.options) for a in found.automata]
         recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
+        planned = partial(_planned, surroundings.options, definition.forecast is not None)
         foretells = None
         if definition.forecast is not None:
             foretells = partial(
@@ -56,12 +59,17 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
             states=sum(len(automaton.states) for automaton in found.automata),
             template=template,
             recipes=recipes,
+            branches=[MachineTemplate(automaton, planned) for automaton in template.automata],
             report=definition.report,
             forecast=definition.forecast,
             foretells=foretells,
         )
 
     return compiled
+
+
+def _planned(options: Options, forecast: bool, automaton: Automaton) -> MachinePlan:
+    return plan_of(Wanted(automaton, forecast), options)
 
 
 def _moment(compiled: Compiled, since: int) -> Compiled:
