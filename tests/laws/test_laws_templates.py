@@ -15,7 +15,7 @@ from broker.engine import Engine, Options
 from broker.engine.executors.groups.machine_plan import GroupPlan
 from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.executors.tuple_counts.machine_plan import CountsPlan
-from broker.engine.subscriber import Subscriber
+from broker.engine.subscribing.subscriber import Subscriber
 from broker.events.errors import ForetellError
 from broker.events.schema import Schema
 from broker.language import cayuga
@@ -183,8 +183,7 @@ def test_sase(text: str, data: st.DataObject) -> None:
     st.data(),
 )
 def test_ptopss(text: str, report: str | None, forecast: dict[str, Any] | None, data: st.DataObject) -> None:
-    schemas = {composite_subscriptions.STREAM: Schema.declare(composite_subscriptions.ATTRIBUTES)}
-    compare(schemas, "ptopss", text, data, report=report, forecast=forecast)
+    compare(dict(composite_subscriptions.SCHEMAS), "ptopss", text, data, report=report, forecast=forecast)
 
 
 @settings(max_examples=4 * settings().max_examples, suppress_health_check=slow)

@@ -10,13 +10,13 @@ from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from ...automaton.automaton import Automaton
+from ...automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ...automaton.diagram import Graph
 from ...forecast.progress import Progress
 from ...forecast.states import States
-from ..binding import AutomatonMaker, BoundLiterals, MarkedParts
-from ..directory import Directory
 from ..options import Options
-from ..target import Outcome, Target
+from ..program.directory import Directory
+from ..program.target import Outcome, Target
 from .contract import EventPlaces, Executor, Input, Member
 from .merged import MergedAutomata
 from .revising import Reviser

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final, cast, final
 
+from ....algebra.marked_terms import number_of
 from ....algebra.normal_form import reordered
 from ....algebra.terms import Comparison, Constant
 from ....automaton.analyses.grouping import grouping_of
@@ -16,13 +17,13 @@ from ....automaton.analyses.mechanism import Layout, layout_of
 from ....automaton.analyses.template import GroupTemplate
 from ....automaton.analyses.traced import Coordinate
 from ....automaton.automaton import Automaton, Stay, TimeModel
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
-from ...binding import AutomatonMaker, BoundLiterals, MarkedParts
-from ...literals import Literals, chosen, number_of, numbers_in
+from ....language.marked_literals import Literals, chosen, numbers_in
+from ...compiler.recently_used import Recent
 from ...options import Options
-from ...recent import Recent
-from ...target import Outcome
+from ...program.target import Outcome
 from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from .epoch_runs import EpochRuns

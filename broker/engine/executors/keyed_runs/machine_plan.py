@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import final
 
 from ....automaton.automaton import Automaton
-from ...binding import MarkedParts
-from ...directory import Directory
+from ....automaton.binding import MarkedParts
+from ...program.directory import Directory
 from ..machine_plan import MergedPlan, PlanMaker
 from ..merged import MergedAutomata
 from .program import KeyedAutomata

@@ -11,8 +11,8 @@ from typing import Final, final
 
 from ....automaton.analyses.branches import LineBranch, branches_of
 from ....automaton.automaton import Automaton
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....events.errors import LimitExceeded
-from ...binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ...options import Options
 from ..contract import Executor, Input, Member
 from ..machine_plan import MachinePlan, PlanMaker

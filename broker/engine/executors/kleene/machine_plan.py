@@ -11,11 +11,11 @@ from typing import Final, cast
 from ....automaton.analyses.ignoring import asks_for_adjacent_events_of_a_partition
 from ....automaton.analyses.measures import measures_of, monotone, variant
 from ....automaton.automaton import Automaton
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
-from ...binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ...options import Options
-from ...target import Outcome, Target
+from ...program.target import Outcome, Target
 from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from .explanation import plan_lines
