@@ -28,7 +28,7 @@ def _fixes(query: PtopssQuery) -> frozenset[type]:
 
 
 def _reads(query: PtopssQuery) -> list[str]:
-    return [query.stream]
+    return [stream.name for stream in query.streams]
 
 
 def _compile(request: CompileRequest) -> Form:

@@ -24,7 +24,7 @@ TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
 def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
     machine = CountingMachine(automaton_of_composite(lowered(TEXT.format(separator))))
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
-    counts = TupleCounts(machine, by, inputs)
+    counts = TupleCounts(machine, len(by) > 0, inputs)
     counts.member = Member(Target(Outcome((), ()), None))
     return Matcher(counts, "tuple_counts")
 
