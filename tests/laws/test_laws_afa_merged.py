@@ -29,7 +29,7 @@ def told(speculation: Speculation, batches: list[list[Any]]) -> Counter[tuple[An
             match step:
                 case Insertion(event):
                     events[event.id] = event
-                    speculation.take(event.stream, event.time, event.id, event.id, event.row)
+                    speculation.take(event.stream, event.time, event.id, event.id, (*event.row, event.time))
                 case Withdrawal(id):
                     event = events[id]
                     speculation.retract(event.stream, event.time, id, event.row)

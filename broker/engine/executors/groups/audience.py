@@ -16,7 +16,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Computation
 from ....events.schema import Row
-from ...target import Target
+from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..expansion import Found
 from ..matches import Assigned, Item, Matched, MatchSource

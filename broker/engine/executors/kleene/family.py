@@ -14,7 +14,7 @@ from typing import final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ...target import Target
+from ...program.target import Target
 from ..completions import Served
 from ..contract import Member
 from ..matches import MatchSource

@@ -22,7 +22,7 @@ from ....automaton.analyses.line import line_of
 from ....automaton.analyses.memory import Memory, memories
 from ....automaton.automaton import Report
 from ....events.schema import Row
-from ...account import PACKED_BITS
+from ...program.account import PACKED_BITS
 from ..completions import Completions
 from ..matches import Assigned, Item
 from .buffer import FEW, NOTHING, Pasts, Shared
@@ -286,7 +286,7 @@ class Groups(RunCell):
         for at in range(page.links):
             assert page.nexts[at] < page.root + at, "a link to what is newer"
             behind = page.nexts[at] - page.root
-            assert behind < 0 or page.tops[at] >= page.tops[behind], "what is behind is newer than what is told"
+            assert behind < 0 or page.tops[at] >= page.tops[behind], "a link is newer than the link before it"
         for k in range(len(self.groups)):
             for key, group in self.groups[k].items():
                 assert key == group.slots

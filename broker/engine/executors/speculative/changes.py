@@ -12,8 +12,8 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
-from ...trace import mixed
 from ..packed import Floats, Integers, floats, integers, roomy, roomy_floats
+from ..trace import mixed
 from .arena import NONE, ORDER, START, STATE, Arena, NodeLayout, read_registers, store, unknowns, zeros
 
 ROOM: Final = 16

@@ -13,8 +13,8 @@ from mypy_extensions import i64
 from ....algebra.computation import Computation
 from ....algebra.predicate import All, holds
 from ....events.schema import Row
-from ...account import Exhausted
-from ...trace import mixed
+from ...program.account import Exhausted
+from ..trace import mixed
 from .arcs import ArcTable
 from .arena import NONE, STATE, Arena
 from .forms import assign, related

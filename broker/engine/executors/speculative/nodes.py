@@ -15,9 +15,9 @@ from mypy_extensions import i64
 from ....algebra.computation import Slots
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
-from ...account import Exhausted
-from ...trace import mixed
+from ...program.account import Exhausted
 from ..packed import Integers
+from ..trace import mixed
 from .arcs import UNKNOWN, ArcTable, Epoch
 from .arena import FIRST, NONE, NULLS, ORDER, START, STATE, Arena, marks, unknowns
 from .forms import assign, related, related_floats, related_integers

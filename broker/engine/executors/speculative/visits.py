@@ -17,7 +17,7 @@ from ....algebra.comparisons import GE, GT, LE, LT
 from ....algebra.computation import Computation
 from ....algebra.predicate import All, holds
 from ....events.instant import FOREVER
-from ...account import Exhausted
+from ...program.account import Exhausted
 from .arcs import UNKNOWN
 from .arena import NULLS, ORDER, START, STATE, Arena, read_registers
 from .changes import Changes
