@@ -17,9 +17,11 @@ from ....automaton.analyses.template import Grouping
 from ....automaton.automaton import Automaton, Stay, TimeModel
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
+from ...account import Account
 from ...binding import MarkedParts
 from ...options import Options
 from ...target import Outcome
+from ..common_runs import Keeper
 from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from .epoch_runs import EpochRuns
@@ -32,7 +34,7 @@ SHOWN: Final = 8  # subscriptions up to which each is explained
 class GroupPlan(MachinePlan):
     """Subscriptions with equal templates, keys and layouts are members of one group, whenever they join."""
 
-    __slots__ = ("grouping", "layout", "point")
+    __slots__ = ("grouping", "keeper", "layout", "point")
 
     executor = "groups"
     version = 1
@@ -40,7 +42,8 @@ class GroupPlan(MachinePlan):
     kind = "group"
     always_open = True
 
-    def __init__(self, automaton: Automaton, grouping: Grouping, layout: Layout) -> None:
+    def __init__(self, automaton: Automaton, grouping: Grouping, layout: Layout, keeper: Keeper) -> None:
+        self.keeper = keeper
         self.automaton = automaton
         self.grouping = grouping
         self.layout = layout
@@ -65,7 +68,7 @@ class GroupPlan(MachinePlan):
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
         # No coordinate is marked, because finding them computes with constants: marks are in the key, or outside atoms.
-        return lambda bound, automaton: _again(automaton)
+        return lambda bound, automaton: _again(automaton, self.keeper)
 
     def alike(self, options: Options) -> Hashable:
         return self.layout, self.grouping.template, self.grouping.key
@@ -73,7 +76,12 @@ class GroupPlan(MachinePlan):
     def make(self, options: Options) -> Executor:
         template, most = self.grouping.template, options.runs_max
         runs = EpochRuns(template.updates) if template.time is TimeModel.EPOCHS else None
-        return GroupMachine(template, self.layout, self.inputs(), self.outcome(), most, runs)
+        common, account = None, None
+        if template.common is not None:
+            account = Account(options.work_max, options.work_earned)
+            whole = self.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
+            common = self.keeper(template.common, whole, account, options)
+        return GroupMachine(template, self.layout, self.inputs(), self.outcome(), most, runs, common, account)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point)
@@ -108,16 +116,19 @@ class GroupPlan(MachinePlan):
         return automata_diagram("group", [(name, plan.automaton) for name, plan, _ in known])
 
 
-def plan_of_group(automaton: Automaton) -> GroupPlan | str:
-    """The plan, or the reason why the automaton does not fit a group. O(its size squared)."""
+def plan_of_group(automaton: Automaton, keeper: Keeper) -> GroupPlan | str:
+    """The plan, or the reason why the automaton does not fit a group. O(its size squared).
+
+    `keeper` keeps runs that do not depend on members.
+    """
     grouping = grouping_of(automaton)
     if isinstance(grouping, str):
         return grouping
     layout = layout_of(grouping)
-    return layout if isinstance(layout, str) else GroupPlan(automaton, grouping, layout)
+    return layout if isinstance(layout, str) else GroupPlan(automaton, grouping, layout, keeper)
 
 
-def _again(automaton: Automaton) -> GroupPlan:
-    plan = plan_of_group(automaton)
+def _again(automaton: Automaton, keeper: Keeper) -> GroupPlan:
+    plan = plan_of_group(automaton, keeper)
     assert not isinstance(plan, str)
     return plan
