@@ -63,8 +63,8 @@ def checked(path: Path) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
     What reads the stream of a wrong subscription is not judged.
     """
     from ..engine import Engine
-    from ..engine.catalog import in_order
-    from ..engine.target import ALWAYS_SINCE
+    from ..engine.program.target import ALWAYS_SINCE
+    from ..engine.subscribing.catalog import in_order
     from ..events import DefinitionError
     from ..language.subscription_file import read_subscription_file
 

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, final
 
+from ..automaton.arc_updates import ArcUpdate
 from ..events.errors import (
     EventError,
     LateEvent,
@@ -25,31 +26,30 @@ from ..events.time_unit import TimeUnit, instant_of, instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
-from .anew import begin_anew
 from .batches import fitting
-from .catalog import Catalog
+from .compiler.forms import Parsed
+from .compiler.prepared import Prepared
 from .disorder.joined import JoinedResults
 from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
-from .entering import enter
-from .figures import figures
-from .forms import Parsed
-from .leaving import put_out, unsubscribe
-from .loading import load_into
+from .dispatch.punctuation import newest, punctuate, release
+from .inspection.figures import figures
+from .inspection.view import END_OF_TIME, EngineView
 from .options import Options
-from .prepared import Prepared
-from .program import Program
-from .punctuation import newest, punctuate, release
-from .replacing import replace
+from .program.program import Program
+from .program.target import ALWAYS_SINCE
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
-from .streams import add_attribute, remove_stream
-from .subscriber import Subscriber
-from .suspensions import failed
-from .target import ALWAYS_SINCE
-from .updates import ArcUpdate
-from .updating import update, update_again
-from .view import END_OF_TIME, EngineView
+from .subscribing.catalog import Catalog
+from .subscribing.entering import enter
+from .subscribing.leaving import put_out, unsubscribe
+from .subscribing.loading import load_into
+from .subscribing.replacing import replace
+from .subscribing.streams import add_attribute, remove_stream
+from .subscribing.subscriber import Subscriber
+from .subscribing.suspensions import failed
+from .subscribing.time_reset import begin_anew
+from .subscribing.updating import update, update_again
 
 
 @final

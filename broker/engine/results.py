@@ -12,16 +12,16 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, final, overload
 
 from ..events.schema import Row
-from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
-from .composed import Composed
 from .executors.completions import Completions
+from .executors.composed import Composed
 from .executors.epoch_matches import EpochMatches
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
+from .executors.trace import FINAL_DEPTH, mixed
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
-from .subscriber import Subscriber, digest
-from .target import Target
-from .trace import FINAL_DEPTH, mixed
+from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
+from .program.target import Target
+from .subscribing.subscriber import Subscriber, digest
 
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
 

@@ -82,7 +82,7 @@ def play(
         for step in batch:
             match step:
                 case Insertion(event):
-                    speculation.take(event.stream, event.time, event.id, event.id, event.id, event.row)
+                    speculation.take(event.stream, event.time, event.id, event.id, event.id, (*event.row, event.time))
                     events[event.id] = event
                     newest = max(newest, event.time)
                 case Withdrawal(id):
@@ -198,7 +198,7 @@ def played(registers: RegisterAutomaton, batches: list[list[Any]]) -> ToldResult
         for step in batch:
             match step:
                 case Insertion(event):
-                    speculation.take(event.stream, event.time, event.id, event.id, event.id, event.row)
+                    speculation.take(event.stream, event.time, event.id, event.id, event.id, (*event.row, event.time))
                     newest = max(newest, event.time)
                 case Withdrawal(id):
                     speculation.retract(id)

@@ -27,7 +27,7 @@ def told(speculation: Speculation, batches: list[list[Any]]) -> Counter[tuple[An
         for step in batch:
             match step:
                 case Insertion(event):
-                    speculation.take(event.stream, event.time, event.id, event.id, event.id, event.row)
+                    speculation.take(event.stream, event.time, event.id, event.id, event.id, (*event.row, event.time))
                 case Withdrawal(id):
                     speculation.retract(id)
                 case Punctuation(time):

@@ -20,7 +20,7 @@ from broker.engine import Engine, Match
 from broker.engine.disorder.joined import RevisedResults
 from broker.engine.disorder.readers import salt_of
 from broker.engine.executors.matches import ids
-from broker.engine.trace import mixed
+from broker.engine.executors.trace import mixed
 from broker.events.errors import DuplicateEvent, LateEvent, UnknownEvent
 from broker.events.schema import Schema
 from broker.language.afa import parse, parse_arc

@@ -18,6 +18,8 @@ CONDITIONS = (
     "ty IN ('A', 'B')", "x BETWEEN r AND 3", "x NOT IN (r, 1)", "f IS NULL", "x IS NOT NULL AND ty NOT IN ('A')",
     "CASE WHEN ty = 'A' THEN x WHEN r > 1 THEN f END > 1",
 )  # fmt: skip
+TIMED = ("time > 4", "time > r", "x > 1 OR time < 7", "CASE WHEN ty = 'A' THEN time END > 3")
+"""Conditions on the time of an event, which an update may add only to a text that has some."""
 UPDATES = (
     "r = r + 1", "r = x", "r = x, f = f + x", "f = f / 2", "r = 0", "r = r - 2", "f = 2 + f", "f = x",
     "f = CASE WHEN x > r THEN f / 0 WHEN ty = 'A' THEN x ELSE 1 END",
@@ -25,18 +27,21 @@ UPDATES = (
 
 
 @st.composite
-def arc_texts(draw: st.DrawFn, name: str, without_event: bool = True) -> str:
+def arc_texts(draw: st.DrawFn, name: str, without_event: bool = True, timed: bool = False) -> str:
     source = draw(st.sampled_from(STATES))
     target = draw(st.sampled_from(STATES))
     if without_event and draw(st.integers(0, 7)) == 0 and STATES.index(source) < STATES.index(target):
         return f"{name}: {source} ~> {target} WHEN {draw(st.sampled_from(('r < 2', 'TRUE', 'f > 1')))}"
-    update = f" SET {draw(st.sampled_from(UPDATES))}" if draw(st.booleans()) else ""
-    return f"{name}: {source} -> {target} WHEN {draw(st.sampled_from(CONDITIONS))}{update}"
+    updates = (*UPDATES, "r = time") if timed else UPDATES
+    update = f" SET {draw(st.sampled_from(updates))}" if draw(st.booleans()) else ""
+    condition = draw(st.sampled_from((*CONDITIONS, *TIMED) if timed else CONDITIONS))
+    return f"{name}: {source} -> {target} WHEN {condition}{update}"
 
 
 @st.composite
 def query_texts(draw: st.DrawFn) -> str:
-    arcs = [draw(arc_texts(f"n{number}")) for number in range(draw(st.integers(1, 6)))]
+    timed = draw(st.integers(0, 2)) == 0
+    arcs = [draw(arc_texts(f"n{number}", timed=timed)) for number in range(draw(st.integers(1, 6)))]
     by = draw(st.sampled_from(("", " BY k")))
     within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
     finals = draw(st.sampled_from(("d", "c, d", "b")))

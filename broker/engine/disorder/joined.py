@@ -14,7 +14,7 @@ from ..executors.revising import Revision
 from ..match import Match
 from ..notices import Finality
 from ..results import Failed, Results
-from ..subscriber import Subscriber, digest
+from ..subscribing.subscriber import Subscriber, digest
 
 FINAL: Final = "final\0"
 

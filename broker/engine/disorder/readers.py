@@ -16,15 +16,16 @@ from typing import Any, Final, final
 
 from sortedcontainers import SortedList
 
+from ...algebra.timed_stream import timed_row, untimed
 from ...automaton.automaton import Automaton
 from ...events.instant import FOREVER
-from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..executors.matches import Item, contributed
 from ..executors.revising import Reviser, Revision
+from ..executors.trace import MASK, mixed
 from ..match import Match
+from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..results import SUSPENSIONS, Failed
-from ..subscriber import Subscriber, digest
-from ..trace import MASK, mixed
+from ..subscribing.subscriber import Subscriber, digest
 from .buffer import HeldEvent
 from .joined import RevisedResults
 
@@ -39,7 +40,7 @@ def salt_of(subscriber: Subscriber) -> int:
 @final
 class RevisingReader:
     """A subscription and its machine. `rank`: behind those of all publishers that it reads from; `ends`: those of the
-    results that were told and are not final."""
+    results that were told and are not final; `timed`: the streams of which it reads the times."""
 
     def __init__(self, subscriber: Subscriber, reviser: Reviser, number: int) -> None:
         form = subscriber.form
@@ -47,6 +48,7 @@ class RevisingReader:
         self.reviser = reviser
         self.number = number
         self.streams: tuple[str, ...] = tuple([stream for stream, _ in form.sources])
+        self.timed = frozenset([untimed(stream) for stream in form.timed_streams()])
         self.publish = form.publish
         self.salt = 0 if form.publish is None else salt_of(subscriber)
         self.rank = 0
@@ -124,7 +126,8 @@ class RevisingReaders:
             if reader.suspended == NOT_SUSPENDED:
                 heappush(self._touched, (reader.rank, reader.number, reader))
                 try:
-                    reader.reviser.take(at, time, number, item, row)
+                    seen = timed_row(row, time, time) if stream in reader.timed else row
+                    reader.reviser.take(at, time, number, item, seen)
                 except Exception as error:  # any error concerns this subscription only
                     self._suspend(reader, error, time)
 

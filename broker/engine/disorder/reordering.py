@@ -14,12 +14,12 @@ from ...events.errors import DuplicateEvent, EventError, LimitExceeded, UnknownE
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
-from ..catalog import Catalog
 from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.punctuation import newest, punctuate, release
 from ..notices import Notice
-from ..punctuation import newest, punctuate, release
+from ..program.target import Target
 from ..results import Results
-from ..target import Target
+from ..subscribing.catalog import Catalog
 from .buffer import HeldEvent, ReorderBuffer
 from .copies import OrderedCopies
 from .joined import JoinedResults, RevisedResults

@@ -12,8 +12,8 @@ from mypy_extensions import i64
 
 from ..executors.epoch_matches import Derived
 from ..executors.matches import Lineage, contributed, trace_of
+from ..executors.trace import mixed
 from ..results import Results
-from ..trace import mixed
 
 
 def report(results: Results, time: i64) -> None:

@@ -17,9 +17,9 @@ from mypy_extensions import i64
 
 from ...algebra.timed_stream import timed, timed_row
 from ...events.schema import Row
-from ..directory import NO_STREAM
 from ..executors.matches import flattened
-from ..program import Program
+from ..program.directory import NO_STREAM
+from ..program.program import Program
 from ..results import Results
 from .derived import number_of, report
 from .route import Entry

@@ -10,11 +10,11 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..executors.completions import Audience, Completions
 from ..executors.contract import NOTHING_DUE, Executor
 from ..executors.epoch_matches import Fault
-from ..watcher import Follower, Watcher
+from ..program.account import FAILED, NOT_SUSPENDED, reason_of
+from ..program.watcher import Follower, Watcher
 
 
 @final

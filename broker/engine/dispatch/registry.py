@@ -13,15 +13,15 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, final
 
 from ...events.errors import Unsupported
-from ..account import NOT_SUSPENDED
-from ..directory import Directory
 from ..executors.contract import Member
 from ..executors.machine_plan import MachinePlan
 from ..executors.matches import ids
 from ..options import Options
-from ..subscriber import Subscriber
-from ..target import Feed
-from ..transition import Transition
+from ..program.account import NOT_SUSPENDED
+from ..program.directory import Directory
+from ..program.target import Feed
+from ..program.transition import Transition
+from ..subscribing.subscriber import Subscriber
 from .lanes import Lane
 from .matchers import Clock, Matcher
 from .route import Entry, Route

@@ -14,11 +14,11 @@ from mypy_extensions import i64
 
 from ...algebra.predicate import All, condition, holds
 from ...events.schema import Row
-from ..account import NOT_SUSPENDED
-from ..directory import Static
 from ..executors.completions import Completions
 from ..executors.packed import Integers, integers, roomy
 from ..index.spaces import Key, Space
+from ..program.account import NOT_SUSPENDED
+from ..program.directory import Static
 from .lanes import Lane
 from .matchers import Clock, Matcher
 

@@ -15,8 +15,8 @@ from mypy_extensions import i64
 
 from ...automaton.analyses.template import CommonLine
 from ...events.schema import Row
-from ..account import Account
 from ..options import Options
+from ..program.account import Account
 from .matches import Assigned, Item, Matched
 from .packed import Floats, Integers, floats, integers
 

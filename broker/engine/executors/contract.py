@@ -17,8 +17,8 @@ from mypy_extensions import i64
 from ...algebra.normal_form import Form
 from ...events.instant import FOREVER
 from ...events.schema import Row
-from ..account import Account
-from ..target import Target
+from ..program.account import Account
+from ..program.target import Target
 from .completions import Audience, Completions
 from .matches import Assigned, Item
 

@@ -18,13 +18,13 @@ from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
 from ...events.instant import FOREVER
 from ...events.schema import Row, Schema
-from ..directory import Directory
+from ...language.marked_literals import Literals
+from ..compiler.recipes import Recipe
 from ..index.spaces import Space
-from ..literals import Literals
-from ..recipes import Recipe
-from ..subscriber import Subscriber
-from ..target import Feed
-from ..watcher import Watcher
+from ..program.directory import Directory
+from ..program.target import Feed
+from ..program.watcher import Watcher
+from ..subscribing.subscriber import Subscriber
 from .epoch_matches import EpochMatches
 from .matches import PartialMatch
 

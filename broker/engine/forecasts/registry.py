@@ -28,12 +28,12 @@ from ...forecast.progress import Progress
 from ...forecast.states import NONE
 from ...forecast.varying import check_varying
 from ...forecast.versions import check_version, continued, count_stays, counts_of, others
-from ..directory import Directory
 from ..dispatch.matchers import Matcher
 from ..dispatch.registry import Registration
 from ..notices import Notice
-from ..subscriber import Subscriber
-from ..target import ALWAYS_SINCE, Target
+from ..program.directory import Directory
+from ..program.target import ALWAYS_SINCE, Target
+from ..subscribing.subscriber import Subscriber
 from .listening import PartFollower
 from .progress import RunProgress
 from .subscription import PredictiveSubscription

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, final
 
 from ...events.schema import Schema
+from ...language.marked_literals import LiteralFields
 from ...language.shapes import QueryShape, shape_of
 from ...language.subscription import SubscriptionDefinition
 from ...language.syntax import Number, String
-from ..literals import LiteralFields
+from ...language.wording import Wording
 from ..options import Options
-from ..subscriber import Form
-from ..wording import Wording
+from ..subscribing.subscriber import Form
 
 Sources: TypeAlias = tuple[tuple[str, Schema | None], ...]
 """The streams that a query reads, in the order of its text, with their schemas; None for an unknown stream."""

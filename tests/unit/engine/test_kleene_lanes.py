@@ -9,21 +9,21 @@ import msgpack
 from broker.algebra.sase.lowering import lower
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.constructions.pattern import automaton_of_pattern
-from broker.engine.composed import Composed
-from broker.engine.directory import Directory
+from broker.engine.compiler.templates import MachineTemplate
 from broker.engine.dispatch.registry import Registry
 from broker.engine.executors.completions import Completions
+from broker.engine.executors.composed import Composed
 from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.executors.matches import trace_of
 from broker.engine.options import Options
+from broker.engine.program.directory import Directory
+from broker.engine.program.target import Target
 from broker.engine.snapshot import EngineState
 from broker.engine.snapshot import machines as snapshot
-from broker.engine.subscriber import Form, Subscriber
-from broker.engine.target import Target
-from broker.engine.templates import MachineTemplate
-from broker.engine.wording import Wording
+from broker.engine.subscribing.subscriber import Form, Subscriber
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
+from broker.language.wording import Wording
 
 SCHEMAS = {
     "S": Schema.declare({"ty": "string", "k": "int"}),

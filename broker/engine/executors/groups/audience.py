@@ -16,7 +16,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Computation
 from ....events.schema import Row
-from ...target import Target
+from ...program.target import Target
 from ..common_runs import CommonMatches
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..expansion import Found

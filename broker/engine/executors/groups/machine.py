@@ -16,8 +16,8 @@ from ....algebra.predicate import computation
 from ....automaton.analyses.mechanism import Layout
 from ....automaton.analyses.template import GroupTemplate
 from ....events.schema import Row
-from ...account import UNLIMITED, Account
-from ...target import Outcome, Target
+from ...program.account import UNLIMITED, Account
+from ...program.target import Outcome, Target
 from ..common_runs import CommonPattern
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member

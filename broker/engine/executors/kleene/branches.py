@@ -16,7 +16,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....automaton.automaton import Report
 from ....events.schema import Row
-from ...account import Account
+from ...program.account import Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..expansion import Found

@@ -20,8 +20,8 @@ from ....automaton.analyses.kleene_template import measures_with
 from ....automaton.analyses.measures import monotone
 from ....automaton.analyses.template import CommonLine
 from ....events.schema import Row, Value
-from ...account import Account
 from ...options import Options
+from ...program.account import Account
 from ..common_runs import CommonMatches, CommonPattern, CommonRuns
 from ..completions import Completions
 from ..matches import Assigned, Item, Matched

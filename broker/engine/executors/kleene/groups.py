@@ -22,7 +22,7 @@ from ....automaton.analyses.line import line_of
 from ....automaton.analyses.memory import Memory, memories
 from ....automaton.automaton import Report
 from ....events.schema import Row
-from ...account import PACKED_BITS
+from ...program.account import PACKED_BITS
 from ..completions import Completions
 from ..matches import Assigned, Item
 from .buffer import FEW, NOTHING, Pasts, Shared

@@ -15,7 +15,7 @@ from ....automaton.analyses.measures import measures_of, monotone
 from ....automaton.analyses.pasts import shares_pasts
 from ....automaton.automaton import Report
 from ....events.schema import Row
-from ...account import UNLIMITED, Account
+from ...program.account import UNLIMITED, Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Assigned, Item

@@ -10,11 +10,11 @@ from typing import Final
 
 from ....automaton.analyses.ignoring import asks_for_adjacent_events_of_a_partition
 from ....automaton.automaton import Automaton
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
-from ...binding import BoundLiterals, MarkedParts
 from ...options import Options
-from ...target import Outcome
+from ...program.target import Outcome
 from ..contract import Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from .explanation import plan_lines
@@ -44,8 +44,8 @@ class PatternPlan(MachinePlan):
     def maker(self, parts: MarkedParts) -> PlanMaker:
         make = plan_maker(self.plan, parts)
 
-        def made(bound: BoundLiterals, automaton: Automaton) -> MachinePlan:
-            return PatternPlan(automaton, make(bound))
+        def made(bound: BoundLiterals, automaton: AutomatonMaker) -> MachinePlan:
+            return PatternPlan(automaton(bound), make(bound))
 
         return made
 

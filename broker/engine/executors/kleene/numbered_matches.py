@@ -11,7 +11,7 @@ from typing import Final, cast, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
-from ...target import Target
+from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events
 from ..expansion import Found
 from ..matches import Item, Matched, MatchSource

@@ -17,7 +17,7 @@ from typing import Any, Final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from ...account import PACKED_BITS
+from ...program.account import PACKED_BITS
 from ..completions import HEADER, Completions
 from ..matches import Assigned, Item
 from ..packed import Floats, Integers, floats, integers, put, put_integer, roomy, shifted_integers

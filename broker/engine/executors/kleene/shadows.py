@@ -17,7 +17,7 @@ from mypy_extensions import i64
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
-from ...account import Account
+from ...program.account import Account
 from .tables import BEFORE, Denial
 
 

@@ -15,7 +15,7 @@ from ....algebra.predicate import All, computation, condition
 from ....automaton.automaton import Report
 from ....events import instant
 from ....events.schema import Row
-from ...account import MATCH_UNITS, UNLIMITED, Account
+from ...program.account import MATCH_UNITS, UNLIMITED, Account
 from .plan import KleenePlan
 from .registers import Registers
 

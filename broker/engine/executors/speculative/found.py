@@ -15,8 +15,8 @@ from typing import Any, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
-from ...trace import MASK
 from ..matches import Assigned, Item, Matched, MatchSource
+from ..trace import MASK
 from .changes import ResultChange, RunNode
 from .speculation import lineage
 

@@ -14,7 +14,7 @@ from ....algebra.normal_form import ALWAYS
 from ....automaton.automaton import Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ...account import MATCH_UNITS, Account
+from ...program.account import MATCH_UNITS, Account
 from ..completions import Completions
 from ..contract import Executor, Input
 from ..matches import Item

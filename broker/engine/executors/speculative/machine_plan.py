@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from ....automaton.analyses.cycles import unbounded_cycles
 from ....automaton.automaton import Arc, Automaton, Kind, describe_arc
+from ....automaton.binding import MarkedParts
 from ....automaton.diagram import Edge, Graph, Node
 from ....events.instant import format_duration
-from ...account import Account
-from ...binding import MarkedParts
 from ...options import Options
-from ...target import Outcome
+from ...program.account import Account
+from ...program.target import Outcome
 from ..contract import Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from ..revising import Reviser
@@ -51,7 +51,7 @@ class RegisterPlan(MachinePlan):
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        return lambda bound, automaton: RegisterPlan(automaton)
+        return lambda bound, automaton: RegisterPlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
         return None  # the arcs of one subscription may change

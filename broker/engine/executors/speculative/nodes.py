@@ -16,9 +16,9 @@ from ....algebra.computation import Computation, Slots
 from ....algebra.predicate import All, holds
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
-from ...account import Exhausted
-from ...trace import mixed
+from ...program.account import Exhausted
 from ..packed import Integers
+from ..trace import mixed
 from .arcs import UNKNOWN, ArcTable, Epoch
 from .arena import FIRST, NONE, NULLS, ORDER, START, STATE, Arena, marks
 from .forms import assign, related, related_integers

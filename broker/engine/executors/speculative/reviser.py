@@ -12,7 +12,7 @@ from mypy_extensions import i64
 
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
-from ...account import MATCH_UNITS, Account
+from ...program.account import MATCH_UNITS, Account
 from ..matches import Item
 from ..revising import Reviser, Revision
 from .found import Contributions, LifetimeMatches

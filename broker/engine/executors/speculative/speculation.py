@@ -13,7 +13,7 @@ from mypy_extensions import i64
 from ....automaton.automaton import Arc, Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ...account import UNLIMITED
+from ...program.account import UNLIMITED
 from .arcs import ArcTable
 from .arena import Arena, NodeLayout
 from .changes import Changes

@@ -17,9 +17,9 @@ from ....algebra.comparisons import GE, GT, LE, LT
 from ....algebra.computation import Computation
 from ....algebra.predicate import All, holds
 from ....events.instant import FOREVER
-from ...account import Exhausted
-from ...trace import mixed
+from ...program.account import Exhausted
 from ..packed import Floats, Integers
+from ..trace import mixed
 from .arcs import UNKNOWN
 from .arena import NULLS, START, STATE, Arena, read_registers
 from .changes import SUMMARY, Changes

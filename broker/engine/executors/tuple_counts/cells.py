@@ -12,7 +12,7 @@ from typing import Any, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row, Value
-from ...account import MATCH_UNITS
+from ...program.account import MATCH_UNITS
 from ..contract import Outdated
 from .arcs import ALL, EXACT, NEVER, CountedArc
 from .machine import CountingMachine

@@ -11,7 +11,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....automaton.automaton import Automaton
-from ...account import UNLIMITED, Account
+from ...program.account import UNLIMITED, Account
 from .arcs import ArcMoves
 from .plan import CountingPlan, counting_plan
 from .tuples import ALWAYS_GOOD
