@@ -74,7 +74,7 @@ HOT: Final = (
     "broker/engine/executors/kleene/buffer.py",
     "broker/engine/executors/kleene/cell.py",
     "broker/engine/executors/kleene/columns.py",
-    "broker/engine/executors/kleene/common.py",
+    "broker/engine/executors/kleene/group_runs.py",
     "broker/engine/executors/kleene/machine.py",
     "broker/engine/executors/kleene/measure_columns.py",
     "broker/engine/executors/kleene/numbered_runs.py",

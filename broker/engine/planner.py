@@ -21,7 +21,7 @@ from ..events.errors import DefinitionError
 from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.branching_plan import BranchingPlan
-from .executors.kleene.common import common_pattern
+from .executors.kleene.group_runs import common_pattern
 from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
