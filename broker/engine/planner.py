@@ -62,7 +62,7 @@ def _group(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast:
         return NO_STATES
     plan = plan_of_group(wanted.automaton)
-    if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.grouping.key:
+    if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.key:
         return "no constant says which events it is about"
     return plan
 
@@ -98,7 +98,7 @@ def _pattern(wanted: Wanted) -> MachinePlan | str:
 
 
 def _keyed_runs(wanted: Wanted) -> MachinePlan | str:
-    return KeyedRunsPlan()
+    return KeyedRunsPlan(wanted.automaton)
 
 
 def _registers(wanted: Wanted) -> MachinePlan | str:
@@ -162,11 +162,12 @@ def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
     Raises DefinitionError if that executor cannot run it.
     """
     row = next(row for row in TABLE if row.plan.executor == executor)
-    other = row.attempt(plan.wanted)
+    wanted = plan.wanted._replace(automaton=plan.automaton)
+    other = row.attempt(wanted)
     if isinstance(other, str):
         raise DefinitionError(f"{executor} has saved this and cannot run it: {other}")
     other.passed_over = (f"{plan.executor}: another executor has saved it",)
-    other.wanted = plan.wanted
+    other.wanted = wanted
     return other
 
 

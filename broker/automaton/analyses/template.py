@@ -186,8 +186,12 @@ def clause_of(clause: Clause, known: dict[Attribute, Constant], computes: bool =
                 factors.append((asked, value))
             else:
                 closest[asked] = max(value, closest.get(asked, value))
-    order = sorted([*closest.items(), *factors], key=repr)
+    order = sorted([*closest.items(), *factors], key=_by_asked)
     return TemplateClause(tuple(asked for asked, _ in order), tuple(rest)), tuple(value for _, value in order)
+
+
+def _by_asked(entry: tuple[Asked, float]) -> tuple[str, float]:
+    return repr(entry[0]), entry[1]
 
 
 def _asked(atom: Comparison) -> list[tuple[Asked, float]]:

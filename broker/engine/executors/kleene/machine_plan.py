@@ -11,7 +11,7 @@ from typing import Final, cast
 from ....automaton.analyses.ignoring import asks_for_adjacent_events_of_a_partition
 from ....automaton.analyses.measures import measures_of, monotone, variant
 from ....automaton.automaton import Automaton
-from ....automaton.binding import BoundLiterals, MarkedParts
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
 from ...options import Options
@@ -61,8 +61,8 @@ class PatternPlan(MachinePlan):
     def maker(self, parts: MarkedParts) -> PlanMaker:
         make, varies = plan_maker(self.plan, parts), self.variant is not None
 
-        def made(bound: BoundLiterals, automaton: Automaton) -> MachinePlan:
-            return PatternPlan(automaton, self.published, make(bound), varies)
+        def made(bound: BoundLiterals, automaton: AutomatonMaker) -> MachinePlan:
+            return PatternPlan(automaton(bound), self.published, make(bound), varies)
 
         return made
 
