@@ -161,8 +161,8 @@ def _findings(stream: _Stream, time_column: str) -> Iterator[tuple[Verdict, str]
         distinct = len(column.values)
         more = distinct > VALUES_MAX
         many = f"more than {VALUES_MAX:,} different values" if more else _many(distinct, "different value")
-        key = attribute.type in ("string", "int") and not nulls and divides(column, stream.rows)
-        hint = "; a candidate for key" if key and definition.key is None else ""
+        may_be_key = attribute.type in ("string", "int") and not nulls and divides(column, stream.rows)
+        hint = "; a candidate for key" if may_be_key and definition.key is None else ""
         yield "ok", f"{place}: {attribute.type}, {many}{hint}"
     for key, column in stream.columns.items():
         if definition.schema.position(key) < 0 and key not in (TIME_COLUMN, time_column):
