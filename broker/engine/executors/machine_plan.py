@@ -132,7 +132,7 @@ class MachinePlan:
         """Join a machine that is loaded later."""
         return self.join(machine, symbols)
 
-    # --- for people ---------------------------------------------------------------------------------------------
+    # --- for users ----------------------------------------------------------------------------------------------
 
     def advice(self) -> list[str]:
         """What users should know before they let the query run."""

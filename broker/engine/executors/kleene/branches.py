@@ -1,4 +1,4 @@
-"""The machine of an automaton with several branches: a machine of runs for each, whose matches are told together.
+"""The machine of an automaton with several branches: a machine of runs for each, whose matches are one source.
 
 The branches are the variants of a pattern whose elements may be absent. Each keeps its runs in the form that suits it,
 and gets the events of its own inputs only. They share one account.
@@ -104,7 +104,7 @@ class BranchingMachine(Executor):
         self._settle(done, found)
 
     def _settle(self, done: list[tuple[MatchSource, tuple[int, ...]]], found: Completions) -> None:
-        """Tell what is complete, and set the alarm."""
+        """Report the complete matches, and set the alarm."""
         if done:
             found.add(BranchMatches(done))
         alarm: i64 = NOTHING_DUE
@@ -163,7 +163,7 @@ class BranchingMachine(Executor):
         for branch in self.branches:
             branch.machine.check_invariants()
             assert branch.machine.account is self.account
-            assert branch.found.upto == 0, "matches that nobody has asked for"
+            assert branch.found.upto == 0, "matches that were not reported"
         assert self.alarm == min([branch.machine.alarm for branch in self.branches])
 
     # --- snapshots --------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class BranchingPlan(PatternPlan):
     def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
         """Nothing more is kept of it."""
 
-    # --- for people -------------------------------------------------------------------------------------------------
+    # --- for users --------------------------------------------------------------------------------------------------
 
     def lines(self) -> list[str]:
         found = [f"{len(self.branches)} variants, a set of runs for each"]
