@@ -169,7 +169,7 @@ class Speculation:
         """Promise so of the events with that key alone. O(events dropped)."""
         timeline = self.timelines.get(key)
         if timeline is not None:
-            timeline.clean(time, self._entries)
+            timeline.clean(time)
 
     def _queue(self, timeline: Timeline) -> None:
         """Enter a timeline where punctuations find it when it has something to clean, or drop it.
