@@ -20,6 +20,8 @@ class Options:
     starts in sibling states are one object. `templates`: texts that differ only in the values of literals are compiled
     once. Up to `arcs_few` arcs are tried one by one, because an index would cost more.
 
+    `cancelling`: where late events withdraw results, those that come and go within one batch are not told.
+
     Limits apply to one engine. `bindings_max`, `cells_max` and `nodes_max` apply to one composite subscription in one
     partition: key values with partial matches, different partial matches of one key value, events kept for tuples.
     `runs_max`, `matches_max` and `negated_max` apply to one key value of a SASE+ subscription: runs or their compressed
@@ -40,6 +42,7 @@ class Options:
     columns: bool = True
     merging: bool = True
     buffer: bool = True
+    cancelling: bool = True
     executors_off: tuple[str, ...] = ()
     arcs_few: int = 8
     streams_max: int = 100_000

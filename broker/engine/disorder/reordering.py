@@ -111,43 +111,51 @@ class Reordering:
         self.buffer.add(events, self._known(stream))
         self.settlement.forget(name)
         found = RevisedResults()
-        marks, part, lag = self.marks, self.marks.part(name), self.marks.lag(name)
-        read = name in self.readers.readers
-        for event in events:
-            if marks.note(part, event.time, lag):
-                self._pass_time(found)
-            if read:
-                self._show(event, stream.speculation, found)
-        return JoinedResults([found, *self._process(self.buffer.release(marks.safe))])
+        if self.options.cancelling:
+            self._take(stream, events, found)
+        else:
+            for event in events:
+                self._take(stream, [event], found)
+        return JoinedResults([found, *self._process(self.buffer.release(self.marks.safe))])
 
-    def _show(self, event: HeldEvent, speculation: int | None, found: RevisedResults) -> None:
+    def _take(self, stream: StreamDefinition, events: list[HeldEvent], found: RevisedResults) -> None:
+        """Let time pass to these events, and show them; what they change together is told."""
+        marks, part, lag = self.marks, self.marks.part(stream.name), self.marks.lag(stream.name)
+        read, passed = stream.name in self.readers.readers, False
+        for event in events:
+            passed = marks.note(part, event.time, lag) or passed
+            if read:
+                self._show(event, stream.speculation)
+        if passed:
+            self._catch_up()
+        self.readers.tell(found)
+        if passed and len(self.readers.by_name) > 0:
+            self.readers.pass_time(marks.safe, found)
+
+    def _show(self, event: HeldEvent, speculation: int | None) -> None:
         """Give an event to the subscriptions that revise, or let it wait until time has come nearer."""
         if speculation is not None and event.time >= self.marks.safe + speculation:
             self.ahead.add([event], True)
         else:
-            self.readers.take(event, found)
-
-    def _pass_time(self, found: RevisedResults) -> None:
-        if len(self.ahead) > 0:
-            self._catch_up(found)
-        if len(self.readers.by_name) > 0:
-            self.readers.pass_time(self.marks.safe, found)
+            self.readers.take(event)
 
     def _settle(self, before: int, found: RevisedResults) -> None:
-        """The same after a promise in words; `before`: the safe time before it."""
-        if len(self.ahead) > 0:
-            self._catch_up(found)
+        """Time has passed by a promise in words; `before`: the safe time before it."""
+        self._catch_up()
+        self.readers.tell(found)
         if len(self.readers.by_name) > 0:
             self.settlement.settle(before, found)
 
-    def _catch_up(self, found: RevisedResults) -> None:
+    def _catch_up(self) -> None:
         """Show the events that are no longer too far ahead. O(log of those that are), and what they change."""
+        if len(self.ahead) == 0:
+            return
         streams, safe = self.marks.streams, self.marks.safe
         farthest = safe + max(stream.speculation or 0 for stream in streams.values())
         near = list(self.ahead.events.irange(maximum=(farthest,), inclusive=(True, False)))
         for event in [event for event in near if event.time < safe + (streams[event.stream].speculation or 0)]:
             self.ahead.withdraw(event.number)
-            self.readers.take(event, found)
+            self.readers.take(event)
 
     def _process(self, events: list[HeldEvent]) -> list[Results | RevisedResults]:
         """Pass events that are final to the dispatcher, those of one stream after each other as one batch."""
@@ -250,7 +258,9 @@ class Reordering:
         found = RevisedResults()
         parts: list[Results | RevisedResults] = [found]
         if self.marks.forget(stream.name, stream.disorder):
-            self._pass_time(found)
+            self._catch_up()
+            self.readers.tell(found)
+            self.readers.pass_time(self.marks.safe, found)
             parts += self._process(self.buffer.release(self.marks.safe))
         return JoinedResults(parts)
 
