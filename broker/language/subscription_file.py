@@ -22,7 +22,7 @@ from .limits import FILE_BYTES_MAX, byte_length
 from .subscription import SubscriptionDefinition
 
 _TABLES: Final = ("streams", "subscriptions")
-_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle", "time_unit")
+_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle", "time_unit", "sequence")
 _SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "results", "hidden")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _LINE: Final = re.compile(r"line (\d+)")
@@ -130,6 +130,7 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
         speculation=_duration(table, "speculation"),
         idle=_duration(table, "idle"),
         time_unit=table.get("time_unit"),
+        sequence=table.get("sequence"),
     )
 
 
