@@ -30,14 +30,31 @@ UNMARKED: Final = -1
 
 @final
 class BoundLiterals:
-    """A subscription's literals, and the forms and terms made of them."""
+    """A subscription's literals, and the forms and terms made of them when the first of them is needed.
 
-    __slots__ = ("forms", "literals", "terms")
+    `coordinates`: those that the analysis of the marked automaton has made (automaton.analyses.traced).
+    """
 
-    def __init__(self, literals: Literals, forms: list[Form], terms: list[Term]) -> None:
+    __slots__ = ("_forms", "_parts", "_terms", "coordinates", "literals")
+
+    def __init__(self, literals: Literals, parts: MarkedParts) -> None:
         self.literals = literals
-        self.forms = forms
-        self.terms = terms
+        self.coordinates: list[float] = []
+        self._parts = parts
+        self._forms: list[Form] | None = None
+        self._terms: list[Term] | None = None
+
+    @property
+    def forms(self) -> list[Form]:
+        if self._forms is None:
+            self._forms = self._parts.forms_of(self.literals)
+        return self._forms
+
+    @property
+    def terms(self) -> list[Term]:
+        if self._terms is None:
+            self._terms = self._parts.terms_of(self.literals)
+        return self._terms
 
 
 AutomatonMaker: TypeAlias = Callable[[BoundLiterals], Automaton]
@@ -80,9 +97,16 @@ class MarkedParts:
         return number
 
     def bind(self, literals: Literals) -> BoundLiterals:
-        """Make all forms and terms with these literals. O(size of the parts with marks)."""
-        forms = [maker(literals) for maker in self._form_makers]
-        return BoundLiterals(literals, forms, [maker(literals) for maker in self._term_makers])
+        """All forms and terms with these literals. O(1); they are made when they are needed."""
+        return BoundLiterals(literals, self)
+
+    def forms_of(self, literals: Literals) -> list[Form]:
+        """O(size of the forms with marks)."""
+        return [maker(literals) for maker in self._form_makers]
+
+    def terms_of(self, literals: Literals) -> list[Term]:
+        """O(size of the terms with marks)."""
+        return [maker(literals) for maker in self._term_makers]
 
     # --- automata -----------------------------------------------------------------------------------------------
 

@@ -89,6 +89,18 @@ def number_in(value: object) -> int | None:
     return number if isinstance(number, int) else None
 
 
+def numbers_in(compiled: object) -> set[int]:
+    """The numbers of the marked literals anywhere in a compiled value. O(its size)."""
+    number = number_in(compiled)
+    if number is not None:
+        return {max(number, ~number)}
+    if isinstance(compiled, tuple | frozenset):
+        return {each for part in compiled for each in numbers_in(part)}
+    if dataclasses.is_dataclass(compiled) and not isinstance(compiled, type):
+        return {each for field in dataclasses.fields(compiled) for each in numbers_in(getattr(compiled, field.name))}
+    return set()
+
+
 def chosen(literals: Literals, number: int) -> Literal:
     """The literal with a number; for a complement, the negated literal."""
     if number >= 0:

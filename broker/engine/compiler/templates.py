@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias, final
 
 from ...algebra.operators import Query
 from ...algebra.terms import Constant, LiteralUsed, Term, walk
+from ...automaton.analyses.traced import tracing
 from ...automaton.automaton import Automaton, Computed
 from ...automaton.binding import AutomatonMaker, MarkedParts
 from ...automaton.compilation import Compiled
@@ -135,21 +136,24 @@ class _KeptPlan:
         self._automaton: AutomatonMaker = parts.automaton(automaton)
         self._plan: PlanMaker | None = None
         try:
-            self._first = planned(automaton)
-            maker = self._first.maker(parts)
+            with tracing() as self._trace:
+                self._first = planned(automaton)
+                maker = self._first.maker(parts)
         except LiteralUsed:
             return
         if parts.stable:
             self._plan = maker
 
     def plan(self, literals: Literals) -> MachinePlan:
+        """The plan for these literals; made anew if the planner might decide otherwise for them."""
         bound = self._parts.bind(literals)
-        automaton = self._automaton(bound)
-        if self._plan is None:
-            return self._planned(automaton)
-        plan = self._plan(bound, automaton)
+        coordinates = None if self._plan is None else self._trace.values(literals)
+        if self._plan is None or coordinates is None:
+            return self._planned(self._automaton(bound))
+        bound.coordinates = coordinates
+        plan = self._plan(bound, self._automaton)
         plan.passed_over = self._first.passed_over
-        plan.wanted = self._first.wanted._replace(automaton=automaton)
+        plan.wanted = self._first.wanted
         return plan
 
 

@@ -41,7 +41,7 @@ class CompositePlan(MachinePlan):
         self.tuples = automaton.report is Report.EACH
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        return lambda bound, automaton: self.again(automaton)
+        return lambda bound, automaton: self.again(automaton(bound))
 
     def again(self, automaton: Automaton) -> CompositePlan:
         """The plan of the same automaton with other guards."""

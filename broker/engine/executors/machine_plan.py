@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from ...automaton.automaton import Automaton
-from ...automaton.binding import BoundLiterals, MarkedParts
+from ...automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ...automaton.diagram import Graph
 from ...forecast.progress import Progress
 from ...forecast.states import States
@@ -32,8 +32,8 @@ class MachinePlan:
     `always_open`: subscriptions may join a machine even after it has taken events. `merged`: all automata with such a
     plan run in one program of the executor, so that none has a machine, and the plan has no more content. Plans of one
     `kind` count the events of their streams together, and are explained together. `passed_over`: the executors that the
-    planner tried before, each with the reason against it. `wanted`: the request for which the plan was made. The plan
-    is immutable once the planner has made it.
+    planner tried before, each with the reason against it. `wanted`: the request for which the plan was made, or that
+    for other literals of its shape. The plan is immutable once the planner has made it.
     """
 
     __slots__ = ("automaton", "passed_over", "wanted")
@@ -76,7 +76,8 @@ class MachinePlan:
     def maker(self, parts: MarkedParts) -> PlanMaker:
         """A function that makes the plan of this automaton with other literals, of which the same ones are equal.
 
-        It computes again the parts that depend on the literals' values. It does not set the planner's two attributes.
+        It computes again the parts that depend on the literals' values, and makes the automaton only if it needs it. It
+        does not set the planner's two attributes. Coordinates of marked literals are traced where this is called.
         """
         raise AssertionError
 
@@ -131,7 +132,7 @@ class MachinePlan:
         """Join a machine that is loaded later."""
         return self.join(machine, symbols)
 
-    # --- for people ---------------------------------------------------------------------------------------------
+    # --- for users ----------------------------------------------------------------------------------------------
 
     def advice(self) -> list[str]:
         """What users should know before they let the query run."""
@@ -170,7 +171,7 @@ class Known(NamedTuple):
     machine: Executor | Reviser | None
 
 
-PlanMaker: TypeAlias = Callable[[BoundLiterals, Automaton], MachinePlan]
+PlanMaker: TypeAlias = Callable[[BoundLiterals, AutomatonMaker], MachinePlan]
 
 
 def counted(number: int, one: str, more: str = "") -> str:

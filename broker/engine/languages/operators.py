@@ -15,8 +15,9 @@ from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.schema import Schema
 from ..compiler.recipes import Recipe, recipe_of
-from ..compiler.templates import Template
-from ..planner import Wanted, is_merged
+from ..compiler.templates import MachineTemplate, Template
+from ..executors.machine_plan import MachinePlan
+from ..planner import Wanted, is_merged, plan_of
 from ..subscribing.subscriber import Form
 from .language import CompileRequest
 from .machines import foretelling
@@ -30,6 +31,11 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
 
     def compiled(request: CompileRequest) -> Form | None:
         surroundings, definition = request.surroundings, request.definition
+        options, forecast = surroundings.options, definition.forecast is not None
+
+        def planned(automaton: Automaton) -> MachinePlan:
+            return plan_of(Wanted(automaton, forecast), options)
+
         query = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
         found = compile_query(query)
         if found.internal and request.shape is not None:
@@ -37,8 +43,8 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
         template = Template(query, found if request.shape is not None else _moment(found, request.since))
         recipes: list[Recipe | None] = [None for _ in found.automata]
         if request.shape is not None and request.shape.literals and query.publish is None and not definition.forecast:
-            recipes = [recipe_of(automaton, surroundings.options) for automaton in found.automata]
-        merged = [is_merged(Wanted(a, definition.forecast is not None), surroundings.options) for a in found.automata]
+            recipes = [recipe_of(automaton, options) for automaton in found.automata]
+        merged = [is_merged(Wanted(a, forecast), options) for a in found.automata]
         recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
         return Form(
             definition.language,
@@ -50,6 +56,7 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
             states=sum(len(automaton.states) for automaton in found.automata),
             template=template,
             recipes=recipes,
+            branches=[MachineTemplate(automaton, planned) for automaton in template.automata],
             report=definition.report,
             forecast=definition.forecast,
             foretells=foretelling(request),

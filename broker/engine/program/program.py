@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import final
 
-from ...automaton.automaton import Automaton
 from ..dispatch.registry import Registry
+from ..executors.machine_plan import MachinePlan
 from ..forecasts.registry import Forecasts
 from ..options import Options
-from ..planner import EXECUTORS, MERGED, Wanted, plan_again, plan_of
+from ..planner import EXECUTORS, MERGED, plan_again
 from ..subscribing.catalog import Service
 from ..subscribing.subscriber import Subscriber
 from .directory import Directory
@@ -34,21 +34,19 @@ class Program:
     def enter(
         self,
         name: str,
-        automaton: Automaton,
+        plan: MachinePlan,
         subscriber: Subscriber | None,
         feed: Feed | None,
-        forecast: bool = False,
     ) -> Service:
         """Add an automaton over epochs for a subscriber, a stream, or both. O(its size).
 
-        `name`: the automaton's own; `forecast`: a forecast asks for the states of its runs.
+        `name`: the automaton's own.
         """
-        plan = plan_of(Wanted(automaton, forecast), self.options)
         restoring = self.machines.restoring
         if restoring is not None and plan.merged is (name in restoring.places):
             plan = plan_again(plan, restoring.executor(name) or MERGED.executor)
         if plan.merged:
-            return Service(name, self.merged.add(automaton, subscriber, feed), subscriber, feed)
+            return Service(name, self.merged.add(plan.automaton, subscriber, feed), subscriber, feed)
         self.machines.join(name, plan, subscriber, feed)
         return Service(name, None, subscriber, feed)
 

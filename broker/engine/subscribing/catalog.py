@@ -237,12 +237,12 @@ class Catalog:
         if stream in self.streams:
             raise DefinitionError(f"subscription {name!r}: cannot publish {stream!r}, a declared stream has this name")
 
-    def _check_published(self, name: str, stream: str, form: Form, anew: bool = False) -> None:
-        """`anew`: the stream has no other publisher, and no reader."""
+    def _check_published(self, name: str, stream: str, form: Form, replaced: bool = False) -> None:
+        """`replaced`: only the subscription that this one replaces publishes the stream, and nothing reads it."""
         self.check_publish(name, stream)
         if stream in self._upstream([source for source, _ in form.sources]):
             raise DefinitionError(f"subscription {name!r}: it would read its own results through the stream {stream!r}")
-        other = None if anew else self.published.get(stream)
+        other = None if replaced else self.published.get(stream)
         if other is not None and _columns(other.schema) != _columns(form.schema):
             raise DefinitionError(
                 f"subscription {name!r}: the stream {stream!r} is published already with another schema:"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ...automaton.automaton import Automaton
 from ..disorder.readers import salt_of
+from ..planner import Wanted, plan_of
 from ..program.program import Program
 from ..program.target import Feed
 from .catalog import Catalog, Holding, InternalStream
@@ -48,11 +49,11 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
             continue
         if holding is None:
             holding = Holding()
-            compiled = form.compiled(subscriber.literals)
-            _attach_internal(catalog, program, holding, compiled.internal, subscriber.since)
+            if form.template is not None:
+                _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
         feed = _publishes(program, subscriber)
         entered = subscriber.name if branch == 0 else f"{subscriber.name} {branch}"
-        holding.services.append(program.enter(entered, compiled.automata[branch], own, feed, plan is not None))
+        holding.services.append(program.enter(entered, form.branches[branch].plan(subscriber.literals), own, feed))
     catalog.enter(subscriber, holding)
     if disorder is not None:
         disorder.copies.arrange()
@@ -77,5 +78,6 @@ def _attach_internal(catalog: Catalog, program: Program, holding: Holding, inter
             known.users += 1
             continue
         feed = Feed(program.directory.stream(name), since)
-        services = [program.enter(f"{name} {at}", each, None, feed) for at, each in enumerate(automata)]
+        plans = [plan_of(Wanted(automaton), program.options) for automaton in automata]
+        services = [program.enter(f"{name} {at}", plan, None, feed) for at, plan in enumerate(plans)]
         catalog.internal[name] = InternalStream(1, services)

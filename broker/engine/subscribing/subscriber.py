@@ -9,7 +9,7 @@ Here: forms and subscribers. Not here: making forms (forms, languages), finding 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 from mypy_extensions import i64
@@ -39,11 +39,11 @@ class Form:
 
     `written` is the text around the literals as the user wrote it, `canonical` the text from which ids are made.
     `fixed`: the numbers of literals that are equal in all of them. `recipes`, one for each branch, say how to register
-    a branch without states of its own; None if it needs states. `template` has the automata. If a machine finds the
-    matches, `machine` has its automaton instead, `operands` their names, and there are no recipes. With a `forecast`,
-    `foretells` makes the forecast plan from the automata, and there are no recipes either. `changing`: the arcs, if
-    they may change while the subscription runs. `lineage`: whether results have theirs where a subscription does not
-    say.
+    a branch without states of its own; None if it needs states. `template` has the automata, `branches` their plans. If
+    a machine finds the matches, `machine` has its automaton instead, `operands` their names, and there are no recipes.
+    With a `forecast`, `foretells` makes the forecast plan from the automata, and there are no recipes either.
+    `changing`: the arcs, if they may change while the subscription runs. `lineage`: whether results have theirs where a
+    subscription does not say.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class Form:
         foretells: Callable[[tuple[Automaton, ...]], ForecastPlan] | None = None,
         changing: ChangingArcs | None = None,
         lineage: bool = True,
+        branches: Sequence[MachineTemplate] = (),
     ) -> None:
         self.language = language
         self.written = written
@@ -75,6 +76,7 @@ class Form:
         self.states = states
         self.template = template
         self.recipes = recipes
+        self.branches = branches
         self.machine = machine
         self.operands = operands
         self.report = report

@@ -286,7 +286,7 @@ class Groups(RunCell):
         for at in range(page.links):
             assert page.nexts[at] < page.root + at, "a link to what is newer"
             behind = page.nexts[at] - page.root
-            assert behind < 0 or page.tops[at] >= page.tops[behind], "what is behind is newer than what is told"
+            assert behind < 0 or page.tops[at] >= page.tops[behind], "a link is newer than the link before it"
         for k in range(len(self.groups)):
             for key, group in self.groups[k].items():
                 assert key == group.slots

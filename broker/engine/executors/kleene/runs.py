@@ -321,7 +321,7 @@ class Runs(RunCell):
         runs = sum(map(len, self.waiting)) + sum(map(len, self.inside))
         assert runs == self.count, f"{runs} runs, counted {self.count}"
         assert not self.waiting[0], "no run waits for the first component"
-        assert not self.done, "matches that nobody has asked for"
+        assert not self.done, "matches that were not reported"
 
     def dump(self, archive: RunsArchive) -> list[Any]:
         waiting = [[archive.run(run) for run in runs] for runs in self.waiting]

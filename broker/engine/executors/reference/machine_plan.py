@@ -48,7 +48,7 @@ class ReferencePlan(MachinePlan):
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        return lambda bound, automaton: ReferencePlan(automaton)
+        return lambda bound, automaton: ReferencePlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
         return self.automaton

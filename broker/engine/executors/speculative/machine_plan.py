@@ -51,7 +51,7 @@ class RegisterPlan(MachinePlan):
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        return lambda bound, automaton: RegisterPlan(automaton)
+        return lambda bound, automaton: RegisterPlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
         return None  # the arcs of one subscription may change

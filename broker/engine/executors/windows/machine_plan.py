@@ -62,7 +62,7 @@ class WindowsPlan(MachinePlan):
         return Outcome(schema.names, (), [attribute.type == "float" for attribute in schema.attributes], LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        return lambda bound, automaton: WindowsPlan(automaton)
+        return lambda bound, automaton: WindowsPlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
         return self.automaton
