@@ -60,11 +60,20 @@ def composite(match: str, *conditions: str) -> Text:
     return lambda s: ("ptopss", text.format(s=s))
 
 
+def rising(conditions: str, behind: str = "") -> Text:
+    """A SASE+ query for ever higher prices of a symbol, and perhaps an event behind them."""
+    asked = f"[name] AND a[1].name = '{{s.symbol}}' AND a[i].price > a[i-1].price AND {conditions}"
+    names = "a[], b" if behind else "a[]"
+    text = f"PATTERN SEQ({STREAM}+ a[]{behind}) WHERE skip_till_next_match({names}) {{{{ {asked} }}}} WITHIN {WITHIN}"
+    return lambda s: ("sase", text.format(s=s))
+
+
 def union(s: Constants) -> tuple[str, str]:
     own = f"name = '{s.symbol}' AND "
     return "cayuga", f"SELECT * FROM FILTER{{{own}price > {s.a} OR {own}volume > {s.volume}}}({STREAM})"
 
 
+BEHIND: Final = f", {STREAM} b"
 SHAPES: Final[dict[str, Text]] = {
     "filter with OR": union,
     "two steps": chain("price > {s.a}", "price < {s.b}"),
@@ -89,6 +98,9 @@ SHAPES: Final[dict[str, Text]] = {
         "a; b; c", "name = '{s.symbol}' AND price > {s.a}", "price < {s.b}", "price > {s.c}"
     ),
     "composite, next": composite("a, b", "name = '{s.symbol}' AND price > {s.a}", "price < {s.b}"),
+    "Kleene, own start": rising("a[1].price > {s.a}"),
+    "Kleene, own start and count": rising("a[1].price > {s.a} AND a.LEN >= {s.count}"),
+    "Kleene, own factor": rising("b.volume < {s.factor} * a[a.LEN].volume", BEHIND),
     "any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
 }
 

@@ -118,7 +118,7 @@ class RevisingReaders:
 
     def withdraw(self, event: HeldEvent, found: RevisedResults) -> None:
         """An event is withdrawn. Costs as `take`."""
-        self._take_back(event.stream, event.number)
+        self._take_back(event.stream, event.time, event.number, event.row)
         self._settle(found)
 
     def _give(self, stream: str, time: int, number: int, item: Item, row: Any) -> None:
@@ -131,12 +131,12 @@ class RevisingReaders:
                 except Exception as error:  # any error concerns this subscription only
                     self._suspend(reader, error, time)
 
-    def _take_back(self, stream: str, number: int) -> None:
-        for reader, _ in self.readers.get(stream, ()):
+    def _take_back(self, stream: str, time: int, number: int, row: Any) -> None:
+        for reader, at in self.readers.get(stream, ()):
             if reader.suspended == NOT_SUSPENDED:
                 heappush(self._touched, (reader.rank, reader.number, reader))
                 try:
-                    reader.reviser.retract(number)
+                    reader.reviser.retract(at, time, number, row)
                 except Exception as error:
                     self._suspend(reader, error, 0)
 
@@ -189,7 +189,7 @@ class RevisingReaders:
         assert matched.trace is not None
         number = int(mixed(matched.trace, reader.salt, 0))
         if not inserted:
-            self._take_back(reader.publish, number)
+            self._take_back(reader.publish, matched.end, number, matched.values)
             return
         lineage = (number, tuple(contributed(matched)))
         self._give(reader.publish, matched.end, number, lineage, matched.values)

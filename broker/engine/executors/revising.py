@@ -33,8 +33,8 @@ class Reviser:
         """
         raise AssertionError
 
-    def retract(self, number: int) -> None:
-        """Withdraw an event that was taken and that no punctuation has passed."""
+    def retract(self, stream: i64, time: i64, number: i64, row: Row) -> None:
+        """Withdraw an event that was taken so and that no punctuation has passed."""
         raise AssertionError
 
     def punctuate(self, time: int) -> None:

@@ -76,7 +76,7 @@ class BranchingMachine(Executor):
         account = Account(bounds.work, bounds.earned)
         super().__init__(account, inputs, plans[0].automaton.report == Report.COMPRESSED)
         self.branches = [
-            BranchRuns(KleeneMachine(plan, bounds, switches, None, account), own, known)
+            BranchRuns(KleeneMachine(plan, bounds, switches, account), own, known)
             for plan, own, known in zip(plans, operands, bits)
         ]
 
@@ -134,9 +134,7 @@ class BranchingMachine(Executor):
         held = [branch for branch in self.branches if not branch.machine.empty(time, position, places)]
         return not held
 
-    def partial(
-        self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Assigned] | None:
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
         return self._partial(member, time, position, places)
 
     def _partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned]:

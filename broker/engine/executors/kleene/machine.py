@@ -21,13 +21,11 @@ from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Assigned, Item
 from .cell import RunCell
 from .columns import RunColumns
-from .family import FactorFamily
 from .groups import Groups, Recalls
 from .measure_columns import MeasureReaders
 from .numbered_matches import RunsAudience
 from .numbered_runs import NumberedRuns
 from .pending import Pending
-from .plain_runs import PlainRuns
 from .plan import KleenePlan
 from .run import CompleteRuns, KleeneRun, Restored, RunsArchive
 from .runs import Runs
@@ -54,7 +52,6 @@ class KleeneMachine(Executor):
         plan: KleenePlan,
         bounds: RunBounds | None = None,
         switches: Switches | None = None,
-        family: FactorFamily | None = None,
         account: Account | None = None,
     ) -> None:
         self.tables = Tables(plan, bounds or RunBounds(), account)
@@ -65,9 +62,6 @@ class KleeneMachine(Executor):
         measures = measures_of(plan.automaton)
         if measures is not None and chosen.columns:
             self.measures = MeasureReaders(measures, len(plan.steps[0].begun))
-        self.family = family if self.measures is not None else None
-        self.ranged: FactorFamily | None = None  # the family, if it has several members
-        self.begun = False
         self.stacked = measures is not None and chosen.merging and monotone(plan.automaton, measures)
         if self.stacked and self.measures is not None:
             self.measures.take[0].ordered = True
@@ -79,15 +73,8 @@ class KleeneMachine(Executor):
         self.settled: i64 = 0
 
     def audience(self) -> Audience:
-        """The subscribers; for a family its members."""
-        if self.family is None:
-            targets = [] if self.member is None else [self.member.target]
-            return RunsAudience(self.tables, targets, None, self.compressed)
-        ranks = self.family.ranks()
-        return RunsAudience(self.tables, ranks.targets, ranks, self.compressed)
-
-    def idle(self) -> bool:
-        return super().idle() if self.family is None else not self.family.members
+        """The subscribers."""
+        return RunsAudience(self.tables, [] if self.member is None else [self.member.target], self.compressed)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
@@ -156,12 +143,10 @@ class KleeneMachine(Executor):
             cell.lost = 0
 
     def _cell(self, key: Key) -> RunCell:
-        if not self.begun:
-            self._begin()
         if self.measures is not None:
             if self.stacked:
                 return Stacks(self.tables, self.measures)
-            return RunColumns(self.tables, self.measures, self.ranged)
+            return RunColumns(self.tables, self.measures)
         shadows = self._shadows_of(key)
         if self.recalls is not None:
             return Groups(self.tables, self.recalls, shadows)
@@ -169,16 +154,9 @@ class KleeneMachine(Executor):
 
     def _plain(self, runs: list[KleeneRun]) -> RunCell:
         """The single runs that replace numbered ones."""
-        return PlainRuns(self.tables, self.ranged, self.pending, runs)
-
-    def _begin(self) -> None:
-        """Close the family at the first event. A single member needs no search."""
-        self.begun = True
-        family = self.family
-        if family is not None and self.measures is not None:
-            if len(family.members) != 1 or family.members[0].plan is not self.plan:
-                self.ranged = family
-                self.measures.begin[0].raw = True
+        plain = Runs(self.tables, [], self.pending)
+        plain.enter(runs)
+        return plain
 
     @property
     def method(self) -> str:
@@ -255,13 +233,8 @@ class KleeneMachine(Executor):
         self.settle(time, position)
         return not self.cells and not any(self.shadows)
 
-    def partial(
-        self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Assigned] | None:
-        """The runs.
-
-        Runs that contiguity rules out may still be among them. A family's runs belong to any of its members.
-        """
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+        """The runs. Runs that contiguity rules out may still be among them."""
         return self._partial(time)
 
     def _partial(self, time: i64) -> Iterator[Assigned]:
