@@ -134,9 +134,9 @@ def run(
     complete = _completion(wanted, known)
     sinks: list[ResultSink] = [] if summary and out is None else [sink_of(out, table, sys.stdout, times)]
     if plot is not None:
-        from .timeline import Timeline
+        from .result_picture import ResultPicture
 
-        sinks.append(Timeline(plot, {key for each in engine.streams.values() if (key := each.key) is not None}))
+        sinks.append(ResultPicture(plot, {key for each in engine.streams.values() if (key := each.key) is not None}))
     if summary:
         sinks.append(Summary([name for name in engine.subscriptions if wanted(name)], sys.stdout))
     with (

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from broker.command.result_picture import BARS_MAX, ROWS_MAX, ResultPicture
 from broker.command.results import ResultSinks
 from broker.command.shell import perform
-from broker.command.timeline import BARS_MAX, ROWS_MAX, Timeline
 
 FILE = """
 [streams.Stock]
@@ -75,7 +75,7 @@ def test_a_picture_has_a_row_a_key_and_is_the_same_each_time(folder: Path, capsy
 
 
 def test_large_pictures_stay_readable(tmp_path: Path) -> None:
-    picture = Timeline(tmp_path / "many.svg", ["name"])
+    picture = ResultPicture(tmp_path / "many.svg", ["name"])
     for n in range(BARS_MAX + 5):
         data = {"name": f"k{n % (2 * ROWS_MAX)}"}
         picture.write([{"kind": "match", "subscription": "q", "start": n, "end": n + 1, "data": data}])

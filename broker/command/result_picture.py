@@ -24,7 +24,7 @@ OTHERS: Final = "others"
 
 
 @final
-class Timeline:
+class ResultPicture:
     """A sink of results that keeps what is drawn, and draws it when it is closed.
 
     `keys`: the attributes that divide streams. Raises BadInput if the picture cannot be written.
