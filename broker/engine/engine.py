@@ -18,7 +18,6 @@ from ..events.errors import (
     LateEvent,
     LimitExceeded,
     UnknownEvent,
-    Unsupported,
 )
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
@@ -162,19 +161,21 @@ class Engine(EngineView):
         return results
 
     def punctuate(self, time: Any, stream: str | None = None, where: str | None = None) -> Results | JoinedResults:
-        """Promise that no stream, or this one, brings or withdraws an event before a time, or a datetime; report the
-        results that waited for it, and what is final. Raises LateEvent if a later event has come before and streams are
-        in order, EventError for one of several such streams or for what is no time, UnknownStream, Unsupported.
+        """Promise that no stream, or this one, brings or withdraws an event before a time, or a datetime; with `where`,
+        an event that satisfies this predicate of attributes and constants. Report the results that waited for it, and
+        what is final. Raises LateEvent if a later event has come before and streams are in order, EventError for one of
+        several such streams or for what is no time, UnknownStream, QueryError with the place in a predicate,
+        LimitExceeded.
         """
         moment = instant_of(time)
-        if where is not None:
-            raise Unsupported("a punctuation with a predicate is not supported yet")
         if stream is not None:
             self.catalog.stream(stream)
         if self.disorder is not None:
-            return self._all_done(self.disorder.punctuate(moment, stream))
+            return self._all_done(self.disorder.punctuate(moment, stream, where))
         if stream is not None:
             raise EventError(f"stream {stream!r}: expected a punctuation of all streams, since events are in order")
+        if where is not None:
+            raise EventError("expected no predicate of a punctuation, since events are in order, found one")
         before = newest(self.runtime)
         if before is not None and moment < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {moment}")
@@ -263,7 +264,7 @@ class Engine(EngineView):
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         begun = moments if starts is None else list(starts)
         if self.disorder is not None:
-            self.disorder.check(definition, numbers)
+            self.disorder.check(definition, moments, taken, numbers)
             joined = self.disorder.publish(definition, moments, taken, numbers, begun, self.events)
             self.events += n
             return self._all_done(joined)
@@ -298,7 +299,15 @@ class Engine(EngineView):
         taken = self._fitting(definition, times, rows, ids, starts)
         if self.disorder is not None:
             upto = self.events + len(taken) + 1
-            self.disorder.check(definition, range(self.events + 1, upto) if ids is None else ids)
+            self.disorder.check(definition, times, taken, range(self.events + 1, upto) if ids is None else ids)
+
+    def faults(
+        self, stream: str, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]
+    ) -> list[tuple[int, type[EventError], str]]:
+        """The events that are refused alone, of a batch that fits a stream with disorder otherwise: the index of each,
+        its error and the reason. The others may be published together. Raises UnknownStream."""
+        definition = self.catalog.stream(stream)
+        return [] if self.disorder is None else list(self.disorder.faults(definition, times, rows, ids))
 
     def reset_time(self, stream: str, time: int | None) -> list[Results]:
         """Set the newest time back after an invalid event time of this stream, and restart the stream's readers.

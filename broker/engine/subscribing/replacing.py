@@ -57,7 +57,7 @@ def _edited(engine: Engine, subscriber: Subscriber, parsed: Parsed) -> JoinedRes
         return JoinedResults([])
     if subscriber.changing is None:
         raise Unsupported(f"subscription {name!r}: runs of the language {language!r} keep their text: {anew}")
-    begin = present(engine)[0]
+    begin = present(engine, subscriber.name)[0]
     try:
         insert, delete = subscriber.changing.difference(subscriber.text(), subscriber.updates, _syntax(parsed), begin)
     except QueryError as error:
