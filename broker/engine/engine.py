@@ -26,8 +26,8 @@ from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
 from .batches import fitting
-from .compiler.forms import Parsed
 from .compiler.prepared import Prepared
+from .compiler.query_compiler import Parsed
 from .disorder.joined import JoinedResults
 from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
@@ -138,7 +138,7 @@ class Engine(EngineView):
     def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
         """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
         `subscribe` does."""
-        return self.catalog.forms.prepare(language, query)
+        return self.catalog.compiler.prepare(language, query)
 
     def install(self, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
         """Activate a parsed subscription as of a time. `widths`: as in Catalog.compile. Raises as `subscribe` does."""

@@ -1,6 +1,6 @@
 """Enters a subscription into the program: its states, members or machine, and the streams between its parts.
 
-Not here: removing it again (leaving), names (catalog), compiling (forms).
+Not here: removing it again (leaving), names (catalog), compiling (query_compiler).
 """
 
 from __future__ import annotations
