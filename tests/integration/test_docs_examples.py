@@ -41,6 +41,7 @@ from broker.command import contributing, scanning, sorting
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.executors import expansion
+from broker.engine.executors.groups import machine_plan as group_plans
 from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import machine as counting
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
@@ -144,6 +145,7 @@ LIMIT_MODULES: Final = (
     scanning,
     contributing,
     counting_plans,
+    group_plans,
     recent_events,
     templates,
     shares,
