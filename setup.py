@@ -38,7 +38,7 @@ HOT: Final = (
     "broker/engine/dispatch/dispatcher.py",
     "broker/engine/dispatch/lanes.py",
     "broker/engine/dispatch/matchers.py",
-    "broker/engine/dispatch/route.py",
+    "broker/engine/dispatch/batch_path.py",
     "broker/engine/engine.py",
     "broker/engine/executors/common_runs.py",
     "broker/engine/executors/completions.py",
@@ -143,7 +143,7 @@ HOT: Final = (
 # with -O1, which takes half the time and costs them a few percent.
 WARM: Final = (
     "broker/engine/batches.py",
-    "broker/engine/compiler/forms.py",
+    "broker/engine/compiler/query_compiler.py",
     "broker/engine/compiler/recently_used.py",
     "broker/engine/disorder/buffer.py",
     "broker/engine/disorder/joined.py",
@@ -160,7 +160,7 @@ WARM: Final = (
     "broker/engine/executors/kleene/numbered_matches.py",
     "broker/engine/executors/kleene/pending.py",
     "broker/engine/executors/kleene/runs.py",
-    "broker/engine/executors/kleene/shadows.py",
+    "broker/engine/executors/kleene/negation_index.py",
     "broker/engine/executors/kleene/tables.py",
     "broker/engine/executors/reference/arcs.py",
     "broker/engine/executors/reference/executor.py",

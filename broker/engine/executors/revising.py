@@ -41,6 +41,10 @@ class Reviser:
         """Promise that no event before that time comes or is withdrawn any more."""
         raise AssertionError
 
+    def punctuate_key(self, key: Row, time: int) -> None:
+        """Promise so of the events with that key, the values of BY."""
+        raise AssertionError
+
     def write(self, automaton: Automaton, begin: int, end: int) -> None:
         """Replace the arcs, which differ for the events of [begin, end). O(arcs, and events in the interval)."""
         raise AssertionError

@@ -52,6 +52,9 @@ class SpeculativeReviser(Reviser):
         self.speculation.punctuate(time)
         self.contributions.clean(time)
 
+    def punctuate_key(self, key: Row, time: int) -> None:
+        self.speculation.punctuate_key(key, time)
+
     def write(self, automaton: Automaton, begin: int, end: int) -> None:
         before = self.speculation.work()
         self.speculation.write(automaton.arcs, begin, end)

@@ -165,6 +165,12 @@ class Speculation:
             self._ended = 0
         self.table.forget(time)
 
+    def punctuate_key(self, key: Row, time: int) -> None:
+        """Promise so of the events with that key alone. O(events dropped)."""
+        timeline = self.timelines.get(key)
+        if timeline is not None:
+            timeline.clean(time)
+
     def _queue(self, timeline: Timeline) -> None:
         """Enter a timeline where punctuations find it when it has something to clean, or drop it.
 
