@@ -39,8 +39,9 @@ from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
 from broker.command import contributing, questions, scanning, sorting
 from broker.engine import Engine, Options, shares
-from broker.engine.compiler import forms, templates
+from broker.engine.compiler import query_compiler, templates
 from broker.engine.executors import expansion
+from broker.engine.executors.groups import machine_plan as group_plans
 from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import machine as counting
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
@@ -136,7 +137,7 @@ LIMIT_MODULES: Final = (
     classes,
     determinisation,
     marked,
-    forms,
+    query_compiler,
     expansion,
     counting,
     administration,
@@ -148,6 +149,7 @@ LIMIT_MODULES: Final = (
     unmatched,
     contributing,
     counting_plans,
+    group_plans,
     recent_events,
     templates,
     shares,
