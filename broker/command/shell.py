@@ -54,6 +54,8 @@ from .tail import tail
 from .top import top
 from .train import train
 from .update import update
+from .why import why
+from .why_not import why_not
 
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
@@ -70,6 +72,8 @@ for command in (
     new,
     check,
     explain,
+    why,
+    why_not,
     partial,
     serve,
     keygen,
