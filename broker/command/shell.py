@@ -38,6 +38,7 @@ from .doctor import doctor
 from .explain import explain
 from .fsck import fsck
 from .keygen import keygen
+from .language_server import language_server
 from .listing import stats, streams, subscriptions
 from .new import new
 from .partial import partial
@@ -105,6 +106,7 @@ for command in (
     backup,
     restore,
     completion,
+    language_server,
     demo,
 ):
     shell.command()(command)
