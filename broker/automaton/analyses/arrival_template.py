@@ -21,6 +21,7 @@ from .template import (
     alternatives,
     by_form,
     clause_of,
+    own_constants,
     shared_constants,
     uniform_key,
 )
@@ -51,17 +52,21 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
+    found_by = () if known else own_constants(asking)
+    texts = len(known) + len(found_by) > 0
     slots = tuple(range(len(begins)))
     values: list[float] = []
 
     def clauses(arc: Arc) -> tuple[TemplateClause, ...]:
-        found = sorted((clause_of(one, known) for one in alternatives(arc.guard, arc.rest)), key=by_form)
+        found = sorted((clause_of(one, known, texts=texts) for one in alternatives(arc.guard, arc.rest)), key=by_form)
         values.extend(value for _, own in found for value in own)
         return tuple(clause for clause, _ in found)
 
     steps = tuple(TemplateStep(inner.states[arc.source].stay, clauses(arc)) for arc in begins)
     places_of = {arc.source: number for number, arc in enumerate(begins)}
     forbidden = tuple(TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc)) for arc in kills)
+    if found_by and not values:
+        raise NoTemplate("it has no numbers that could differ")
     late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
     if automaton.within is not None and not late:
         window = exact(automaton.within)
@@ -83,6 +88,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         slots,
         automaton.output,
         automaton.schema.names,
+        found=found_by,
     )
     return Grouping(template, tuple(known.values()), tuple(values))
 

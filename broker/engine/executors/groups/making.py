@@ -192,8 +192,9 @@ class CellMaker:
                 for clause in steps[-1]:
                     clause.bounds.append(CoordinateBound(self.window, SPAN, sign=-1.0))
             stays = [STAYS.get(step.stay, SKIP) for step in self.template.steps]
+            sees = [self._clause(TemplateClause((), step.sees)) if step.sees else None for step in self.template.steps]
             registers = [Remembered(register.position, register.slot) for register in self._registers]
-            return ChainTemplate(d, steps, registers, stays, self.window)
+            return ChainTemplate(d, steps, registers, stays, self.window, sees)
         if mechanism is Mechanism.ANY_MATCH:
             return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
         first, second, *further = [clauses[0] for clauses in steps]
