@@ -23,6 +23,7 @@ class Joins(NamedTuple):
     name: str
     text: str
     language: str = "sase"
+    report: str | None = None
 
 
 class Leaves(NamedTuple):
@@ -325,7 +326,8 @@ def script(seed: int, actions: int = 30) -> list[Action]:
     for number in range(actions * (5 if many else 1)):
         kind = chance.random() if number > 2 else 0.0
         if kind < 0.2:
-            found.append(Joins(f"s{number}", chance.choice(templates).filled(chance), language))
+            report = "completions" if language == "ptopss" and chance.random() < 0.5 else None
+            found.append(Joins(f"s{number}", chance.choice(templates).filled(chance), language, report))
         elif kind < 0.27:
             found.append(Leaves(chance.randrange(100)))
         elif kind < 0.32:

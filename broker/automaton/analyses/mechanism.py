@@ -60,7 +60,7 @@ def layout_of(grouping: Grouping) -> Layout | Against:
     against: list[str] = []
     if not grouping.values:
         return "it has no constants that could differ"
-    for mechanism, rule in TABLE if grouping.template.common is None else REPEATING:
+    for mechanism, rule in _table(grouping.template):
         found = rule(grouping)
         if not isinstance(found, str):
             return Layout(mechanism, *_placed(grouping, *found))
@@ -243,7 +243,14 @@ def _kleene(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     return [], {}
 
 
+def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
+    if template.common is not None:
+        return REPEATING
+    return COUNTING if template.counted else TABLE
+
+
 REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _kleene),)
+COUNTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.ANY_MATCH, _any_match),)
 TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.FILTER, _filter),
     (Mechanism.CHAIN, _chain),

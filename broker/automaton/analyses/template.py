@@ -108,7 +108,8 @@ class GroupTemplate:
     those that part the stream. `late`: time completes a match. `window`: how far the last event may be from the first
     one is an unknown constant, too; where time completes it, all have the same, `within`. `slots`: of each the step
     whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the output to read. `common`: the
-    runs, where an operand repeats; the two steps are then what a first event and a whole match are asked."""
+    runs, where an operand repeats; the two steps are then what a first event and a whole match are asked. `counted`:
+    all matches that an event completes are one result."""
 
     time: TimeModel
     stream: str
@@ -126,6 +127,7 @@ class GroupTemplate:
     updates: tuple[tuple[SlotSource, ...], ...] = ()
     common: CommonLine | None = None
     found: Form = ()
+    counted: bool = False
 
     def clauses(self) -> Iterable[TemplateClause]:
         """All of them, in the order of their constants."""
