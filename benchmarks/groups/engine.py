@@ -112,6 +112,7 @@ SHAPES: Final[dict[str, Text]] = {
         f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE skip_till_next_match(a, b) {{ a.name = '{s.symbol}' AND "
         f"a.price > {s.a} AND b.name = '{s.other}' AND b.price < {s.b} }} WITHIN {WITHIN}",
     ),
+    "next match, several": pattern("a, b", "a.price > {s.a} AND b.price < {s.b} AND b.volume > {s.volume}"),
     "any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
 }
 

@@ -171,6 +171,8 @@ def template(chance: random.Random) -> Template:
         sign = ">" if at % 2 == 0 else "<"
         several = ("up", "other", "or", "join", "factor", "offset", "none", "gap")
         kinds = ["up"] if plain else chance.choices(several, k=2)
+        if at == len(names) - 1 and chance.random() < 0.2:
+            kinds = ["up", "other"]
         for kind in kinds:
             other = names[chance.randrange(at)] if at else name
             if kind == "up":

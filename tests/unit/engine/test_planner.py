@@ -96,7 +96,8 @@ def test_results_are_read_by_index_as_they_are_in_order(subscription: dict[str, 
 
 
 def test_where_none_is_left_the_subscription_is_refused_by_name() -> None:
-    with pytest.raises(DefinitionError, match=r"^subscription 'q': no executor can run this: groups: it counts matches "):
+    refused = r"^subscription 'q': no executor can run this: groups: it counts matches "
+    with pytest.raises(DefinitionError, match=refused):
         engine_of(COMPLETIONS, "sequence_trie", "tuple_counts", "kleene", "reference")
     for predictive, off in ((COMPLETIONS, "tuple_counts"), (AUTOMATA, "keyed_runs")):
         with pytest.raises(DefinitionError, match="reference: it keeps no states that a forecast could follow"):
