@@ -20,6 +20,7 @@ from ..events.errors import (
     UnknownEvent,
     shown,
 )
+from ..events.event import Event
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
 from ..events.time_unit import TimeUnit, instant_of, instants_of
@@ -27,8 +28,8 @@ from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
 from .batches import fitting
-from .compiler.forms import Parsed
 from .compiler.prepared import Prepared
+from .compiler.query_compiler import Parsed
 from .disorder.joined import JoinedResults
 from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
@@ -38,17 +39,18 @@ from .inspection.view import END_OF_TIME, EngineView
 from .options import Options
 from .program.program import Program
 from .program.target import ALWAYS_SINCE
+from .reasons import Why, WhyNot, why, why_not
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
 from .subscribing.catalog import Catalog
 from .subscribing.entering import enter
-from .subscribing.leaving import put_out, unsubscribe
+from .subscribing.leaving import suspend_failed, unsubscribe
 from .subscribing.loading import load_into
 from .subscribing.replacing import replace
 from .subscribing.streams import add_attribute, remove_stream
 from .subscribing.subscriber import Subscriber
 from .subscribing.suspensions import failed
-from .subscribing.time_reset import begin_anew
+from .subscribing.time_reset import restart_readers
 from .subscribing.updating import update, update_again
 
 
@@ -60,7 +62,7 @@ class Engine(EngineView):
         self.options = options if options is not None else Options()
         program = Program(self.options)
         super().__init__(Catalog(self.options), program, Dispatcher(program))
-        self.runtime.suspend = self._put_out
+        self.runtime.suspend = self._suspend_failed
         self.events = 0  # events accepted so far; numbers the events without an id
         self.matches = 0  # matches found so far; one that equal subscriptions share counts once
         self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
@@ -72,6 +74,32 @@ class Engine(EngineView):
         engine = cls(options)
         load_into(engine, path)
         return engine
+
+    # --- reasons ----------------------------------------------------------------------------------------------------
+
+    def why(self, match: str, events: Sequence[Event], subscription: str | None = None) -> Why:
+        """Why a match was reported: its events in order, the conditions under which each was taken, and what was passed
+        over. An engine keeps no events: `events` are those since the match began, and what a negation looks back on.
+        Changes nothing. O(runs x events), for each subscription if none is named. Raises UnknownSubscription,
+        Unsupported, and DefinitionError if these events have no such match."""
+        if subscription is not None:
+            self._known(subscription)
+        return why(self, match, events, list(self.subscriptions) if subscription is None else [subscription])
+
+    def why_not(
+        self,
+        subscription: str,
+        events: Sequence[Event],
+        key: object = None,
+        wanted: Sequence[int] = (),
+        time: int | None = None,
+    ) -> WhyNot:
+        """Why a subscription has not matched: the partial matches on these events that came nearest, how far each
+        came, and what stopped it. `key`: a value of the partition or the stream's key; `wanted`: ids of the events that
+        should have matched; `time`: as things stood then. Changes nothing. O(runs x events). Raises
+        UnknownSubscription, Unsupported."""
+        self._known(subscription)
+        return why_not(self, subscription, events, key, wanted, time)
 
     # --- streams and subscriptions ----------------------------------------------------------------------------------
 
@@ -141,7 +169,7 @@ class Engine(EngineView):
     def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
         """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
         `subscribe` does."""
-        return self.catalog.forms.prepare(language, query)
+        return self.catalog.compiler.prepare(language, query)
 
     def install(self, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
         """Activate a parsed subscription as of a time. `widths`: as in Catalog.compile. Raises as `subscribe` does."""
@@ -256,9 +284,9 @@ class Engine(EngineView):
         Raises UnknownSubscription, and DefinitionError if others read a stream that nothing else would publish."""
         return unsubscribe(self, self._known(name))
 
-    def _put_out(self, results: Results, event: int) -> None:
+    def _suspend_failed(self, results: Results, event: int) -> None:
         """Suspend the subscriptions that ask for a condition which has raised an error at an event."""
-        put_out(self.catalog, self.program, self.runtime, results, event)
+        suspend_failed(self.catalog, self.program, self.runtime, results, event)
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -328,7 +356,7 @@ class Engine(EngineView):
     def reset_time(self, stream: str, time: int | None) -> list[Results]:
         """Set the newest time back after an invalid event time of this stream, and restart the stream's readers.
         Returns the results of ending them. Raises UnknownStream, Unsupported if a stream has disorder."""
-        return begin_anew(self, self.catalog.stream(stream).name, time)
+        return restart_readers(self, self.catalog.stream(stream).name, time)
 
     # --- forecasts ----------------------------------------------------------------------------------------------
 

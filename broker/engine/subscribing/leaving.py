@@ -20,7 +20,7 @@ from ..program.target import Outcome, Target
 from ..program.transition import NO_SYMBOL, Transition
 from ..results import Results
 from .catalog import Catalog, Holding, Service
-from .foretelling import foretell_no_more
+from .forecasting import end_forecasts
 from .subscriber import Subscriber
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
         if recipe is not None:
             program.merged.leave(recipe, subscriber, branch)
     holding = catalog.holdings.pop(name, None)
-    censored = foretell_no_more(program, subscriber, holding)
+    censored = end_forecasts(program, subscriber, holding)
     if subscriber.machine is not None and name in program.machines.registrations:
         program.machines.leave(name, subscriber, None if holding is None else holding.feed)
     return censored, [] if holding is None else _release(catalog, program, holding)
@@ -96,7 +96,7 @@ def forget(catalog: Catalog, program: Program, runtime: Dispatcher, streams: lis
             runtime.runs.clear(program.directory.forget(stream))
 
 
-def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Results, event: int) -> None:
+def suspend_failed(catalog: Catalog, program: Program, runtime: Dispatcher, results: Results, event: int) -> None:
     """Suspend the subscriptions for which a condition raised an error at an event. O(subscriptions) after an error.
 
     Raises the error again if it concerns no subscription.

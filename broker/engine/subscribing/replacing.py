@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...events.errors import DefinitionError, QueryError, Unsupported
 from ...language.names import language_named
-from ..compiler.forms import Parsed, located
+from ..compiler.query_compiler import Parsed, located
 from ..disorder.joined import JoinedResults
 from ..languages.language import Syntax
 from ..program.target import ALWAYS_SINCE

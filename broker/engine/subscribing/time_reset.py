@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..engine import Engine
 
 
-def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
+def restart_readers(engine: Engine, stream: str, time: int | None) -> list[Results]:
     """Restart the subscriptions over this stream as of `time`; returns the results of ending them. O(subscriptions)."""
     if engine.disorder is not None:
         raise Unsupported(f"stream {stream!r}: time is not set back where a stream has disorder: not supported yet")

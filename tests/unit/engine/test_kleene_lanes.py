@@ -20,7 +20,7 @@ from broker.engine.program.directory import Directory
 from broker.engine.program.target import Target
 from broker.engine.snapshot import EngineState
 from broker.engine.snapshot import machines as snapshot
-from broker.engine.subscribing.subscriber import Form, Subscriber
+from broker.engine.subscribing.subscriber import CompiledQuery, Subscriber
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
 from broker.language.wording import Wording
@@ -47,7 +47,7 @@ class House:
         self.machines = Registry(Directory(options), options, (PatternPlan,), lambda plan, _: plan)
         self.program = self  # as a snapshot sees it
         self.executors: dict[int, str] = {}
-        self.forms: dict[str, Form] = {}
+        self.forms: dict[str, CompiledQuery] = {}
         self.number = 0
 
     def join(self, name: str, text: str) -> None:
@@ -55,7 +55,7 @@ class House:
         plan = PatternPlan(automaton_of_pattern(pattern))
         automaton = plan.automaton
         said, template = Wording((text,)), MachineTemplate(automaton, lambda _: plan)
-        form = Form("sase", said, said, (), None, automaton.schema, 2, None, [], template, automaton.operands)
+        form = CompiledQuery("sase", said, said, (), None, automaton.schema, 2, None, [], template, automaton.operands)
         self.forms[name] = form
         self.machines.join(name, plan, Subscriber(name, form, (), None, True, 0, 0), None)
 
