@@ -36,7 +36,7 @@ class JournaledEngine:
             case StreamDeclared():
                 order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
                 unit = cast("TimeUnit | None", record.time_unit)
-                self.engine.add_stream(record.name, record.attributes, record.key, *order, unit)
+                self.engine.add_stream(record.name, record.attributes, record.key, *order, unit, record.sequence)
             case SubscriptionAdded():
                 self.engine.subscribe(
                     record.name,

@@ -78,7 +78,7 @@ class RevisionStory:
         self.checkpoint_bytes = random.randrange(100, 3_000)
         self.query = random.choice(QUERIES)
         self.disorder = random.choice(("speculate", "speculate", "buffer"))
-        self.numbered = random.random() < 0.3
+        self.numbered = random.random() < 0.2
         self.lateness = random.choice((None, None, 20, 100))
         self.results = random.choice((None, None, "final"))
         self.idle = random.choice((None, 500))
@@ -169,7 +169,7 @@ class RevisionStory:
     def converse(self) -> None:
         random = self.random
         for _ in range(random.randrange(0, 60)):
-            self.now += random.choice((0, 1, 5, 5, 5, 300))
+            self.now += random.choice((0, 1, 1, 1, 5, 5, 5, 5, 300))
             match random.randrange(10):
                 case 0 | 1 | 2 | 3:
                     self.number += 1
