@@ -28,18 +28,21 @@ Written: TypeAlias = Callable[[Constants], Query]
 
 def pattern(parts: str, conditions: str, strategy: str = "skip_till_next_match", **options: Any) -> Written:
     """A SASE+ query over `parts`, with conditions that name constants in braces."""
-    names = ", ".join(part.split()[0] for part in parts.split(", ") if part[0] != "~").replace("+", "[]")
+    names = ", ".join(part.split()[0] for part in parts.split(", ") if part[0] != "~")
     components = ", ".join(
-        f"~({STREAM} {part[1:]})"
-        if part[0] == "~"
-        else f"{STREAM}+ {part[:-1]}[]"
-        if part[-1] == "+"
-        else f"{STREAM} {part}"
-        for part in parts.split(", ")
+        f"~({STREAM} {part[1:]})" if part[0] == "~" else f"{STREAM} {part}" for part in parts.split(", ")
     )
     asked = f"[name] AND a.name = '{{s.symbol}}' AND {conditions}"
     text = f"PATTERN SEQ({components}) WHERE {strategy}({names}) {{{{ {asked} }}}} WITHIN {WITHIN}"
     return lambda s: Query("sase", text.format(s=s), options)
+
+
+def rising(conditions: str, behind: str = "") -> Written:
+    """A SASE+ query for ever higher prices of a symbol, and perhaps an event behind them."""
+    asked = f"[name] AND a[1].name = '{{s.symbol}}' AND a[i].price > a[i-1].price AND {conditions}"
+    names = "a[], b" if behind else "a[]"
+    text = f"PATTERN SEQ({STREAM}+ a[]{behind}) WHERE skip_till_next_match({names}) {{{{ {asked} }}}} WITHIN {WITHIN}"
+    return lambda s: Query("sase", text.format(s=s), {})
 
 
 def chain(*conditions: str, next: str = "$2.name = $1.name", after: str = "", **options: Any) -> Written:
@@ -105,13 +108,9 @@ SHAPES: Final[dict[str, Written]] = {
     "SASE+: negation": pattern("a, ~n, c", "a.price > {s.a} AND n.price < {s.b} AND c.price > {s.a}"),
     "SASE+: negation at the end": pattern("a, b, ~n", "a.price > {s.a} AND b.price < {s.b} AND n.price > {s.c}"),
     "SASE+: any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
-    "SASE+: rising, own start": pattern(
-        "a, b+", "a.price > {s.a} AND b[i].price > b[i-1].price AND b[1].price > a.price"
-    ),
-    "SASE+: rising, own count": pattern(
-        "a, b+",
-        "a.price > {s.a} AND b[i].price > b[i-1].price AND b[1].price > a.price AND count(b[].price) >= {s.count}",
-    ),
+    "SASE+: rising, own start": rising("a[1].price > {s.a}"),
+    "SASE+: rising, own start and count": rising("a[1].price > {s.a} AND a.LEN >= {s.count}"),
+    "SASE+: rising, own factor": rising("b.volume < {s.factor} * a[a.LEN].volume", f", {STREAM} b"),
     # P-ToPSS
     "P-ToPSS: a; b": composite("a; b", OWN, ABC[2]),
     "P-ToPSS: a; b; c": composite("a; b; c", OWN, ABC[2], "price > {s.c}"),

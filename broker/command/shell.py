@@ -39,6 +39,7 @@ from .explain import explain
 from .fsck import fsck
 from .keygen import keygen
 from .listing import stats, streams, subscriptions
+from .new import new
 from .partial import partial
 from .prepare import prepare
 from .probability import probability
@@ -65,6 +66,7 @@ shell = typer.Typer(
 )
 for command in (
     run,
+    new,
     check,
     explain,
     partial,

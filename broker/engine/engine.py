@@ -18,7 +18,6 @@ from ..events.errors import (
     LateEvent,
     LimitExceeded,
     UnknownEvent,
-    Unsupported,
 )
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
@@ -27,8 +26,8 @@ from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
 from .batches import fitting
-from .compiler.forms import Parsed
 from .compiler.prepared import Prepared
+from .compiler.query_compiler import Parsed
 from .disorder.joined import JoinedResults
 from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
@@ -42,13 +41,13 @@ from .results import Failed, Results
 from .snapshot import EngineState, restore, save
 from .subscribing.catalog import Catalog
 from .subscribing.entering import enter
-from .subscribing.leaving import put_out, unsubscribe
+from .subscribing.leaving import suspend_failed, unsubscribe
 from .subscribing.loading import load_into
 from .subscribing.replacing import replace
 from .subscribing.streams import add_attribute, remove_stream
 from .subscribing.subscriber import Subscriber
 from .subscribing.suspensions import failed
-from .subscribing.time_reset import begin_anew
+from .subscribing.time_reset import restart_readers
 from .subscribing.updating import update, update_again
 
 
@@ -60,7 +59,7 @@ class Engine(EngineView):
         self.options = options if options is not None else Options()
         program = Program(self.options)
         super().__init__(Catalog(self.options), program, Dispatcher(program))
-        self.runtime.suspend = self._put_out
+        self.runtime.suspend = self._suspend_failed
         self.events = 0  # events accepted so far; numbers the events without an id
         self.matches = 0  # matches found so far; one that equal subscriptions share counts once
         self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
@@ -139,7 +138,7 @@ class Engine(EngineView):
     def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
         """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
         `subscribe` does."""
-        return self.catalog.forms.prepare(language, query)
+        return self.catalog.compiler.prepare(language, query)
 
     def install(self, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
         """Activate a parsed subscription as of a time. `widths`: as in Catalog.compile. Raises as `subscribe` does."""
@@ -162,19 +161,21 @@ class Engine(EngineView):
         return results
 
     def punctuate(self, time: Any, stream: str | None = None, where: str | None = None) -> Results | JoinedResults:
-        """Promise that no stream, or this one, brings or withdraws an event before a time, or a datetime; report the
-        results that waited for it, and what is final. Raises LateEvent if a later event has come before and streams are
-        in order, EventError for one of several such streams or for what is no time, UnknownStream, Unsupported.
+        """Promise that no stream, or this one, brings or withdraws an event before a time, or a datetime; with `where`,
+        an event that satisfies this predicate of attributes and constants. Report the results that waited for it, and
+        what is final. Raises LateEvent if a later event has come before and streams are in order, EventError for one of
+        several such streams or for what is no time, UnknownStream, QueryError with the place in a predicate,
+        LimitExceeded.
         """
         moment = instant_of(time)
-        if where is not None:
-            raise Unsupported("a punctuation with a predicate is not supported yet")
         if stream is not None:
             self.catalog.stream(stream)
         if self.disorder is not None:
-            return self._all_done(self.disorder.punctuate(moment, stream))
+            return self._all_done(self.disorder.punctuate(moment, stream, where))
         if stream is not None:
             raise EventError(f"stream {stream!r}: expected a punctuation of all streams, since events are in order")
+        if where is not None:
+            raise EventError("expected no predicate of a punctuation, since events are in order, found one")
         before = newest(self.runtime)
         if before is not None and moment < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {moment}")
@@ -239,9 +240,9 @@ class Engine(EngineView):
         Raises UnknownSubscription, and DefinitionError if others read a stream that nothing else would publish."""
         return unsubscribe(self, self._known(name))
 
-    def _put_out(self, results: Results, event: int) -> None:
+    def _suspend_failed(self, results: Results, event: int) -> None:
         """Suspend the subscriptions that ask for a condition which has raised an error at an event."""
-        put_out(self.catalog, self.program, self.runtime, results, event)
+        suspend_failed(self.catalog, self.program, self.runtime, results, event)
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -263,7 +264,7 @@ class Engine(EngineView):
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         begun = moments if starts is None else list(starts)
         if self.disorder is not None:
-            self.disorder.check(definition, numbers)
+            self.disorder.check(definition, moments, taken, numbers)
             joined = self.disorder.publish(definition, moments, taken, numbers, begun, self.events)
             self.events += n
             return self._all_done(joined)
@@ -298,12 +299,20 @@ class Engine(EngineView):
         taken = self._fitting(definition, times, rows, ids, starts)
         if self.disorder is not None:
             upto = self.events + len(taken) + 1
-            self.disorder.check(definition, range(self.events + 1, upto) if ids is None else ids)
+            self.disorder.check(definition, times, taken, range(self.events + 1, upto) if ids is None else ids)
+
+    def faults(
+        self, stream: str, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]
+    ) -> list[tuple[int, type[EventError], str]]:
+        """The events that are refused alone, of a batch that fits a stream with disorder otherwise: the index of each,
+        its error and the reason. The others may be published together. Raises UnknownStream."""
+        definition = self.catalog.stream(stream)
+        return [] if self.disorder is None else list(self.disorder.faults(definition, times, rows, ids))
 
     def reset_time(self, stream: str, time: int | None) -> list[Results]:
         """Set the newest time back after an invalid event time of this stream, and restart the stream's readers.
         Returns the results of ending them. Raises UnknownStream, Unsupported if a stream has disorder."""
-        return begin_anew(self, self.catalog.stream(stream).name, time)
+        return restart_readers(self, self.catalog.stream(stream).name, time)
 
     # --- forecasts ----------------------------------------------------------------------------------------------
 

@@ -24,9 +24,10 @@ class Options:
     partition: key values with partial matches, different partial matches of one key value, events kept for tuples.
     `runs_max`, `matches_max` and `negated_max` apply to one key value of a SASE+ subscription: runs or their compressed
     form, matches of one event, negated events that are kept; `runs_max` also to one of an AFA subscription, to the runs
-    after one event. `columns`, `merging`, `buffer` and `variants` are ways to store its runs (kleene.tables).
+    after one event. `columns`, `merging` and `buffer` are ways to store its runs (kleene.tables).
     `work_max` and `work_earned` limit the work of one subscription of either kind (account): the most at once, and what
-    each event adds. `buffered_events_max`: the events of all streams that are not final yet (disorder). `updates_max`:
+    each event adds. `buffered_events_max`: the events of all streams that are not final yet (disorder).
+    `promised_regions_max`: kinds of events of one stream of which punctuations differ (promised). `updates_max`:
     changes of the arcs of one subscription (updating). `executors_off` names executors that no subscription gets: the
     planner takes the next one that can run it, and in the end the reference.
     """
@@ -39,7 +40,6 @@ class Options:
     columns: bool = True
     merging: bool = True
     buffer: bool = True
-    variants: bool = True
     executors_off: tuple[str, ...] = ()
     arcs_few: int = 8
     streams_max: int = 100_000
@@ -52,6 +52,7 @@ class Options:
     work_max: int = 1_000_000
     work_earned: int = 10_000
     buffered_events_max: int = 10_000_000
+    promised_regions_max: int = 10_000
     updates_max: int = 10_000
     subscriptions_max: int = 10_000_000
 
@@ -62,7 +63,7 @@ class Options:
         Groups replace all other ways to store runs, so with one of these off there are no groups.
         """
         indexed = self.static_index and self.affected_index and self.dynamic_index and self.cohorts
-        kept = self.columns and self.merging and self.buffer and self.variants
+        kept = self.columns and self.merging and self.buffer
         return self.executors_off if indexed and kept else (*self.executors_off, "groups")
 
     @property

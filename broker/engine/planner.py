@@ -21,6 +21,7 @@ from ..events.errors import DefinitionError
 from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.branching_plan import BranchingPlan
+from .executors.kleene.group_runs import common_pattern
 from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
@@ -61,7 +62,7 @@ NO_STATES: Final = "it keeps no states that a forecast could follow"
 def _group(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast:
         return NO_STATES
-    plan = plan_of_group(wanted.automaton)
+    plan = plan_of_group(wanted.automaton, common_pattern)
     if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.key:
         return "no constant says which events it is about"
     return plan
@@ -88,7 +89,7 @@ def _pattern(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast:
         return NO_STATES
     if is_plain_line(wanted.automaton):
-        return PatternPlan(wanted.automaton, wanted.published)
+        return PatternPlan(wanted.automaton)
     branches = branches_of(wanted.automaton)
     if not branches or not all(is_plain_line(branch.automaton) for branch in branches):
         return "the automaton is not a line of operands"

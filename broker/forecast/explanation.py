@@ -5,16 +5,14 @@ Here: reading the chains. Not here: drawing (broker.automaton.diagram), other ex
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
 from ..automaton.diagram import Edge, Graph, Node
 from ..events.instant import format_duration
 from .forecaster import Forecaster
+from .learning import Forecasters
 from .progress import Progress
 from .subscription import SubscriptionForecaster
-
-Forecasters: TypeAlias = Mapping[str, SubscriptionForecaster]  # by the name of the subscription
 
 STATES_SHOWN: Final = 24
 SHOWN_MIN: Final = 0.01  # less likely transitions are left out: most of them were never seen

@@ -39,7 +39,7 @@ from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
 from broker.command import contributing, scanning, sorting
 from broker.engine import Engine, Options, shares
-from broker.engine.compiler import forms, templates
+from broker.engine.compiler import query_compiler, templates
 from broker.engine.executors import expansion
 from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import machine as counting
@@ -135,7 +135,7 @@ LIMIT_MODULES: Final = (
     classes,
     determinisation,
     marked,
-    forms,
+    query_compiler,
     expansion,
     counting,
     administration,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -75,6 +75,43 @@ def waiting_texts(draw: st.DrawFn) -> str:
     known = [f"{state} -> {state} WHEN FALSE" for state in STATES[:-1]]  # d is a result and nothing more
     body = "\n".join([*draw(st.permutations(arcs)), *known])
     return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 1\nSTART a\nFINAL {finals}\n{body}{within}"
+
+
+NUMBERS = Schema.declare({"k": "string?", "ty": "string", "x": "float?"})
+
+
+@st.composite
+def number_texts(draw: st.DrawFn) -> str:
+    """Arcs whose conditions on the event alone compare its number, and whose registers add up such numbers."""
+    alone = ("x < 1", "x >= 1", "x > 0.5", "x = 1", "x != 1", "x <= 0 OR x > 1.25", "x < 5", "x BETWEEN 0 AND 1")
+    rests = ("", "", " AND f + x < 2", " AND x + f >= 1", " AND x > f", " AND f < 3", " AND r + 1 < 3", " AND x <= f")
+    sets = ("", " SET f = f + x", " SET f = x, r = r + 1", " SET r = r + 1", " SET f = x + f, r = r - 1")
+    arcs = []
+    for number in range(draw(st.integers(2, 6))):
+        source, target = draw(st.sampled_from(STATES[:3])), draw(st.sampled_from(STATES[1:]))
+        condition = draw(st.sampled_from(alone)) + draw(st.sampled_from(rests))
+        arcs.append(f"n{number}: {source} -> {target} WHEN {condition}{draw(st.sampled_from(sets))}")
+    links = [f"{one} -> {other} WHEN FALSE" for one, other in pairwise(STATES)]
+    body = "\n".join([*arcs, *links])
+    by, within = draw(st.sampled_from(("", " BY k"))), draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 0\nSTART a\nFINAL d\n{body}{within}"
+
+
+def with_numbers(batches: list[list[Any]]) -> list[list[Any]]:
+    """The same batches with events of NUMBERS."""
+    return [
+        [
+            Insertion(replace(step.event, row=(*step.event.row[:2], _halved(step.event.row[2]))))
+            if isinstance(step, Insertion)
+            else step
+            for step in batch
+        ]
+        for batch in batches
+    ]
+
+
+def _halved(number: Any) -> float | None:
+    return None if number is None else number / 2
 
 
 @st.composite

@@ -14,6 +14,7 @@ from broker.events.schema import Row
 
 SCHEMA: Final = {"ty": "string", "k": "int?", "w": "float?", "p": "float"}
 GRID: Final = ("0", "0.5", "1", "1.5", "2", "3")
+FACTORS: Final = ("0.5", "0.9", "1.0", "1.1", "2.5")
 WINDOWS: Final = ("1", "2", "4", "6", "20")
 STRATEGIES: Final = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 
@@ -194,6 +195,74 @@ def template(chance: random.Random) -> Template:
     return Template(text, tuple(choices))
 
 
+def repeating(chance: random.Random) -> Template:
+    """A pattern of SASE+ in which one operand or two repeat, with constants where runs begin, go on and end."""
+    choices: list[Sequence[str]] = []
+
+    def constant(grid: Sequence[str] = GRID) -> str:
+        choices.append(grid)
+        return f"{{{len(choices) - 1}}}"
+
+    strategy = chance.choice(("skip_till_next_match", "skip_till_next_match", *STRATEGIES[:3]))
+    parts = chance.choice(("a", "a", "ab", "ab", "ab", "aB", "abc", "AB", "Ab", "ABc"))
+    parts = parts if "B" in parts else "A" + parts[1:]  # an upper-case one repeats
+    key = chance.choice(("[ty]", "[k]")) if strategy == "partition_contiguity" or chance.random() < 0.7 else ""
+    conjuncts = [key] if key else []
+    if key != "[k]" and chance.random() < 0.6:
+        conjuncts.append("a[1].ty = 'A'" if parts[0] == "A" else "a.ty = 'A'")
+    earlier: list[str] = []
+    for part in parts:
+        name = part.lower()
+        repeats = part == "A" or part == "B"
+        one = f"{name}[1]" if repeats else name
+        own: list[str] = []
+        own += chance.choices(
+            (
+                f"{one}.p > {constant()}", f"{one}.{chance.choice('kw')} <= {constant()}", "",
+                f"({one}.p < {constant()} OR {one}.w >= {constant()})",
+            ),
+            (4, 2, 2, 1),
+            k=chance.choice((1, 1, 2)),
+        )  # fmt: skip
+        if earlier:
+            before = chance.choice(earlier)
+            own.append(
+                chance.choice(
+                    (
+                        "", "", f"{one}.p {chance.choice(('<', '>='))} {constant(FACTORS)} * {before}",
+                        f"{one}.k {chance.choice(('<', '>='))} {constant(FACTORS)} * {before}",
+                        f"{one}.p > {before} + {constant()}", f"{one}.p - {before} > {constant()}",
+                        f"{one}.p > {before}",
+                    )
+                )
+            )  # fmt: skip
+        if repeats:
+            taken = chance.choice(("", "p", "p", "p", "w", "k", "avg", "max", "constant"))
+            if len(taken) == 1:
+                own.append(f"{name}[i].{taken} {chance.choice(('>', '>', '<', '>='))} {name}[i-1].{taken}")
+            elif taken in ("avg", "max"):
+                own.append(f"{name}[i].p {chance.choice(('>', '<'))} {taken}({name}[..i-1].p)")
+            elif taken:
+                own.append(f"{name}[i].p > {constant()}")
+            ends = (
+                "", "", f"{name}.LEN >= {constant(('1', '2', '3'))}", f"{name}.LEN = {constant(('1', '2'))}",
+                f"sum({name}[].w) > {constant()}", f"avg({name}[].p) <= {constant()}",
+                f"max({name}[].k) >= {constant()}",
+                f"{name}[{name}.LEN].p > {constant()}",
+            )  # fmt: skip
+            own += chance.choices(ends, k=chance.choice((1, 1, 2)))
+            earlier += [f"{name}[{name}.LEN].p", f"{name}[1].p", f"avg({name}[].w)", f"{name}[{name}.LEN].k"]
+        else:
+            earlier.append(f"{name}.p")
+        conjuncts += filter(None, own)
+    elements = ", ".join(f"S+ {part.lower()}[]" if part.isupper() else f"S {part}" for part in parts)
+    names = ", ".join(f"{part.lower()}[]" if part.isupper() else part for part in parts)
+    within = f" WITHIN {chance.choice(WINDOWS)}" if chance.random() < 0.8 else ""
+    block = f" {{{{ {' AND '.join(conjuncts)} }}}}" if conjuncts else ""
+    returned = chance.choice(("", f" RETURN count({parts[-1].lower()}[].p)" if parts[-1].isupper() else ""))
+    return Template(f"PATTERN SEQ({elements}) WHERE {strategy}({names}){block}{within}{returned}", tuple(choices))
+
+
 def composite(chance: random.Random) -> Template:
     """Up to four events of P-ToPSS, anywhere after each other or adjacent."""
     choices: list[Sequence[str]] = []
@@ -227,13 +296,15 @@ def composite(chance: random.Random) -> Template:
 
 
 MAKERS: Final = {"sase": template, "cayuga": chain, "ptopss": composite}
+OTHERS: Final = {"sase": (repeating, 0.4), "cayuga": (fold, 0.3)}
 
 
 def script(seed: int, actions: int = 30) -> list[Action]:
     """What happens to some templates."""
     chance = random.Random(seed)
     language = chance.choice(("sase", "sase", "cayuga", "cayuga", "ptopss"))
-    makers = [fold if language == "cayuga" and chance.random() < 0.3 else MAKERS[language] for _ in range(2)]
+    other, often = OTHERS.get(language, (template, 0.0))
+    makers = [other if chance.random() < often else MAKERS[language] for _ in range(2)]
     templates = [make(chance) for make in makers[: chance.choice((1, 1, 2))]]
     if any("PUBLISH" in each.text for each in templates):
         templates = templates[:1]  # all that publish one stream have one schema

@@ -1,13 +1,15 @@
 """The template of an automaton over events in order of arrival: a line of single operands over one stream.
 
-Here: that. Not here: automata over epochs (epoch_template), what a template is (template).
+Here: that. Not here: lines in which an operand repeats (kleene_template), automata over epochs (epoch_template), what a
+template is (template).
 """
 
 from __future__ import annotations
 
 from ..automaton import Arc, Automaton, Elapsed, Kind, Report
 from .coordinates import exact
-from .keys import KeyPart, key_parts, places, within_key
+from .keys import key_parts, within_key
+from .kleene_template import repeating_grouping
 from .line import line_of
 from .template import (
     Grouping,
@@ -20,6 +22,7 @@ from .template import (
     by_form,
     clause_of,
     shared_constants,
+    uniform_key,
 )
 from .whole_rows import NoRows, with_whole_rows
 
@@ -31,10 +34,12 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     if len(automaton.sources) != 1:
         raise NoTemplate("it reads several streams")
     line = line_of(automaton)
-    if not line or any(link.take is not None for link in line):
-        raise NoTemplate("it is not a line of single events")
-    if not all(_within(automaton, condition) for link in line for condition in link.begin.elapsed):
+    if not line:
+        raise NoTemplate("it is not a line of operands")
+    if not all(_within(automaton, condition) for arc in automaton.arcs for condition in arc.elapsed):
         raise NoTemplate("it has conditions on times other than its window")
+    if any(link.take is not None for link in line):
+        return repeating_grouping(automaton)
     try:
         automaton = with_whole_rows(automaton)
     except NoRows as reason:
@@ -43,7 +48,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     inner = within_key(automaton, parts)
     begins = [link.begin for link in line_of(inner)]
     kills = [arc for arc in inner.arcs if arc.kind is Kind.KILL]
-    together = _uniform(inner, parts, [*begins, *kills])
+    together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
     slots = tuple(range(len(begins)))
@@ -85,11 +90,3 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
 def _within(automaton: Automaton, condition: Elapsed) -> bool:
     """Whether a time condition says no more than the window does."""
     return condition.since == 0 and condition.allowed == ((0, automaton.within),)
-
-
-def _uniform(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
-    """Where every event has the parts of the key."""
-    found = {tuple(places(automaton, parts, arc).values()) for arc in asking}
-    if len(found) != 1:
-        raise NoTemplate("its events have the key in different attributes")
-    return found.pop()

@@ -4,8 +4,8 @@ A run waits in a state. If the next event that the state sees moves it or ends i
 for an event of its own, each earlier event may have one run. If it also stays where it moves, runs may be as many as
 there are choices of events, and with a loop there as many as there are sets of them.
 
-Here: that count, from the states. Not here: what an executor does with runs; the cycles of AFA and the windows of window
-expressions, which have analyses of their own.
+Here: that count, from the states. Not here: what an executor does with runs; the cycles of AFA and the windows of
+window expressions, which have analyses of their own.
 """
 
 from __future__ import annotations

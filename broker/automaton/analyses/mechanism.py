@@ -16,12 +16,13 @@ from .template import Compared, Grouping, GroupTemplate, TemplateClause, Templat
 
 
 class Mechanism(enum.Enum):
-    """FILTER: one event. CHAIN: each next event moves a run or ends it, or is let pass for what no constant decides.
-    FOLD: a run takes every next event as long as a condition holds, and may report at each.
-    WAIT: a run waits until one constant is reached. HISTORY: three steps, of which the last asks what the first asks.
-    ITEMS: next matches of three steps and more. TRAILING: a pair, and what must not follow. ANY_MATCH: every
-    combination of a window."""
+    """KLEENE: an operand repeats, and no constant that may differ changes what a run does. FILTER: one event. CHAIN:
+    each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: a run takes every next
+    event as long as a condition holds, and may report at each. WAIT: a run waits until one constant is reached.
+    HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three steps and more.
+    TRAILING: a pair, and what must not follow. ANY_MATCH: every combination of a window."""
 
+    KLEENE = "kleene"
     FILTER = "filter"
     CHAIN = "chain"
     FOLD = "fold"
@@ -59,7 +60,7 @@ def layout_of(grouping: Grouping) -> Layout | Against:
     against: list[str] = []
     if not grouping.values:
         return "it has no constants that could differ"
-    for mechanism, rule in TABLE:
+    for mechanism, rule in TABLE if grouping.template.common is None else REPEATING:
         found = rule(grouping)
         if not isinstance(found, str):
             return Layout(mechanism, *_placed(grouping, *found))
@@ -238,6 +239,11 @@ def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
     return [], {}
 
 
+def _kleene(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    return [], {}
+
+
+REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _kleene),)
 TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.FILTER, _filter),
     (Mechanism.CHAIN, _chain),

@@ -17,8 +17,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Register, Side, Term, walk
-from ..automaton import SlotSource, Stay, TimeModel
+from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
+from .keys import KeyPart, places
+from .measures import Measure
 
 CLAUSES_MAX: Final = 8  # alternatives of a step
 TURNING: Final = ("<", "<=", ">", ">=")
@@ -80,12 +82,31 @@ class TemplateKill:
 
 
 @dataclass(frozen=True, slots=True)
+class CommonLine:
+    """A line of operands whose runs all members have in common: constants that differ decide only whose matches they
+    are, which is known where a run begins and where it ends.
+
+    `automaton`: the line without these constants. Behind its first `outputs` results are the `compared` values: for
+    each constant that is asked of a whole match the index of the value, and that of a factor's or an offset's register,
+    -1 for none. `asked`: the operand that a run has reached when it has met the constant. `measures`: the measure of a
+    run that it bounds, None where it only asks the last event; None for all where runs are not rows of numbers.
+    """
+
+    automaton: Automaton
+    outputs: int
+    compared: tuple[tuple[int, int], ...]
+    asked: tuple[int, ...]
+    measures: tuple[Measure | None, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class GroupTemplate:
     """`constants`: the attributes that have the key's values, by position; `parts`: those by which runs are kept apart
     beyond them; `partition`: those that part the stream. `late`: time completes a match. `window`: how far the last
     event may be from the first one is an unknown constant, too; where time completes it, all have the same, `within`.
     `slots`: of each the step whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the
-    output to read."""
+    output to read. `common`: the runs, where an operand repeats; the two steps are then what a first event and a whole
+    match are asked."""
 
     time: TimeModel
     stream: str
@@ -101,6 +122,7 @@ class GroupTemplate:
     output: tuple[Term, ...]
     names: tuple[str, ...]
     updates: tuple[tuple[SlotSource, ...], ...] = ()
+    common: CommonLine | None = None
 
     def clauses(self) -> Iterable[TemplateClause]:
         """All of them, in the order of their constants."""
@@ -139,6 +161,14 @@ def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
                 shared = {attribute: value for attribute, value in shared.items() if own.get(attribute) == value}
     known = shared or {}
     return {attribute: known[attribute] for attribute in sorted(known, key=_position)}
+
+
+def uniform_key(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
+    """Where every event has the parts of the key."""
+    found = {tuple(places(automaton, parts, arc).values()) for arc in asking}
+    if len(found) != 1:
+        raise NoTemplate("its events have the key in different attributes")
+    return found.pop()
 
 
 def _position(attribute: Attribute) -> int:
@@ -211,9 +241,9 @@ def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
             return [(Asked(Compared.ATTRIBUTE, position, sign), _number(turned(operator, value)))]
         case Comparison(
             _,
-            Attribute(Side.EVENT, position, "float"),
-            Arithmetic("*", Constant(int() | float() as value), Register(type="float") as register),
-        ) if operator in TURNING:
+            Attribute(Side.EVENT, position, "int" | "float"),
+            Arithmetic("*", Constant(int() | float() as value), Register(type="int" | "float") as register),
+        ) if operator in TURNING and (isinstance(value, float) or register.type == "float"):
             return [(Asked(Compared.FACTOR, position, sign, strict, register), _number(exact(value)))]
         case Comparison(
             _,

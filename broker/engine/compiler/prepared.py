@@ -10,7 +10,7 @@ from ...language.marked_literals import Literals
 from ...language.shapes import Literal, check_literal
 from ...language.wording import Wording
 from ..options import Options
-from ..subscribing.subscriber import Form
+from ..subscribing.subscriber import CompiledQuery
 
 
 @final
@@ -24,7 +24,7 @@ class Prepared:
     """
 
     options: Options  # those of the engine that prepared it
-    form: Form | None
+    form: CompiledQuery | None
     written: Wording | None
     literals: Literals
     own: str | None

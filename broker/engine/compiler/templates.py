@@ -7,7 +7,7 @@ for each pattern of equal literals.
 
 `automata` have marked literals (`marked_terms.number_of`), and a subscription of the template stores its literals as a
 tuple: these are the coordinates of groups. Here: templates. Not here: marks (language/marked_literals), replacing them
-(automaton/binding), deciding whether a template may be used (compiling_shapes), how its machine finds matches.
+(automaton/binding), deciding whether a template may be used (query_compiler), how its machine finds matches.
 """
 
 from __future__ import annotations

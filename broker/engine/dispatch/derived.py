@@ -3,7 +3,7 @@
 A match that waited for time to pass ended before the event that released it. Its event in a published stream gets the
 time of the release, because a stream accepts no late event.
 
-Not here: when this happens (ordered), how results are read (results).
+Not here: when this happens (dispatcher), how results are read (results).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Punctuation: promises that no earlier event follows, and the release of results that wait for time to pass.
 
-Not here: the waiting matches (executors), the order of events (ordered).
+Not here: the waiting matches (executors), the order of events (dispatcher).
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class Executor:
 
     def idle(self) -> bool:
         """Whether it serves no subscription."""
-        return self.member is None or self.member.target.nobody()
+        return self.member is None or self.member.target.unused()
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions

@@ -89,7 +89,7 @@ class MergedAutomata:
         """Whether the cause is a part of the member with this recipe and these literals."""
         raise AssertionError
 
-    # --- for people ---------------------------------------------------------------------------------------------
+    # --- for users ----------------------------------------------------------------------------------------------
 
     def size(self, end: End) -> int:
         """The number of states that the automaton would have alone."""

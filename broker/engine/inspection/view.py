@@ -1,4 +1,4 @@
-"""What an engine tells of itself: its streams and subscriptions, how far time has come, forecasts, and explanations.
+"""The questions to an engine: its streams and subscriptions, how far time has come, forecasts, and explanations.
 
 Here: the part of the public interface that changes nothing. Not here: the parts of an engine and what changes them
 (engine).
@@ -77,7 +77,7 @@ class EngineView:
 
     @property
     def reported_until(self) -> int | None:
-        """The time before which later calls give no results; FOREVER if results are not told in the order of time."""
+        """The time before which later calls give no results; FOREVER if results are not in the order of time."""
         return self.now if self.disorder is None else self.disorder.reported_until
 
     # --- forecasts --------------------------------------------------------------------------------------------------

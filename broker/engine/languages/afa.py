@@ -16,7 +16,7 @@ from ...events.nearest import suggestion
 from ...language.afa import parse, parse_arc, print_query
 from ...language.afa.printer import print_arc
 from ...language.afa.syntax import AfaQuery, ArcExpression
-from ..subscribing.subscriber import Form
+from ..subscribing.subscriber import CompiledQuery
 from .language import CompileRequest, Language
 from .machines import machine_form
 
@@ -93,7 +93,7 @@ def _arcs_at(query: AfaQuery, updates: Sequence[ArcUpdate], begin: int) -> list[
     return arcs
 
 
-def _compile(request: CompileRequest) -> Form:
+def _compile(request: CompileRequest) -> CompiledQuery:
     typed = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
     automaton = automaton_of_registers(typed)
     return machine_form(request, automaton, typed.publish, changing=_RegisterArcs(typed, automaton))

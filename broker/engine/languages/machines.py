@@ -1,6 +1,6 @@
-"""Forms of the languages whose automata have a machine each, and the forecasts of a form.
+"""Compiled queries of the languages whose automata have a machine each, and their forecasts.
 
-Here: what the rows of such languages have in common. Not here: a language's automaton (its own row), forms of automata
+Here: what the rows of such languages have in common. Not here: a language's automaton (its own row), automata
 that are merged into one program (operators).
 """
 
@@ -14,7 +14,7 @@ from ...automaton.automaton import Automaton
 from ...forecast.plan import ForecastPlan, forecast_plan
 from ..compiler.templates import MachineTemplate
 from ..planner import Wanted, plan_of
-from ..subscribing.subscriber import Form
+from ..subscribing.subscriber import CompiledQuery
 from .language import CompileRequest
 
 Foretelling = Callable[[tuple[Automaton, ...]], ForecastPlan]
@@ -28,12 +28,12 @@ def machine_form(
     operands: tuple[str, ...] = (),
     changing: ChangingArcs | None = None,
     lineage: bool = True,
-) -> Form:
-    """The form of a query with this automaton. `states`: their number for users, by default the automaton's; the others
-    are as in Form."""
+) -> CompiledQuery:
+    """The compiled query with this automaton. `states`: their number for users, by default the automaton's; the others
+    are as in CompiledQuery."""
     definition, options = request.definition, request.surroundings.options
     forecast, published = definition.forecast is not None, publish is not None
-    return Form(
+    return CompiledQuery(
         definition.language,
         request.written,
         request.canonical,

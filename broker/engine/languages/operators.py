@@ -1,4 +1,4 @@
-"""Forms of the languages that lower to the operators of the algebra: automata that are merged into one program.
+"""Compiled queries of the languages that lower to the operators of the algebra, whose automata are merged.
 
 Here: the functions that such a language provides, and those that it gets. Not here: templates (templates), registering
 a form without states (recipes).
@@ -18,7 +18,7 @@ from ..compiler.recipes import Recipe, recipe_of
 from ..compiler.templates import MachineTemplate, Template
 from ..executors.machine_plan import MachinePlan
 from ..planner import Wanted, is_merged, plan_of
-from ..subscribing.subscriber import Form
+from ..subscribing.subscriber import CompiledQuery
 from .language import CompileRequest
 from .machines import foretelling
 
@@ -26,10 +26,10 @@ Lower: TypeAlias = Callable[[Any, str, Callable[[str], Schema | None], Callable[
 """From syntax and its text to operators; the two functions look up a stream's schema and list the known streams."""
 
 
-def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
+def compiling(lower: Lower) -> Callable[[CompileRequest], CompiledQuery | None]:
     """A `compile` of the table."""
 
-    def compiled(request: CompileRequest) -> Form | None:
+    def compiled(request: CompileRequest) -> CompiledQuery | None:
         surroundings, definition = request.surroundings, request.definition
         options, forecast = surroundings.options, definition.forecast is not None
 
@@ -46,7 +46,7 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
             recipes = [recipe_of(automaton, options) for automaton in found.automata]
         merged = [is_merged(Wanted(a, forecast), options) for a in found.automata]
         recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
-        return Form(
+        return CompiledQuery(
             definition.language,
             request.written,
             request.canonical,

@@ -16,7 +16,7 @@ from ...automaton.machines.tree import MachineTree
 from ...language.ptopss import parse, print_query
 from ...language.ptopss.syntax import ConditionExpression, PtopssQuery, conditions
 from ...language.subscription import REPORTS
-from ..subscribing.subscriber import Form
+from ..subscribing.subscriber import CompiledQuery
 from .language import EXPRESSION_LITERALS, CompileRequest, Language, Surroundings
 from .machines import machine_form
 
@@ -31,7 +31,7 @@ def _reads(query: PtopssQuery) -> list[str]:
     return [stream.name for stream in query.streams]
 
 
-def _compile(request: CompileRequest) -> Form:
+def _compile(request: CompileRequest) -> CompiledQuery:
     definition, surroundings = request.definition, request.surroundings
     composite = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
     report = Report.COMPLETIONS if definition.report == "completions" else Report.EACH

@@ -8,7 +8,7 @@ from ...algebra.sase.lowering import lower
 from ...automaton.constructions.variants import automaton_of_variants
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
-from ..subscribing.subscriber import Form
+from ..subscribing.subscriber import CompiledQuery
 from .language import EXPRESSION_LITERALS, CompileRequest, Language
 from .machines import machine_form
 
@@ -17,7 +17,7 @@ def _reads(query: SaseQuery) -> list[str]:
     return list(dict.fromkeys(component.stream for component in query.components))
 
 
-def _compile(request: CompileRequest) -> Form:
+def _compile(request: CompileRequest) -> CompiledQuery:
     variants = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
     automaton = automaton_of_variants(variants)
     return machine_form(request, automaton, request.syntax.publish, operands=automaton.operands)

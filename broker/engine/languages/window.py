@@ -11,7 +11,7 @@ from ...algebra.window.lowering import lower
 from ...automaton.constructions.windows import automaton_of_windows
 from ...language.window import parse, print_query
 from ...language.window.syntax import WindowQuery
-from ..subscribing.subscriber import Form
+from ..subscribing.subscriber import CompiledQuery
 from .language import CompileRequest, Language
 from .machines import machine_form
 
@@ -20,7 +20,7 @@ def _reads(query: WindowQuery) -> list[str]:
     return [query.stream]
 
 
-def _compile(request: CompileRequest) -> Form:
+def _compile(request: CompileRequest) -> CompiledQuery:
     expression = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
     automaton = automaton_of_windows(expression, request.text)
     parts = () if automaton.windows is None else automaton.windows.parts

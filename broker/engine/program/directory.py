@@ -52,7 +52,7 @@ class Directory:
         self.changed: list[Cellmark] = []
         self.dead = 0
         self.others: list[int] = []  # by stream number: the start arcs and places that report no symbols
-        self.timed: list[int] = []  # by stream number: the number of its timed stream, NO_STREAM if nobody reads that
+        self.timed: list[int] = []  # by stream number: the number of its timed stream, NO_STREAM if nothing reads that
         self._free_streams: list[int] = []
         self._free_spaces: list[int] = []
 

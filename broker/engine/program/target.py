@@ -50,7 +50,7 @@ class Outcome:
 class Feed:
     """A stream made of an end's results, for the subscriptions that have published it since a time.
 
-    `salt`: tells the events of one publisher from equal ones of another, if they may be withdrawn; 0 if they may not.
+    `salt`: distinguishes equal events of two publishers, if they may be withdrawn; 0 if they may not.
     """
 
     def __init__(self, stream: int, since: int, salt: int = 0) -> None:
@@ -91,7 +91,7 @@ class Target:
         if feed is not None:
             self.feeds = [feed] if self.feeds is None else [*self.feeds, feed]
 
-    def nobody(self) -> bool:
+    def unused(self) -> bool:
         """Whether it serves neither a subscriber nor a stream."""
         return self.first is None and self.feeds is None
 

@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias, final
 
 from ...automaton.arc_updates import ArcUpdate
 from ...events.stream import StreamDefinition
-from ..compiler.forms import Parsed
+from ..compiler.query_compiler import Parsed
 from ..disorder.reordering import Reordering
 from ..dispatch.dispatcher import Dispatcher
 from ..executors.matches import PartialMatch

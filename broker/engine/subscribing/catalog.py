@@ -1,7 +1,7 @@
 """The names that an engine knows: declared streams, published streams, and subscriptions.
 
 Here: names, schemas, publishers and readers of streams, refusal of circles. Not here: compiling a text to automata
-(forms), the program that merges the automata, events.
+(query_compiler), the program that merges the automata, events.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ...events.nearest import suggestion
 from ...events.schema import Schema
 from ...events.stream import StreamDefinition
 from ...language.subscription import SubscriptionDefinition
-from ..compiler.forms import Forms, Parsed
 from ..compiler.prepared import Prepared
+from ..compiler.query_compiler import Parsed, QueryCompiler
 from ..options import Options
 from ..program.target import Feed
-from .subscriber import Form, Subscriber
+from .subscriber import CompiledQuery, Subscriber
 
 READERS_SHOWN: Final = 5
 _ALL: Final[Mapping[str, int]] = {}
@@ -95,7 +95,7 @@ class Catalog:
         self.internal: dict[str, InternalStream] = {}
         self._widths: Mapping[str, int] = _ALL  # of the subscription that is compiled: see `widths`
         self.timed: dict[str, int] = {}  # the timed streams, each with the number of subscriptions that read it
-        self.forms = Forms(options, self.schema_of, self._known, self._key_of)
+        self.compiler = QueryCompiler(options, self.schema_of, self._known, self._key_of)
 
     def declare(self, definition: StreamDefinition) -> None:
         """Declare a stream. Raises DefinitionError if another stream has the name."""
@@ -139,7 +139,7 @@ class Catalog:
             word = "subscription" if len(readers) == 1 else f"{len(readers)} subscriptions"
             raise DefinitionError(f"stream {name!r}: read by {word} {shown}")
         del self.streams[name]
-        self.forms.forget()
+        self.compiler.forget()
         return stream
 
     def stream(self, name: str) -> StreamDefinition:
@@ -170,7 +170,7 @@ class Catalog:
 
     def parse(self, definition: SubscriptionDefinition) -> Parsed:
         """Parse a definition. Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
-        return self.forms.parse(definition)
+        return self.compiler.parse(definition)
 
     def compile(
         self,
@@ -184,11 +184,11 @@ class Catalog:
         definition = parsed.definition
         self._widths = widths
         try:
-            form, literals = self.forms.form(parsed, since)
+            form, literals = self.compiler.form(parsed, since)
         finally:
             self._widths = _ALL
         own = None if form.written.says(literals, definition.query) else definition.query
-        subscriber = self.forms.bound(Subscriber(definition.name, form, literals, own, definition.lineage, since, 0))
+        subscriber = self.compiler.bound(Subscriber(definition.name, form, literals, own, definition.lineage, since, 0))
         subscriber.results = definition.results
         if replaced is None:
             self._check_new(definition.name, form)
@@ -204,19 +204,19 @@ class Catalog:
             definition = SubscriptionDefinition(name, prepared.language, prepared.query, lineage)
             return self.compile(self.parse(definition), since)
         own = prepared.own
-        found = self.forms.bound(
+        found = self.compiler.bound(
             Subscriber(checked_subscription_name(name), form, prepared.literals, own, lineage, since, 0)
         )
         self._check_new(name, form)
         return found
 
-    def _check_new(self, name: str, form: Form) -> None:
+    def _check_new(self, name: str, form: CompiledQuery) -> None:
         if name in self.subscriptions:
             raise DefinitionError(f"subscription {name!r} exists already")
         if form.publish is not None:
             self._check_published(name, form.publish, form)
 
-    def _check_replacement(self, replaced: Subscriber, form: Form) -> None:
+    def _check_replacement(self, replaced: Subscriber, form: CompiledQuery) -> None:
         """As for a new one; what only the replaced one publishes stays for those that read it, and is not there for
         itself."""
         name, stream = replaced.name, replaced.form.publish
@@ -237,12 +237,12 @@ class Catalog:
         if stream in self.streams:
             raise DefinitionError(f"subscription {name!r}: cannot publish {stream!r}, a declared stream has this name")
 
-    def _check_published(self, name: str, stream: str, form: Form, anew: bool = False) -> None:
-        """`anew`: the stream has no other publisher, and no reader."""
+    def _check_published(self, name: str, stream: str, form: CompiledQuery, replaced: bool = False) -> None:
+        """`replaced`: only the subscription that this one replaces publishes the stream, and nothing reads it."""
         self.check_publish(name, stream)
         if stream in self._upstream([source for source, _ in form.sources]):
             raise DefinitionError(f"subscription {name!r}: it would read its own results through the stream {stream!r}")
-        other = None if anew else self.published.get(stream)
+        other = None if replaced else self.published.get(stream)
         if other is not None and _columns(other.schema) != _columns(form.schema):
             raise DefinitionError(
                 f"subscription {name!r}: the stream {stream!r} is published already with another schema:"

@@ -1,6 +1,6 @@
 """Enters a subscription into the program: its states, members or machine, and the streams between its parts.
 
-Not here: removing it again (leaving), names (catalog), compiling (forms).
+Not here: removing it again (leaving), names (catalog), compiling (query_compiler).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..planner import Wanted, plan_of
 from ..program.program import Program
 from ..program.target import Feed
 from .catalog import Catalog, Holding, InternalStream
-from .foretelling import foretell
+from .forecasting import start_forecasts
 from .subscriber import Subscriber
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
         disorder.copies.arrange()
     engine.runtime.refresh()
     if plan is not None and holding is not None:
-        foretell(program, plan, subscriber, holding)
+        start_forecasts(program, plan, subscriber, holding)
 
 
 def _publishes(program: Program, subscriber: Subscriber) -> Feed | None:

@@ -20,13 +20,13 @@ from ..program.target import Outcome, Target
 from ..program.transition import NO_SYMBOL, Transition
 from ..results import Results
 from .catalog import Catalog, Holding, Service
-from .foretelling import foretell_no_more
+from .forecasting import end_forecasts
 from .subscriber import Subscriber
 
 if TYPE_CHECKING:
     from ..engine import Engine
 
-Told: TypeAlias = list[tuple[Target, Notice]]
+Censored: TypeAlias = list[tuple[Target, Notice]]
 
 
 def unsubscribe(engine: Engine, subscriber: Subscriber) -> Results:
@@ -40,14 +40,14 @@ def remove(engine: Engine, subscriber: Subscriber) -> Results:
     """Remove a subscription that no other needs, or whose replacement follows."""
     catalog, program, disorder, name = engine.catalog, engine.program, engine.disorder, subscriber.name
     left: list[str] = []
-    told: Told = []
+    censored: Censored = []
     if disorder is not None:
         disorder.leave(name)
     if catalog.withdrawn.pop(name, None) is None:
-        told, left = withdraw(catalog, program, subscriber)
+        censored, left = withdraw(catalog, program, subscriber)
     now = 0 if engine.now is None else engine.now
     results = Results([now], [()], [0], [now], {})
-    for target, notice in told:
+    for target, notice in censored:
         results.notify(0, target, notice)
     catalog.leave(subscriber)
     if disorder is not None:
@@ -59,7 +59,7 @@ def remove(engine: Engine, subscriber: Subscriber) -> Results:
     return results
 
 
-def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tuple[Told, list[str]]:
+def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tuple[Censored, list[str]]:
     """Take all that only this subscription needs out of the program. O(its size).
 
     Returns notices of its censored forecasts, and the internal streams that it read. The caller refreshes the runtime.
@@ -69,10 +69,10 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
         if recipe is not None:
             program.merged.leave(recipe, subscriber, branch)
     holding = catalog.holdings.pop(name, None)
-    told = foretell_no_more(program, subscriber, holding)
+    censored = end_forecasts(program, subscriber, holding)
     if subscriber.machine is not None and name in program.machines.registrations:
         program.machines.leave(name, subscriber, None if holding is None else holding.feed)
-    return told, [] if holding is None else _release(catalog, program, holding)
+    return censored, [] if holding is None else _release(catalog, program, holding)
 
 
 def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
@@ -90,13 +90,13 @@ def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
 
 
 def forget(catalog: Catalog, program: Program, runtime: Dispatcher, streams: list[str]) -> None:
-    """Drop those of these streams that have no publisher any more, timed streams if nobody reads them any more."""
+    """Drop those of these streams that have no publisher any more, and timed streams without readers."""
     for stream in streams:
         if stream not in catalog.internal and stream not in catalog.published and stream not in catalog.timed:
             runtime.runs.clear(program.directory.forget(stream))
 
 
-def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Results, event: int) -> None:
+def suspend_failed(catalog: Catalog, program: Program, runtime: Dispatcher, results: Results, event: int) -> None:
     """Suspend the subscriptions for which a condition raised an error at an event. O(subscriptions) after an error.
 
     Raises the error again if it concerns no subscription.
@@ -115,8 +115,8 @@ def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Re
         reason = reason_of(fault.error)
         catalog.withdrawn[name] = (reason, int(runtime.runs.time))
         target = Target(Outcome((), ()), subscriber)
-        told, left = withdraw(catalog, program, subscriber)
-        for other, notice in told:
+        censored, left = withdraw(catalog, program, subscriber)
+        for other, notice in censored:
             results.notify(event, other, notice)
         results.suspend(event, target, reason)
         if reason == FAILED:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...events.errors import DefinitionError, QueryError, Unsupported
 from ...language.names import language_named
-from ..compiler.forms import Parsed, located
+from ..compiler.query_compiler import Parsed, located
 from ..disorder.joined import JoinedResults
 from ..languages.language import Syntax
 from ..program.target import ALWAYS_SINCE
@@ -57,7 +57,7 @@ def _edited(engine: Engine, subscriber: Subscriber, parsed: Parsed) -> JoinedRes
         return JoinedResults([])
     if subscriber.changing is None:
         raise Unsupported(f"subscription {name!r}: runs of the language {language!r} keep their text: {anew}")
-    begin = present(engine)[0]
+    begin = present(engine, subscriber.name)[0]
     try:
         insert, delete = subscriber.changing.difference(subscriber.text(), subscriber.updates, _syntax(parsed), begin)
     except QueryError as error:

@@ -3,7 +3,7 @@
 A hundred thousand subscriptions that differ only in numbers share one form; each stores a name and its numbers. Their
 texts, as written and canonical, are made on access.
 
-Here: forms and subscribers. Not here: making forms (forms, languages), finding subscriptions by name (catalog).
+Here: forms and subscribers. Not here: making forms (query_compiler, languages), subscriptions by name (catalog).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 @final
-class Form:
-    """The common part of subscriptions of one shape.
+class CompiledQuery:
+    """The form of subscriptions of one shape: all that they have in common.
 
     It has the language, the streams that they read with their schemas at that time (`sources`), the stream that they
     publish, the schema of their results, and the number of their states.
@@ -122,7 +122,14 @@ class Subscriber:
     )
 
     def __init__(
-        self, name: str, form: Form, literals: Literals, own: str | None, lineage: bool | None, since: i64, branch: i64
+        self,
+        name: str,
+        form: CompiledQuery,
+        literals: Literals,
+        own: str | None,
+        lineage: bool | None,
+        since: i64,
+        branch: i64,
     ) -> None:
         self.name = name
         self.form = form

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from ..engine import Engine
 
 
-def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
+def restart_readers(engine: Engine, stream: str, time: int | None) -> list[Results]:
     """Restart the subscriptions over this stream as of `time`; returns the results of ending them. O(subscriptions)."""
     if engine.disorder is not None:
         raise Unsupported(f"stream {stream!r}: time is not set back where a stream has disorder: not supported yet")
     again = _reading(engine, stream)
     before = {each.name: engine.catalog.subscriptions[each.name] for each in again}
     widths = {name: engine.catalog.widths(subscriber) for name, subscriber in before.items()}
-    told: list[Results] = []
+    ended: list[Results] = []
     waiting = again
     while waiting:  # remove readers before the publishers that they read from
         left: list[SubscriptionDefinition] = []
         for definition in waiting:
             try:
-                told.append(engine.unsubscribe(definition.name))
+                ended.append(engine.unsubscribe(definition.name))
             except DefinitionError:
                 left.append(definition)
         assert len(left) < len(waiting)
@@ -47,7 +47,7 @@ def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
         name = parsed.definition.name
         engine.install(parsed, since, widths[name])
         update_again(engine, engine.catalog.subscriptions[name], before[name].updates)
-    return told
+    return ended
 
 
 def _reading(engine: Engine, stream: str) -> list[SubscriptionDefinition]:

@@ -39,7 +39,7 @@ def update(
     if changing is None:
         language = subscriber.form.language
         raise Unsupported(f"subscription {name!r}: updates of the language {language!r} are not supported yet")
-    begin, earliest = present(engine)
+    begin, earliest = present(engine, name)
     if start is not None:
         begin = _instant(name, "start", start)
         if begin < earliest:
@@ -66,11 +66,12 @@ def update(
     return _rewrite(engine, subscriber, begin, until)
 
 
-def present(engine: Engine) -> tuple[int, int]:
-    """The time from which on an update holds by default, and the earliest one from which it may."""
+def present(engine: Engine, name: str) -> tuple[int, int]:
+    """The time from which on an update of a subscription holds by default, and the earliest one from which it may."""
     if engine.disorder is not None:
-        marks = engine.disorder.marks
-        return max(marks.newest + 1, marks.safe), marks.safe
+        marks, reader = engine.disorder.marks, engine.disorder.readers.by_name.get(name)
+        settled = marks.safe if reader is None else max(marks.safe, reader.settled_until())
+        return max(marks.newest + 1, settled), settled
     now, promised = engine.now, newest(engine.runtime)
     if now is None or promised is None:
         return ALL_TIME, ALL_TIME

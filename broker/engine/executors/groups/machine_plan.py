@@ -23,7 +23,9 @@ from ....automaton.drawing import automata_diagram, written
 from ....language.marked_literals import Literals, chosen, numbers_in
 from ...compiler.recently_used import Recent
 from ...options import Options
+from ...program.account import Account
 from ...program.target import Outcome
+from ..common_runs import Keeper
 from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from .epoch_runs import EpochRuns
@@ -60,7 +62,7 @@ class GroupPlan(MachinePlan):
     A plan that `shared` made has only its literals, from which the automaton and the point are made when asked for.
     """
 
-    __slots__ = ("_made", "form", "key", "literals", "shared")
+    __slots__ = ("_made", "form", "keeper", "key", "literals", "shared")
 
     executor = "groups"
     version = 1
@@ -75,11 +77,13 @@ class GroupPlan(MachinePlan):
         form: GroupForm,
         key: tuple[Constant, ...],
         made: tuple[Automaton, list[float]] | None,
+        keeper: Keeper,
         shared: MemberPlans | None = None,
         literals: Literals = (),
     ) -> None:
         self.form = form
         self.key = key
+        self.keeper = keeper
         self._made = made
         self.shared = shared
         self.literals = literals
@@ -129,7 +133,12 @@ class GroupPlan(MachinePlan):
     def make(self, options: Options) -> Executor:
         template, most = self.form.template, options.runs_max
         runs = EpochRuns(template.updates) if template.time is TimeModel.EPOCHS else None
-        return GroupMachine(template, self.form.layout, self.inputs(), self.outcome(), most, runs)
+        common, account = None, None
+        if template.common is not None:
+            account = Account(options.work_max, options.work_earned)
+            whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
+            common = self.keeper(template.common, whole, account, options)
+        return GroupMachine(template, self.form.layout, self.inputs(), self.outcome(), most, runs, common, account)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point)
@@ -184,6 +193,7 @@ class MemberPlans:
 
     def __init__(self, plan: GroupPlan, parts: MarkedParts) -> None:
         self._parts = parts
+        self._keeper = plan.keeper
         self._make = parts.automaton(plan.automaton)
         self._point = plan.point
         self._places: list[int] = [value.place if isinstance(value, Coordinate) else -1 for value in plan.point]
@@ -210,8 +220,8 @@ class MemberPlans:
         common = tuple([literals[number] for number in self._common])
         form = self._forms.get(common)
         if isinstance(form, GroupForm):
-            return GroupPlan(form, self._keyed(literals), None, self, literals)
-        anew = plan_of_group(make(bound))
+            return GroupPlan(form, self._keyed(literals), None, self._keeper, self, literals)
+        anew = plan_of_group(make(bound), self._keeper)
         assert not isinstance(anew, str), "the analysis of these literals has the same outcome"
         if form is None:
             known = anew.key, anew.point
@@ -233,12 +243,15 @@ class Unequal:
     """In place of a form: the plan has to be made for each subscription."""
 
 
-def plan_of_group(automaton: Automaton) -> GroupPlan | str:
-    """The plan, or the reason why the automaton does not fit a group. O(its size squared)."""
+def plan_of_group(automaton: Automaton, keeper: Keeper) -> GroupPlan | str:
+    """The plan, or the reason why the automaton does not fit a group. O(its size squared).
+
+    `keeper` keeps runs that do not depend on members.
+    """
     grouping = grouping_of(automaton)
     if isinstance(grouping, str):
         return grouping
     layout = layout_of(grouping)
     if isinstance(layout, str):
         return layout
-    return GroupPlan(GroupForm(grouping.template, layout), grouping.key, (automaton, layout.point(grouping)))
+    return GroupPlan(GroupForm(grouping.template, layout), grouping.key, (automaton, layout.point(grouping)), keeper)

@@ -41,7 +41,7 @@ class BranchingPlan(PatternPlan):
         self.automaton = automaton
         self.branches = tuple(branches)
         self.plans = tuple([compile_kleene(branch.automaton) for branch in branches] if plans is None else plans)
-        super().__init__(automaton, plan=self.plans[0], varies=False)
+        super().__init__(automaton, self.plans[0])
         numbers: dict[Input, int] = {}
         self.bits = [[numbers.setdefault(given, len(numbers)) for given in inputs_of(plan)] for plan in self.plans]
         if len(numbers) > INPUTS_MAX:
@@ -75,7 +75,7 @@ class BranchingPlan(PatternPlan):
     def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
         """Nothing more is kept of it."""
 
-    # --- for people -------------------------------------------------------------------------------------------------
+    # --- for users --------------------------------------------------------------------------------------------------
 
     def lines(self) -> list[str]:
         found = [f"{len(self.branches)} variants, a set of runs for each"]

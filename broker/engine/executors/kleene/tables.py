@@ -44,13 +44,11 @@ class Switches:
     """Representations of runs, each for the patterns that it supports; without any of them runs are single objects.
 
     `columns`: rows of numbers. `merging`: runs that are equal from some event on are one. `buffer`: pasts are shared.
-    `families`: subscriptions that differ only in one factor share one set of runs, in columns.
     """
 
     columns: bool = True
     merging: bool = True
     buffer: bool = True
-    families: bool = True
 
 
 @final

@@ -50,7 +50,9 @@ class ArcTable:
     `labels`: for each arc of the automaton what the digest of a run says of its target, instead of its number.
     """
 
-    def __init__(self, automaton: Automaton, layout: NodeLayout, labels: list[int] | None = None) -> None:
+    def __init__(
+        self, automaton: Automaton, layout: NodeLayout, labels: list[int] | None = None, cutting: bool = True
+    ) -> None:
         self.automaton = automaton
         self.layout = layout
         self.final: i64 = automaton.final
@@ -68,7 +70,7 @@ class ArcTable:
         self.moves: list[list[Written]] = []  # these by state
         self._written: list[list[Written]] = []  # by state, the arcs that take an event
         self._entered: list[bool] = []  # by state, whether an arc leads there
-        self.classes = EventClasses(len(self.streams))
+        self.classes = EventClasses(len(self.streams), cutting)
         self.waiting: list[int] = []  # states whose runs are in no block but the first
         self.write(automaton.arcs, labels)
 

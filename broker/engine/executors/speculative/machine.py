@@ -34,7 +34,7 @@ class RegisterMachine(Executor):
         self.automaton = automaton
         self.runs_max = runs_max
         self.endless = automaton.within is None
-        self.speculation = Speculation(automaton, False, runs_max)
+        self.speculation = Speculation(automaton, runs_max)
         self.contributions = Contributions(automaton.within)
         self.seen: i64 = -FOREVER
         self._until_clean: i64 = CLEAN_MIN
@@ -52,7 +52,7 @@ class RegisterMachine(Executor):
         before = speculation.work()
         self.taken = True
         self.seen = time
-        speculation.take(stream, time, position, number, item, row)
+        speculation.take(stream, time, position, number, row)
         self.account.spend(1 + speculation.work() - before)
         changes = list(speculation.settle())
         if len(changes) > 0:
@@ -76,7 +76,7 @@ class RegisterMachine(Executor):
         self.speculation.write(automaton.arcs, begin, end)
 
     def clear(self) -> None:
-        self.speculation = Speculation(self.automaton, False, self.runs_max)
+        self.speculation = Speculation(self.automaton, self.runs_max)
         self.contributions = Contributions(self.automaton.within)
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:

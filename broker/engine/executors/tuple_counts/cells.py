@@ -1,7 +1,8 @@
 """Counting by cells: partial matches that are in one state, have bound the same values and keep the same times are one
 number. Exact whatever the conditions (P-ToPSS 4; the cost of an event is the cells of the states that it moves).
 
-Here: that. Not here: where cells are (stores), what times mean (slots), windows without keys (windows).
+Here: the effect of an event. Not here: where cells are (stores), the meaning of times (slots), counting without keys
+(windows).
 """
 
 from __future__ import annotations

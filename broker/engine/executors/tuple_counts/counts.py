@@ -1,4 +1,4 @@
-"""A composite subscription as its host knows it: the partial matches of each partition by BY.
+"""The machine of a composite subscription: the partial matches of each partition by BY.
 
 Here: which partition an event belongs to. Not here: how one partition's tuples are counted (machine), the form that all
 executors have (contract).

@@ -1,6 +1,6 @@
-"""How far a composite subscription has got for the key of the event at hand, as its forecast asks.
+"""The progress of a composite subscription for the key of the current event, for its forecast.
 
-Here: asking the runners of the key. Not here: how they count (runner), what is made of the answer (broker.forecast).
+Here: asking the runners of the key. Not here: how they count (runner), using the answer (broker.forecast).
 """
 
 from __future__ import annotations

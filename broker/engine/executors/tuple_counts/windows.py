@@ -1,7 +1,7 @@
 """Counting by windows: one total a state, and between an event and those that a condition measures from it, windows.
 
-What a state that does not skip holds is of use to the event after its stamp only. Windows take their part of an event
-after all have been read.
+A state that does not skip is of use only to the event after its stamp. Windows take their part of an event after all
+have been read.
 
 Here: totals and nodes by state. Not here: windows themselves (window_sums, ...), keys (cells).
 """

@@ -92,7 +92,7 @@ def test_explain_names_the_group_and_what_has_none() -> None:
     assert "other: group 1 shares 2 steps on S with a.ty = 'A'" in lines
     assert "one: how runs are kept: a wait for 2 members, 3 constants each" in lines
     assert any(line.startswith("one: cost of an event: a visit of the group") for line in lines)
-    assert "kleene: cost of an event: it visits each run: a key has one run a step" in lines
+    assert "kleene: cost of an event: it visits each run: a key may have as many runs as events so far" in lines
     assert "groups: 2 subscriptions in 1 groups" in lines
     assert any(
         line.startswith("kleene: executor kleene; not groups: it is not a line of single events") for line in lines

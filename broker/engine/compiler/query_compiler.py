@@ -25,7 +25,7 @@ from ...language.wording import Wording, printed_around, wording_of
 from ..languages.language import CompileRequest, Language, Sources, Surroundings, Syntax
 from ..languages.table import check_options, check_parts, language_of
 from ..options import Options
-from ..subscribing.subscriber import Form, Subscriber
+from ..subscribing.subscriber import CompiledQuery, Subscriber
 from .prepared import Prepared
 from .recently_used import Recent
 from .templates import marks_in
@@ -81,11 +81,11 @@ class _KnownForm:
     """A form, or None if these texts need one each. It is valid while the schemas do not change."""
 
     sources: Sources
-    form: Form | None
+    form: CompiledQuery | None
 
 
 @final
-class Forms:
+class QueryCompiler:
     """The known shapes, with their syntax and forms."""
 
     def __init__(
@@ -145,7 +145,7 @@ class Forms:
 
     # --- from syntax to forms -----------------------------------------------------------------------------------
 
-    def form(self, parsed: Parsed, since: int) -> tuple[Form, Literals]:
+    def form(self, parsed: Parsed, since: int) -> tuple[CompiledQuery, Literals]:
         """The form, and the literals to put into it.
 
         Raises QueryError, LimitExceeded or DefinitionError with the name.
@@ -175,7 +175,7 @@ class Forms:
             raise type(error)(f"subscription {subscriber.name!r}: {error}") from None
         return subscriber
 
-    def _own_form(self, parsed: Parsed, since: int) -> Form:
+    def _own_form(self, parsed: Parsed, since: int) -> CompiledQuery:
         """A form for this text only."""
         text = parsed.definition.query
         syntax = parsed.syntax if parsed.shape is None else parsed.language.parse(text)
@@ -193,7 +193,7 @@ class Forms:
         assert form is not None
         return form
 
-    def _shape_form(self, parsed: Parsed) -> Form | None:
+    def _shape_form(self, parsed: Parsed) -> CompiledQuery | None:
         """The form of the text's shape, options and fixed literals; None if there cannot be one.
 
         Raises the errors of the compiler.
@@ -215,7 +215,7 @@ class Forms:
 
     def _template(
         self, parsed: Parsed, shape: QueryShape, of: ParsedShape, sources: Sources, fixed: Numbers
-    ) -> tuple[Form | None, Numbers]:
+    ) -> tuple[CompiledQuery | None, Numbers]:
         """The form of all texts that share the fixed literals, and the numbers of these: `fixed` or more."""
         language, definition = parsed.language, parsed.definition
         syntax = language.parse(definition.query)

@@ -14,7 +14,7 @@ from .catalog import Holding
 from .subscriber import Subscriber
 
 
-def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holding: Holding) -> None:
+def start_forecasts(program: Program, plan: ForecastPlan, subscriber: Subscriber, holding: Holding) -> None:
     """Start forecasts for a subscription that was just activated. O(states, keys)."""
     registration = program.machines.registrations.get(subscriber.name)
     if registration is None:
@@ -31,7 +31,7 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
         program.merged.watch(service.end, listener, plan.numbers[branch])
 
 
-def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
+def end_forecasts(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
     """End a subscription's forecasts; returns the forecasts that stay without an outcome."""
     plan = subscriber.plan
     if plan is None or holding is None:

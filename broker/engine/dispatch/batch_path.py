@@ -3,7 +3,7 @@
 If a stream's machines have few inputs, these are tried one by one; otherwise the static index finds the symbols that an
 event satisfies, as for all other streams.
 
-Here: the path of a whole batch. Hot. Not here: batches with other readers, or that make derived events (ordered).
+Here: the path of a whole batch. Hot. Not here: batches with other readers, or that make derived events (dispatcher).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Entry:
 
 
 @final
-class Route:
+class BatchPath:
     """The lanes of one stream. `few`: their machines are tried one by one."""
 
     def __init__(

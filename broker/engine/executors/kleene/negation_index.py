@@ -22,7 +22,7 @@ from .tables import BEFORE, Denial
 
 
 @final
-class Shadow:
+class NegationIndex:
     """The events of one negation under one key. `users`: the cells that refer to it.
 
     `position`: the newest one's number in the stream; `time`: its time; `earlier`: the newest time before that.
