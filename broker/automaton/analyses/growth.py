@@ -21,16 +21,18 @@ from ..topological import topological_order
 @dataclass(frozen=True, slots=True)
 class Growth:
     """Runs are at most as many as events of a key, to this power; 0: one a step. `doubles`: each event may double them.
-    `within`: of the events of that time; None: of all so far."""
+    `patient`: they let events of their key pass, however many. `within`: of the events of that time; None: of all so
+    far."""
 
     power: int
     doubles: bool
+    patient: bool
     within: int | None
 
     @property
     def for_ever(self) -> bool:
         """Whether runs may wait however long the stream goes on."""
-        return (self.power > 0 or self.doubles) and self.within is None
+        return self.patient and self.within is None
 
     def __str__(self) -> str:
         until = "so far" if self.within is None else f"of WITHIN {format_duration(self.within)}"
@@ -56,17 +58,18 @@ def growth_of(automaton: Automaton) -> Growth | None:
         if arc.target != arc.source:
             targets[arc.source].append(arc.target)
     power = [0] * count
-    waits = doubles = False
+    loops = patient = doubles = False
     for at in topological_order(targets):
         if at in waiting:
             state = automaton.states[at]
             stays = state.stay is Stay.ALL
             power[at] += stays
-            waits = waits or at in looped or _patient(automaton, state)
+            loops = loops or at in looped
+            patient = patient or _patient(automaton, state)
             doubles = doubles or (stays and at in looped)
         for target in targets[at]:
             power[target] = max(power[target], power[at])
-    return Growth(max(*power, int(waits)), doubles, automaton.within)
+    return Growth(max(*power, int(loops or patient)), doubles, patient, automaton.within)
 
 
 def _patient(automaton: Automaton, state: State) -> bool:

@@ -12,12 +12,10 @@ from ..subscribing.subscriber import Subscriber
 
 
 def plans_of(subscriber: Subscriber) -> list[MachinePlan]:
-    """The plan of each of its automata that needs states. O(size of the automata)."""
+    """The plan of each of its automata. O(size of the automata)."""
     if subscriber.machine is not None:
         return [subscriber.machine]
-    form = subscriber.form
-    branches = zip(form.branches, form.recipes, strict=True)
-    return [branch.plan(subscriber.literals) for branch, recipe in branches if recipe is None]
+    return [branch.plan(subscriber.literals) for branch in subscriber.form.branches]
 
 
 def cost_of(plan: MachinePlan) -> str | None:

@@ -49,7 +49,7 @@ def test_the_first_executor_that_fits_is_taken_and_explain_says_why() -> None:
         "not sequence_trie: it cannot say where partial matches are, which the forecast asks"
     )
     assert decided(PATTERN) == (
-        "q: executor kleene; not groups: it is not a line of single events; "
+        "q: executor kleene; not groups: an operand repeats, and runs stay where they move; "
         "not sequence_trie: it reports completions only; "
         "not tuple_counts: the paths of the automaton cannot be counted without enumerating them"
     )
