@@ -95,6 +95,8 @@ SHAPES: Final[dict[str, Written]] = {
     "CEL: three steps, forecast": chain(*ABC[1:], ABC[1], forecast=FORECAST),
     "CEL: three steps, published": chain(*ABC[1:], ABC[1], after=" PUBLISH Out"),
     "CEL: three steps, published and read": chain(*ABC[1:], ABC[1], after=" PUBLISH Read"),
+    "CEL: three steps, other key": chain(*ABC[1:], ABC[1], next="$2.name = '{s.other}'"),
+    "CEL: three steps, passing": chain(*ABC[1:], ABC[1], next="$2.name = $1.name AND $2.volume > 1000"),
     "CEL: four steps": chain(*ABC[1:], "price > {s.c}", ABC[2]),
     "CEL: FOLD, own start": fold("$2.price > $.price", "cnt >= 4"),
     "CEL: FOLD, own count": fold("$2.price > $.price", "cnt >= {s.count}"),
@@ -105,6 +107,12 @@ SHAPES: Final[dict[str, Written]] = {
     "SASE+: next match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}"),
     "SASE+: next match, three": pattern("a, b, c", ABC[0]),
     "SASE+: next match, own c": pattern("a, b, c", "a.price > {s.a} AND b.price < {s.b} AND c.price > {s.c}"),
+    "SASE+: next match, other key": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE skip_till_next_match(a, b) {{{{ a.name = '{{s.symbol}}' AND "
+        f"a.price > {{s.a}} AND b.name = '{{s.other}}' AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
+    ),
+    "SASE+: next match, several": pattern("a, b", "a.price > {s.a} AND b.price < {s.b} AND b.volume > {s.volume}"),
     "SASE+: negation": pattern("a, ~n, c", "a.price > {s.a} AND n.price < {s.b} AND c.price > {s.a}"),
     "SASE+: negation at the end": pattern("a, b, ~n", "a.price > {s.a} AND b.price < {s.b} AND n.price > {s.c}"),
     "SASE+: any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),

@@ -109,8 +109,14 @@ class GroupPlan(MachinePlan):
 
     def inputs(self) -> list[Input]:
         template = self.form.template
+        if template.found:
+            return [Input(template.stream, reordered(template.found))]
         asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.key)]
         return [Input(template.stream, reordered((tuple(asked),)))]
+
+    def selective(self) -> bool:
+        """Whether constants say which events it is about."""
+        return len(self.key) > 0 or len(self.form.template.found) > 0
 
     def streams(self) -> tuple[str, ...]:
         return (self.form.template.stream,)
