@@ -127,6 +127,7 @@ LIMIT_MODULES: Final = (
     compilation,
     state_machine,
     kleene_plan,
+    group_plans,
     conditions,
     exploration,
     countable,
