@@ -22,6 +22,7 @@ from . import (
     scaling,
     subscriptions,
     table,
+    windows,
 )
 from .question import Question
 
@@ -34,6 +35,7 @@ MODULES = (
     kleene,
     kleene_temperatures,
     afa,
+    windows,
     forecast_synthetic,
     forecast_temperatures,
     forecast_flights,
