@@ -35,7 +35,7 @@ VERIFIED := $(addprefix tests/,laws conformance simulation torture integration) 
 
 TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
 
-.PHONY: help demo test verify search mutants torture lint types native wheels bench protocol metrics clean
+.PHONY: help demo test verify search mutants torture lint types native wheels docs bench protocol metrics clean
 .PHONY: require-python require-compiler require-toolchain
 
 help:  ## show this list
@@ -55,6 +55,7 @@ verify: require-toolchain $(VENV)/.dev  ## every gate at full count, compiled an
 	@$(GATES)
 	@$(PYTEST) --native $(NATIVE) $(VERIFIED)
 	@$(PYTEST) --wheels $(WHEELS) tests/packaging tests
+	@$(MAKE) --no-print-directory docs
 
 search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were never tried, compiled and pure
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) --native $(NATIVE) tests/laws
@@ -94,6 +95,11 @@ protocol: $(VENV)/.dev  ## the tables of docs/protocol.md, from the table of mes
 metrics: $(VENV)/.dev  ## docs/metrics.md, from the table of metrics
 	@PYTHONPATH=tests $(BIN)/python -m unit.server.metrics_page
 
+# Every warning, a link that leads nowhere among them, is an error. ruff sets signatures.
+docs: $(VENV)/.docs  ## the documentation as a site, in site/VERSION: pages, references from the code, search
+	@PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet \
+		--site-dir "site/$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' broker/__init__.py)"
+
 bench: $(VENV)/.dev  ## the benchmarks; results are kept as JSON
 	@$(BIN)/python -m benchmarks
 
@@ -108,7 +114,7 @@ wheels: require-compiler $(VENV)/.dev  ## the wheel for this Python from a clean
 	@$(PYTEST) --wheels dist tests/packaging
 
 clean:  ## remove the virtual environment and everything that was generated
-	rm -rf $(VENV) benchmarks/rivals/.venv benchmarks/rivals/.venv-duckdb build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) benchmarks/rivals/.venv benchmarks/rivals/.venv-duckdb build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find broker client spark_bridge -name '*.so' -delete
 
@@ -123,6 +129,10 @@ $(VENV)/.demo: pyproject.toml setup.py broker/__init__.py | require-python
 $(VENV)/.dev: pyproject.toml setup.py broker/__init__.py | require-python
 	@$(call install,[dev])
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: $(VENV)/.dev
+	@$(call install,[docs])
+	@touch $@
 
 $(NATIVE)/.built: $(SOURCES) | $(VENV)/.dev
 	@rm -rf $(NATIVE) $(WHEELS)

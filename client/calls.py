@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 from broker import __version__
 from broker.events import (
     DefinitionError,
+    LateEvent,
     Schema,
     StreamDefinition,
     TimeUnit,
@@ -21,6 +22,7 @@ from broker.events import (
     row_from_mapping,
     shown,
 )
+from broker.events.validation import LATE_HINT
 from broker.language.names import language_meant
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import (
@@ -179,7 +181,8 @@ class Calls:
         answer = yield from self._ask(lambda number: Publish(number, stream, times, (row,), ids, starts), Published)
         if answer.refused:
             refusal = answer.refused[0]
-            raise remote_error(Failure(0, refusal.code, f"stream {stream!r}: {refusal.reason}"))
+            hint = LATE_HINT if refusal.code == LateEvent.code and definition.disorder == "arrival" else ""
+            raise remote_error(Failure(0, refusal.code, f"stream {stream!r}: {refusal.reason}{hint}"))
         return Receipt(answer.count, answer.newest, answer.first_id, durability=answer.durability)
 
     def publish_batch(

@@ -93,6 +93,11 @@ class NotificationView:
         return self._line.get("time")
 
     @property
+    def key(self) -> dict[str, Any] | None:
+        """Of a punctuation of one key: the values of BY by name; None: it is of all."""
+        return self._line.get("key")
+
+    @property
     def data(self) -> dict[str, Any]:
         """The selected values by name."""
         data: dict[str, Any] = self._line.get("data", {})

@@ -44,7 +44,8 @@ _NUMBERS: Final = count()
 def _invalid(address: str, error: zmq.ZMQError) -> str:
     if "://" not in address and ":" in address:
         return f"expected an address such as tcp://127.0.0.1:5570, found {address!r}; did you mean 'tcp://{address}'?"
-    return f"{address} is not a valid address of a broker: {error.strerror or error}"
+    why = error.strerror or error
+    return f"expected the address of a broker, such as tcp://127.0.0.1:5570, found {address!r}: {why}"
 
 
 @final

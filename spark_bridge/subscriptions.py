@@ -17,7 +17,7 @@ import msgpack
 
 from broker.engine import Engine, Options
 from broker.engine.languages.table import default_lineage
-from broker.engine.loading import install_all
+from broker.engine.subscribing.loading import install_all
 from broker.events import DefinitionError, StreamDefinition, UnknownSubscription, Unsupported, suggestion
 from broker.events.errors import ForetellError, QueryError
 from broker.events.schema import Schema

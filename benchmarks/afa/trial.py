@@ -133,7 +133,7 @@ def _run(
     inserted = retracted = taken = 0
     begun = process_time()
     for times, batch in columns:
-        speculation.take_batch(0, times, times, times, times, batch)
+        speculation.take_batch(0, times, times, times, batch)
         changes = speculation.settle()
         if len(changes) > 0:
             withdrawn = changes.withdrawals()
@@ -159,7 +159,7 @@ def _look(job: Job, speculation: Speculation, came: list[Arrival], found: Figure
     for look in range(job["looks"]):
         for at in range(0, len(came), BATCH):
             times = [time + shift for time, _ in came[at : at + BATCH]]
-            speculation.take_batch(0, times, times, times, times, [row for _, row in came[at : at + BATCH]])
+            speculation.take_batch(0, times, times, times, [row for _, row in came[at : at + BATCH]])
             found["inserted"] += len(speculation.settle())
             if at % EVERY == 0:
                 speculation.punctuate(shift + at - EVERY - job.get("moved", 1_000))

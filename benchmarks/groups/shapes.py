@@ -39,7 +39,6 @@ from broker.events.schema import Row
 
 from ..ticks import BATCH, SEED, STANDARD, SYMBOLS, Market, market, packed
 from ..unit import unit_seconds
-from .kleene import KleeneCell, KleeneTemplate
 from .unlike import StartCell, UnlikeGroup, UnlikeTemplate, WaitingCell
 
 TICKS: Final = 60_000
@@ -307,59 +306,6 @@ def unlike(members: list[Constants], batches: Batches, wire: list[bytes], runs: 
     return found[len(found) // 2]
 
 
-class Rising:
-    """Runs of `a, b+` where each b is above the last one taken, next match, told at each b; of the interpreter."""
-
-    def __init__(self, cell: KleeneCell | None) -> None:
-        self.cell = cell
-        self.stack: list[tuple[float, list[tuple[int, int]]]] = []
-
-    def take(self, row: Any, time: int, event: int, out: MatchBlocks) -> None:
-        price, cell = row[PRICE], self.cell
-        merged: list[tuple[int, int]] = []
-        while self.stack and self.stack[-1][0] < price:
-            for ticket, first in self.stack.pop()[1]:
-                if first < event - WITHIN:
-                    if cell is not None:
-                        cell.forget(ticket)
-                    continue
-                merged.append((ticket, first))
-                if cell is not None:
-                    path = out.paths_upto
-                    out.add_number(first)
-                    cell.complete(ticket, row, time, first, NO_REGISTERS, path, out)
-        ticket = cell.begin(row, time, event) if cell is not None else 0
-        if merged:
-            self.stack.append((price, merged))
-        if ticket >= 0:
-            self.stack.append((price, [(ticket, event)]))
-
-
-def kleene(members: list[Constants], batches: Batches, wire: list[bytes], runs: int) -> Figures:
-    """What tickets and blocks cost on top of the runs: the same runs with and without them."""
-    found = []
-    made = KleeneTemplate(1, of(low(0)))
-    for _ in range(runs):
-        figures = []
-        for counted in (False, True):
-            cells = {name: KleeneCell(made) for name in SYMBOLS}
-            for handle, each in enumerate(members):
-                cells[each.symbol].join(handle, [above(each.a)], 0)
-            rising = {name: Rising(cells[name] if counted else None) for name in SYMBOLS}
-
-            def take(rows: list[Any], times: list[int], first: int, out: MatchBlocks, own: Any = rising) -> None:
-                for i, row in enumerate(rows):
-                    out.event = first + i
-                    own[row[0]].take(row, times[i], first + i, out)
-
-            figures.append(play(take, batches, wire))
-        figures[1].units -= figures[0].units
-        figures[1].microseconds -= figures[0].microseconds
-        found.append(figures[1])
-    found.sort(key=lambda each: each.units)
-    return found[len(found) // 2]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--only", nargs="*", default=[], help="names of shapes begin with one of these")
@@ -382,8 +328,6 @@ def main() -> None:
                 report(shape.name, size, measured(shape, members[:size], batches, wire, asked.runs))
         if not asked.only or "unlike" in asked.only:
             report("unlike keys", size, unlike(members[:size], batches, wire, asked.runs))
-        if not asked.only or "kleene" in asked.only:
-            report("Kleene, own start", size, kleene(members[:size], batches, wire, asked.runs))
 
 
 def report(name: str, size: int, f: Figures) -> None:

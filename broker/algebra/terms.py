@@ -37,7 +37,7 @@ class Constant:
 
 
 class LiteralUsed(Exception):
-    """Raised when a computation uses a literal that must stay exchangeable (see broker.engine.literals).
+    """Raised when a computation uses a literal that must stay exchangeable (see broker.language.marked_literals).
 
     `number` is the literal's, or the complement of it.
     """

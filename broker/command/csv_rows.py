@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias, TypeVar
 
 from ..events import Attribute, EventError, Row, StreamDefinition, Value, row_from_text, suggestion
+from ..events.errors import shown
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
 from .complaint import placed
@@ -78,6 +79,8 @@ def _header(reader: Reader) -> list[str]:
 
 def _columns(header: Sequence[str], stream: StreamDefinition) -> _Columns:
     columns = []
+    if len(header) == 1 and ";" in header[0] and len(stream.schema):
+        raise EventError(f"expected columns with ',' between them, found ';' in {shown(header[0])}", line=1)
     for attribute in stream.schema.attributes:
         found = header.count(attribute.name)
         if found > 1:
@@ -90,9 +93,11 @@ def _columns(header: Sequence[str], stream: StreamDefinition) -> _Columns:
 
 
 def _time_column(header: Sequence[str], time: str) -> int:
-    if header.count(time) != 1:
+    found = header.count(time)
+    if found != 1:
+        names = f"{found} of them" if found else ", ".join(header[:8]) + ", ..." * (len(header) > 8)
         raise EventError(
-            f"expected a column {time!r} with the times (--time COLUMN names it), found {header.count(time)}"
+            f"expected a column {time!r} with the times (--time COLUMN names it), found {names}"
             f"{suggestion(time, header)}",
             line=1,
         )
@@ -141,7 +146,10 @@ def _leave_out(bad: BadEvents, place: str, error: EventError, record: list[str] 
 
 
 def _unreadable(error: csv.Error | UnicodeDecodeError, reader: Reader) -> EventError:
-    what = "expected UTF-8, found other bytes" if isinstance(error, UnicodeDecodeError) else f"expected CSV, {error}"
+    if isinstance(error, UnicodeDecodeError):
+        what = "expected UTF-8, found other bytes: iconv -t UTF-8 converts the file"
+    else:
+        what = f"expected CSV, {error}"
     return EventError(what, line=reader.line_num + 1)
 
 

@@ -52,7 +52,7 @@ def explain(
             typer.echo(client.explain(drawing), nl=False)
         return
     from ..automaton.diagram import draw
-    from ..engine.forecasts.explanation import chain_lines
+    from ..forecast.explanation import chain_lines
 
     engine = load_engine(subscriptions)
     if model is None:
@@ -64,6 +64,7 @@ def explain(
         if not chains.nodes:
             raise BadInput(f"{subscriptions}: expected a subscription with a forecast, found none")
         # Chains are easier to read as lines than as a drawing in characters.
-        said = chain_lines(engine.program.forecasts) if format == "text" else [draw(chains, drawing).removesuffix("\n")]
+        drawn = [draw(chains, drawing).removesuffix("\n")]
+        said = chain_lines(engine.program.forecasts.subscriptions) if format == "text" else drawn
     for line in said:
         typer.echo(line)

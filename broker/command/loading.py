@@ -35,7 +35,7 @@ def load_engine(path: Path, lineage: bool = False) -> Engine:
 
     if not lineage:
         return Engine.load(path)
-    from ..engine.loading import install_all
+    from ..engine.subscribing.loading import install_all
 
     file = load_file(path)
     engine = Engine()

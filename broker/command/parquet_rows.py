@@ -130,7 +130,8 @@ def _check_time(header: pyarrow.Schema, time: str, fractional: bool) -> None:
     found = header.get_all_field_indices(time)
     if len(found) != 1:
         raise EventError(
-            f"expected a column {time!r} with the times (--time COLUMN names it), found {len(found)}"
+            f"expected a column {time!r} with the times (--time COLUMN names it), found "
+            f"{f'{len(found)} of them' if found else ', '.join(header.names[:8])}"
             f"{'' if found else suggestion(time, header.names)}"
         )
     kind = header.field(found[0]).type

@@ -6,7 +6,8 @@ Memory stays constant however many results an event has: they are made one porti
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any, Final, Protocol, TextIO, final
 
 from ..events import format_instant
@@ -78,6 +79,32 @@ class JsonLines:
         """Close a file."""
         if self._owned:
             self._output.close()
+
+
+@final
+class ResultSinks:
+    """Several sinks that get the same results."""
+
+    __slots__ = ("_sinks",)
+
+    def __init__(self, sinks: Sequence[ResultSink]) -> None:
+        self._sinks = sinks
+
+    def write(self, lines: list[dict[str, Any]]) -> None:
+        """Write results to each."""
+        for sink in self._sinks:
+            sink.write(lines)
+
+    def flush(self) -> None:
+        """The reader of a pipe waits for results."""
+        for sink in self._sinks:
+            sink.flush()
+
+    def close(self) -> None:
+        """Close each, also if an earlier one cannot be closed."""
+        with ExitStack() as stack:
+            for sink in reversed(self._sinks):
+                stack.callback(sink.close)
 
 
 @final

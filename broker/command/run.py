@@ -31,9 +31,10 @@ from .loading import SubscriptionsArgument, load_engine, load_file, load_model
 from .progress import progress
 from .reading import FORMATS, EventReader, Format, Reading, StreamOption, TimeOption
 from .result_files import TimesAs, sink_of
-from .results import Printable, ResultWriter
+from .results import Printable, ResultSink, ResultSinks, ResultWriter
 from .sorting import sources
 from .sources import files_of
+from .summary import Summary
 
 TABLE: Final = "table"
 
@@ -109,6 +110,12 @@ def run(
     with_events: Annotated[
         bool, typer.Option("--with-events", help="Results list their events with values, not only the ids.")
     ] = False,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Print a line a subscription at the end instead of the results.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Draw the matches by key over time, and the forecasts.")
+    ] = None,
     save_model: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the counts of forecasts.")] = None,
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
@@ -123,10 +130,18 @@ def run(
     kind, table = _formats(format or ())
     files = files_of(events)
     known = Contributing(engine.streams, lambda: engine.events) if with_events else None
-    complete = _completion(chosen(subscriptions, only or (), engine.subscriptions), known)
+    wanted = chosen(subscriptions, only or (), engine.subscriptions)
+    complete = _completion(wanted, known)
+    sinks: list[ResultSink] = [] if summary and out is None else [sink_of(out, table, sys.stdout, times)]
+    if plot is not None:
+        from .result_picture import ResultPicture
+
+        sinks.append(ResultPicture(plot, {key for each in engine.streams.values() if (key := each.key) is not None}))
+    if summary:
+        sinks.append(Summary([name for name in engine.subscriptions if wanted(name)], sys.stdout))
     with (
         handled(on_bad) as bad,
-        closing(sink_of(out, table, sys.stdout, times)) as sink,
+        closing(ResultSinks(sinks)) as sink,
     ):
         results = ResultWriter(sink, complete)
         reading = Reading(engine.streams, kind, stream, time, time_unit, bad)

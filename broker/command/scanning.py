@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any, Final, Literal, TypeAlias, final
 
@@ -45,8 +46,8 @@ _FITS: Final[Mapping[str, frozenset[str]]] = {
 
 @final
 @dataclass(slots=True)
-class _Column:
-    """What was found of one attribute: how often each type and where first, and how many different values."""
+class ColumnFindings:
+    """What was found of one column: how often each type and where first, and how many different values."""
 
     kinds: dict[str, tuple[int, str]] = field(default_factory=dict)
     values: set[object] = field(default_factory=set)
@@ -65,7 +66,7 @@ class _Stream:
     def __init__(self, definition: StreamDefinition) -> None:
         self.definition = definition
         self.rows = 0
-        self.columns: dict[str, _Column] = {}
+        self.columns: dict[str, ColumnFindings] = {}
         self.least: int | None = None
         self.newest: int | None = None
         self.late: list[str] = []
@@ -88,7 +89,7 @@ def scan(reading: Reading, files: list[str]) -> Iterator[tuple[Verdict, str]]:
     lines: list[str] = []
     rows = 0
     for file in files:
-        for place, name, time, values, texts in islice(_rows(reading, file, lines), ROWS_MAX - rows):
+        for place, name, time, values, texts in islice(rows_of(reading, file, lines), ROWS_MAX - rows):
             rows += 1
             definition = reading.streams.get(name)
             if definition is None:
@@ -102,9 +103,7 @@ def scan(reading: Reading, files: list[str]) -> Iterator[tuple[Verdict, str]]:
                 if not stream.wrong_times:
                     reading.times.plain.add(name)  # tell it once
                 stream.wrong_times.append(f"{place}: {error}")
-            for key, value in values.items():
-                kind = _kind_of_text(value) if texts else _kind(value)
-                stream.columns.setdefault(key, _Column()).add(None if kind == "null" else value, kind, place)
+            note(stream.columns, values, texts, place)
     if rows >= ROWS_MAX:
         yield "note", f"the first {ROWS_MAX:,} rows were read"
     if lines:
@@ -113,6 +112,18 @@ def scan(reading: Reading, files: list[str]) -> Iterator[tuple[Verdict, str]]:
         yield "bad", "no events were found"
     for stream in found.values():
         yield from _findings(stream, reading.time)
+
+
+def note(columns: dict[str, ColumnFindings], values: Mapping[str, Any], texts: bool, place: str) -> None:
+    """Add a row to what was found of each column. O(values)."""
+    for key, value in values.items():
+        kind = _kind_of_text(value) if texts else _kind(value)
+        columns.setdefault(key, ColumnFindings()).add(None if kind == "null" else value, kind, place)
+
+
+def divides(column: ColumnFindings, rows: int) -> bool:
+    """Whether a column of texts or whole numbers may be a key: it has a value in each row, and each several times."""
+    return "null" not in column.kinds and 2 <= len(column.values) <= min(rows // 2, VALUES_MAX)
 
 
 def _findings(stream: _Stream, time_column: str) -> Iterator[tuple[Verdict, str]]:
@@ -150,8 +161,8 @@ def _findings(stream: _Stream, time_column: str) -> Iterator[tuple[Verdict, str]
         distinct = len(column.values)
         more = distinct > VALUES_MAX
         many = f"more than {VALUES_MAX:,} different values" if more else _many(distinct, "different value")
-        divides = attribute.type in ("string", "int") and not nulls and 2 <= distinct <= stream.rows // 2
-        hint = "; a candidate for key" if divides and distinct <= VALUES_MAX and definition.key is None else ""
+        may_be_key = attribute.type in ("string", "int") and not nulls and divides(column, stream.rows)
+        hint = "; a candidate for key" if may_be_key and definition.key is None else ""
         yield "ok", f"{place}: {attribute.type}, {many}{hint}"
     for key, column in stream.columns.items():
         if definition.schema.position(key) < 0 and key not in (TIME_COLUMN, time_column):
@@ -163,16 +174,16 @@ def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _is_text(column: _Column | None, kind: str) -> bool:
+def _is_text(column: ColumnFindings | None, kind: str) -> bool:
     """Whether an empty text is a value: in CSV, for a string."""
     return kind == "string" and column is not None and _only_texts(column)
 
 
-def _only_texts(column: _Column) -> bool:
+def _only_texts(column: ColumnFindings) -> bool:
     return all(isinstance(value, str) for value in column.values)
 
 
-def _rows(
+def rows_of(
     reading: Reading, file: str, wrong: list[str]
 ) -> Iterator[tuple[str, str, Any, Mapping[str, Any], bool]]:
     """Of each row: place, stream, time, values by name, and whether these are texts of a table."""
@@ -229,7 +240,14 @@ def _json_row(reading: Reading, line: str, number: int) -> tuple[str, Any, Mappi
 
 def _time(reading: Reading, record: Mapping[str, Any]) -> Any:
     time = record.get(reading.time)
-    return "" if time is None else time
+    return "" if time is None else moment(time)
+
+
+def moment(value: Any) -> Any:
+    """A time as it is read from Parquet: a date is its beginning, and both are UTC without a zone, as in a run."""
+    if isinstance(value, datetime):
+        return value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
+    return datetime(value.year, value.month, value.day, tzinfo=UTC) if isinstance(value, date) else value
 
 
 def _kind(value: object) -> str:

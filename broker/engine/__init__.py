@@ -6,7 +6,7 @@ Importing this package loads neither zmq nor asyncio nor Spark; a test checks th
 
 from __future__ import annotations
 
-from .documenting import documented
+from ..documenting import documented
 from .engine import Engine
 from .match import Match
 from .options import Options

@@ -12,44 +12,45 @@ from functools import partial
 from pathlib import Path
 from typing import Any, final
 
+from ..automaton.arc_updates import ArcUpdate
 from ..events.errors import (
     EventError,
     LateEvent,
     LimitExceeded,
     UnknownEvent,
-    Unsupported,
 )
+from ..events.event import Event
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
 from ..events.time_unit import TimeUnit, instant_of, instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
-from .anew import begin_anew
 from .batches import fitting
-from .catalog import Catalog
+from .compiler.prepared import Prepared
+from .compiler.query_compiler import Parsed
 from .disorder.joined import JoinedResults
 from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
-from .entering import enter
-from .figures import figures
-from .forms import Parsed
-from .leaving import put_out, unsubscribe
-from .loading import load_into
+from .dispatch.punctuation import newest, punctuate, release
+from .inspection.figures import figures
+from .inspection.view import END_OF_TIME, EngineView
 from .options import Options
-from .prepared import Prepared
-from .program import Program
-from .punctuation import newest, punctuate, release
-from .replacing import replace
+from .program.program import Program
+from .program.target import ALWAYS_SINCE
+from .reasons import Why, WhyNot, why, why_not
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
-from .streams import add_attribute, remove_stream
-from .subscriber import Subscriber
-from .suspensions import failed
-from .target import ALWAYS_SINCE
-from .updates import ArcUpdate
-from .updating import update, update_again
-from .view import END_OF_TIME, EngineView
+from .subscribing.catalog import Catalog
+from .subscribing.entering import enter
+from .subscribing.leaving import suspend_failed, unsubscribe
+from .subscribing.loading import load_into
+from .subscribing.replacing import replace
+from .subscribing.streams import add_attribute, remove_stream
+from .subscribing.subscriber import Subscriber
+from .subscribing.suspensions import failed
+from .subscribing.time_reset import restart_readers
+from .subscribing.updating import update, update_again
 
 
 @final
@@ -60,7 +61,7 @@ class Engine(EngineView):
         self.options = options if options is not None else Options()
         program = Program(self.options)
         super().__init__(Catalog(self.options), program, Dispatcher(program))
-        self.runtime.suspend = self._put_out
+        self.runtime.suspend = self._suspend_failed
         self.events = 0  # events accepted so far; numbers the events without an id
         self.matches = 0  # matches found so far; one that equal subscriptions share counts once
         self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
@@ -72,6 +73,32 @@ class Engine(EngineView):
         engine = cls(options)
         load_into(engine, path)
         return engine
+
+    # --- reasons ----------------------------------------------------------------------------------------------------
+
+    def why(self, match: str, events: Sequence[Event], subscription: str | None = None) -> Why:
+        """Why a match was reported: its events in order, the conditions under which each was taken, and what was passed
+        over. An engine keeps no events: `events` are those since the match began, and what a negation looks back on.
+        Changes nothing. O(runs x events), for each subscription if none is named. Raises UnknownSubscription,
+        Unsupported, and DefinitionError if these events have no such match."""
+        if subscription is not None:
+            self._known(subscription)
+        return why(self, match, events, list(self.subscriptions) if subscription is None else [subscription])
+
+    def why_not(
+        self,
+        subscription: str,
+        events: Sequence[Event],
+        key: object = None,
+        wanted: Sequence[int] = (),
+        time: int | None = None,
+    ) -> WhyNot:
+        """Why a subscription has not matched: the partial matches on these events that came nearest, how far each
+        came, and what stopped it. `key`: a value of the partition or the stream's key; `wanted`: ids of the events that
+        should have matched; `time`: as things stood then. Changes nothing. O(runs x events). Raises
+        UnknownSubscription, Unsupported."""
+        self._known(subscription)
+        return why_not(self, subscription, events, key, wanted, time)
 
     # --- streams and subscriptions ----------------------------------------------------------------------------------
 
@@ -139,7 +166,7 @@ class Engine(EngineView):
     def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
         """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
         `subscribe` does."""
-        return self.catalog.forms.prepare(language, query)
+        return self.catalog.compiler.prepare(language, query)
 
     def install(self, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
         """Activate a parsed subscription as of a time. `widths`: as in Catalog.compile. Raises as `subscribe` does."""
@@ -162,19 +189,21 @@ class Engine(EngineView):
         return results
 
     def punctuate(self, time: Any, stream: str | None = None, where: str | None = None) -> Results | JoinedResults:
-        """Promise that no stream, or this one, brings or withdraws an event before a time, or a datetime; report the
-        results that waited for it, and what is final. Raises LateEvent if a later event has come before and streams are
-        in order, EventError for one of several such streams or for what is no time, UnknownStream, Unsupported.
+        """Promise that no stream, or this one, brings or withdraws an event before a time, or a datetime; with `where`,
+        an event that satisfies this predicate of attributes and constants. Report the results that waited for it, and
+        what is final. Raises LateEvent if a later event has come before and streams are in order, EventError for one of
+        several such streams or for what is no time, UnknownStream, QueryError with the place in a predicate,
+        LimitExceeded.
         """
         moment = instant_of(time)
-        if where is not None:
-            raise Unsupported("a punctuation with a predicate is not supported yet")
         if stream is not None:
             self.catalog.stream(stream)
         if self.disorder is not None:
-            return self._all_done(self.disorder.punctuate(moment, stream))
+            return self._all_done(self.disorder.punctuate(moment, stream, where))
         if stream is not None:
             raise EventError(f"stream {stream!r}: expected a punctuation of all streams, since events are in order")
+        if where is not None:
+            raise EventError("expected no predicate of a punctuation, since events are in order, found one")
         before = newest(self.runtime)
         if before is not None and moment < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {moment}")
@@ -239,9 +268,9 @@ class Engine(EngineView):
         Raises UnknownSubscription, and DefinitionError if others read a stream that nothing else would publish."""
         return unsubscribe(self, self._known(name))
 
-    def _put_out(self, results: Results, event: int) -> None:
+    def _suspend_failed(self, results: Results, event: int) -> None:
         """Suspend the subscriptions that ask for a condition which has raised an error at an event."""
-        put_out(self.catalog, self.program, self.runtime, results, event)
+        suspend_failed(self.catalog, self.program, self.runtime, results, event)
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -263,7 +292,7 @@ class Engine(EngineView):
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         begun = moments if starts is None else list(starts)
         if self.disorder is not None:
-            self.disorder.check(definition, numbers)
+            self.disorder.check(definition, moments, taken, numbers)
             joined = self.disorder.publish(definition, moments, taken, numbers, begun, self.events)
             self.events += n
             return self._all_done(joined)
@@ -298,12 +327,20 @@ class Engine(EngineView):
         taken = self._fitting(definition, times, rows, ids, starts)
         if self.disorder is not None:
             upto = self.events + len(taken) + 1
-            self.disorder.check(definition, range(self.events + 1, upto) if ids is None else ids)
+            self.disorder.check(definition, times, taken, range(self.events + 1, upto) if ids is None else ids)
+
+    def faults(
+        self, stream: str, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]
+    ) -> list[tuple[int, type[EventError], str]]:
+        """The events that are refused alone, of a batch that fits a stream with disorder otherwise: the index of each,
+        its error and the reason. The others may be published together. Raises UnknownStream."""
+        definition = self.catalog.stream(stream)
+        return [] if self.disorder is None else list(self.disorder.faults(definition, times, rows, ids))
 
     def reset_time(self, stream: str, time: int | None) -> list[Results]:
         """Set the newest time back after an invalid event time of this stream, and restart the stream's readers.
         Returns the results of ending them. Raises UnknownStream, Unsupported if a stream has disorder."""
-        return begin_anew(self, self.catalog.stream(stream).name, time)
+        return restart_readers(self, self.catalog.stream(stream).name, time)
 
     # --- forecasts ----------------------------------------------------------------------------------------------
 

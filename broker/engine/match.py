@@ -22,7 +22,7 @@ class Match(NamedTuple):
     languages have. `tuples`: the number of tuples for which a witness stands, of any size. `incomplete`: a limit was
     hit, and tuples may be missing. `notice`: the result is no match, but a forecast, its resolution or a punctuation.
     `expansion`: all matches that a compressed match stands for. `lifetime`: from when, and to when, all its events
-    live, if events do; None for no end. `withdrawn`: the match, told earlier, is withdrawn.
+    live, if events do; None for no end. `withdrawn`: the match, reported earlier, is withdrawn.
     """
 
     subscription: str

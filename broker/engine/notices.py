@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from ..events.schema import Value
+
 Outcome: TypeAlias = Literal[True, False, "censored"]
 
 
@@ -96,10 +98,14 @@ class Resolution(NamedTuple):
 
 
 class Finality(NamedTuple):
-    """Results of the subscription that end before `time` are final: none of them is withdrawn, and none is added."""
+    """Results of the subscription that end before `time` are final: none of them is withdrawn, and none is added.
+
+    `key`: the values of BY, by attribute, if that is so for the results of one key only.
+    """
 
     id: str
     time: int
+    key: dict[str, Value] | None = None
 
     @property
     def kind(self) -> str:
@@ -107,7 +113,8 @@ class Finality(NamedTuple):
 
     def line(self, subscription: str) -> dict[str, Any]:
         """The punctuation as one JSON object."""
-        return {"kind": "punctuation", "subscription": subscription, "id": self.id, "time": self.time}
+        fields = {"kind": "punctuation", "subscription": subscription, "id": self.id, "time": self.time}
+        return fields if self.key is None else {**fields, "key": self.key}
 
 
 Notice: TypeAlias = Forecast | Resolution | Finality

@@ -18,15 +18,17 @@ class Options:
     `static_index`: an index by the event's values finds start arcs. `affected_index`: such an index finds waiting runs.
     `dynamic_index`: an index finds the arcs out of a state, by the run's values too. `cohorts`: runs that one event
     starts in sibling states are one object. `templates`: texts that differ only in the values of literals are compiled
-    once. Up to `arcs_few` arcs are tried one by one, because an index would cost more.
+    once. `together`: AFA subscriptions that begin alike run as one. Up to `arcs_few` arcs are tried one by one, because
+    an index would cost more.
 
     Limits apply to one engine. `bindings_max`, `cells_max` and `nodes_max` apply to one composite subscription in one
     partition: key values with partial matches, different partial matches of one key value, events kept for tuples.
     `runs_max`, `matches_max` and `negated_max` apply to one key value of a SASE+ subscription: runs or their compressed
     form, matches of one event, negated events that are kept; `runs_max` also to one of an AFA subscription, to the runs
-    after one event. `columns`, `merging`, `buffer` and `variants` are ways to store its runs (kleene.tables).
+    after one event. `columns`, `merging` and `buffer` are ways to store its runs (kleene.tables).
     `work_max` and `work_earned` limit the work of one subscription of either kind (account): the most at once, and what
-    each event adds. `buffered_events_max`: the events of all streams that are not final yet (disorder). `updates_max`:
+    each event adds. `buffered_events_max`: the events of all streams that are not final yet (disorder).
+    `promised_regions_max`: kinds of events of one stream of which punctuations differ (promised). `updates_max`:
     changes of the arcs of one subscription (updating). `executors_off` names executors that no subscription gets: the
     planner takes the next one that can run it, and in the end the reference.
     """
@@ -36,10 +38,10 @@ class Options:
     dynamic_index: bool = True
     cohorts: bool = True
     templates: bool = True
+    together: bool = True
     columns: bool = True
     merging: bool = True
     buffer: bool = True
-    variants: bool = True
     executors_off: tuple[str, ...] = ()
     arcs_few: int = 8
     streams_max: int = 100_000
@@ -52,6 +54,7 @@ class Options:
     work_max: int = 1_000_000
     work_earned: int = 10_000
     buffered_events_max: int = 10_000_000
+    promised_regions_max: int = 10_000
     updates_max: int = 10_000
     subscriptions_max: int = 10_000_000
 
@@ -62,7 +65,7 @@ class Options:
         Groups replace all other ways to store runs, so with one of these off there are no groups.
         """
         indexed = self.static_index and self.affected_index and self.dynamic_index and self.cohorts
-        kept = self.columns and self.merging and self.buffer and self.variants
+        kept = self.columns and self.merging and self.buffer
         return self.executors_off if indexed and kept else (*self.executors_off, "groups")
 
     @property

@@ -21,6 +21,7 @@ from ..events.errors import DefinitionError
 from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.branching_plan import BranchingPlan
+from .executors.kleene.group_runs import common_pattern
 from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
@@ -61,8 +62,8 @@ NO_STATES: Final = "it keeps no states that a forecast could follow"
 def _group(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast:
         return NO_STATES
-    plan = plan_of_group(wanted.automaton)
-    if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.grouping.key:
+    plan = plan_of_group(wanted.automaton, common_pattern)
+    if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.selective():
         return "no constant says which events it is about"
     return plan
 
@@ -88,7 +89,7 @@ def _pattern(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast:
         return NO_STATES
     if is_plain_line(wanted.automaton):
-        return PatternPlan(wanted.automaton, wanted.published)
+        return PatternPlan(wanted.automaton)
     branches = branches_of(wanted.automaton)
     if not branches or not all(is_plain_line(branch.automaton) for branch in branches):
         return "the automaton is not a line of operands"
@@ -98,7 +99,7 @@ def _pattern(wanted: Wanted) -> MachinePlan | str:
 
 
 def _keyed_runs(wanted: Wanted) -> MachinePlan | str:
-    return KeyedRunsPlan()
+    return KeyedRunsPlan(wanted.automaton)
 
 
 def _registers(wanted: Wanted) -> MachinePlan | str:
@@ -162,11 +163,12 @@ def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
     Raises DefinitionError if that executor cannot run it.
     """
     row = next(row for row in TABLE if row.plan.executor == executor)
-    other = row.attempt(plan.wanted)
+    wanted = plan.wanted._replace(automaton=plan.automaton)
+    other = row.attempt(wanted)
     if isinstance(other, str):
         raise DefinitionError(f"{executor} has saved this and cannot run it: {other}")
     other.passed_over = (f"{plan.executor}: another executor has saved it",)
-    other.wanted = plan.wanted
+    other.wanted = wanted
     return other
 
 

@@ -12,16 +12,16 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, final, overload
 
 from ..events.schema import Row
-from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
-from .composed import Composed
 from .executors.completions import Completions
+from .executors.composed import Composed
 from .executors.epoch_matches import EpochMatches
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
+from .executors.trace import FINAL_DEPTH, mixed
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
-from .subscriber import Subscriber, digest
-from .target import Target
-from .trace import FINAL_DEPTH, mixed
+from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
+from .program.target import Target
+from .subscribing.subscriber import Subscriber, digest
 
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
 
@@ -188,10 +188,10 @@ class Results(Sequence[Match]):
             values = target.outcome.values(row, run.row, run.slots, length, end - run.t0 + 1)
             start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
-        told = flattened(lineage) if subscriber.lineage else None
+        events = flattened(lineage) if subscriber.lineage else None
         data = _named(target.outcome.names, values)
         identity = digest(self._identity_of(subscriber), trace, ordinal)
-        return Match(subscriber.name, identity, start, end, told, data)
+        return Match(subscriber.name, identity, start, end, events, data)
 
     def _compose(self, block: int, match: int, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
         """The result for a machine's match, or for a notice."""
@@ -237,21 +237,18 @@ class Results(Sequence[Match]):
         return self._counted()[-1] if self.block_upto else self.completions.total()
 
     def __iter__(self) -> Iterator[Match]:
-        ordinals = iter(self._numbered())
-        match = 0
-        for block, upto in enumerate(self.block_upto):
-            composed = self.composed.get(block)
-            while match < upto:
-                yield from self._each(block, match, composed, ordinals)
-                match += 1
+        return self._all(False)
 
     def expanded(self) -> Iterator[Match]:
         """All results, with each compressed one replaced by the matches that it stands for."""
+        return self._all(True)
+
+    def _all(self, expanded: bool) -> Iterator[Match]:
         ordinals = iter(self._numbered())
         match = 0
         for block, upto in enumerate(self.block_upto):
             composed = self.composed.get(block)
-            if composed is not None:
+            if expanded and composed is not None:
                 composed = composed.expanded()
             while match < upto:
                 yield from self._each(block, match, composed, ordinals)

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, final
 
-from .composed import Composed
 from .disorder.joined import JoinedResults
+from .executors.composed import Composed
 from .match import Match
+from .program.target import Outcome, Target
 from .results import Results
-from .subscriber import Subscriber
-from .target import Outcome, Target
+from .subscribing.subscriber import Subscriber
 
 MADE_AT_ONCE_MAX: Final = 1_024
 """The most tuples of a batch, over all subscriptions, that are made like other results."""

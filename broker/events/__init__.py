@@ -31,7 +31,7 @@ from .names import checked_name, checked_subscription_name
 from .nearest import nearest, suggestion
 from .schema import VALUE_TYPES, Attribute, Row, Schema, Value, ValueType
 from .stream import DISORDERS, Disorder, StreamDefinition
-from .time_unit import TIME_UNITS, TimeUnit, as_datetime, check_unit, instant_of, instants_of
+from .time_unit import TIME_UNITS, TimeUnit, as_datetime, check_unit, instant_of, instants_of, likely_unit
 from .validation import check_rows, check_starts, check_times, row_from_mapping
 
 __all__ = [
@@ -81,6 +81,7 @@ __all__ = [
     "instant_of",
     "instants_of",
     "is_enveloped",
+    "likely_unit",
     "nearest",
     "parse_duration",
     "parse_instant",

@@ -83,7 +83,8 @@ def _object(text: str) -> dict[str, object]:
     except ValueError:
         raise EventError("expected numbers of 64 bits, found an int with too many digits") from None
     if not isinstance(value, dict):
-        raise EventError(f"expected a JSON object, found {shown(value)}")
+        several = "; write one object a line, without brackets" if isinstance(value, list) else ""
+        raise EventError(f"expected a JSON object, found {shown(value)}{several}")
     return value
 
 

@@ -23,6 +23,8 @@ VALUE_TYPES: Final[tuple[ValueType, ...]] = get_args(ValueType)
 _ELSEWHERE: Final[Mapping[str, ValueType]] = MappingProxyType(
     {"double": "float", "number": "float", "real": "float", "decimal": "float", "long": "int", "text": "string"}
 )
+_TIMES: Final = ("timestamp", "datetime", "date", "time")
+_TABLE: Final = 'a table of names and types, such as { name = "string", price = "float" }'
 
 
 @final
@@ -85,7 +87,7 @@ class Schema:
         Raises DefinitionError for anything else, also for values that are not text.
         """
         if not isinstance(attributes, Mapping):
-            raise DefinitionError(f"attributes: expected a table of names and types, found {shown(attributes)}")
+            raise DefinitionError(f"attributes: expected {_TABLE}, found {shown(attributes)}")
         declared: list[Attribute] = []
         for name, written in attributes.items():
             checked_name(name, "attribute")
@@ -108,6 +110,8 @@ def _unknown_type(name: str, written: object) -> DefinitionError:
         word = written.removesuffix("?").lower()
         known = _ELSEWHERE.get(word)
         hint = suggestion(word, VALUE_TYPES) if known is None else f"; did you mean {known!r}?"
+        if word in _TIMES:
+            hint = "; an event's own time is no attribute, and another time is an int, such as microseconds since 1970"
     return DefinitionError(
         f"attribute {name!r}: expected a type, one of string, int, float, bool (with ? if it may be null), "
         f"found {shown(written)}{hint}"

@@ -92,15 +92,18 @@ def check_unit(time: int, unit: TimeUnit | None, where: str) -> None:
     `where` says how the unit is declared there. Ask it for the first number of a source only: a clock that starts at
     zero may come to such numbers.
     """
-    if unit is not None:
-        return
-    for other, least, most in _OTHERS:
-        if least <= time < most:
-            instead = format_instant(time * _MICROSECONDS.get(other, 1) // (1_000 if other == "ns" else 1))
-            raise EventError(
-                f"expected a time in microseconds, found {time}, which is {instead} in {_NAMES[other]}: declare the "
-                f"unit with {where.replace('{}', other)}, or with {where.replace('{}', 'us')} if these are microseconds"
-            )
+    other = likely_unit(time) if unit is None else None
+    if other is not None:
+        instead = format_instant(time * _MICROSECONDS.get(other, 1) // (1_000 if other == "ns" else 1))
+        raise EventError(
+            f"expected a time in microseconds, found {time}, which is {instead} in {_NAMES[other]}: declare the "
+            f"unit with {where.replace('{}', other)}, or with {where.replace('{}', 'us')} if these are microseconds"
+        )
+
+
+def likely_unit(time: int) -> TimeUnit | None:
+    """The only unit, other than microseconds, in which a number is a time of these decades; None if there is none."""
+    return next((unit for unit, least, most in _OTHERS if least <= time < most), None)
 
 
 def as_datetime(instant: int | None) -> datetime | None:

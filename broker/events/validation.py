@@ -13,6 +13,7 @@ In compiled code an annotation is a check that raises TypeError, so values that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, Final
@@ -26,6 +27,8 @@ from .stream import StreamDefinition
 _LEAST_INT: Final = -(2**63)
 _GREATEST_INT: Final = 2**63 - 1
 _USUAL_INT: Final = 2**60
+_QUOTED: Final = re.compile(r"string '(-?[0-9]+(?:[.,][0-9]+)?)'")
+LATE_HINT: Final = '; declare the stream with disorder = "buffer" for events that come late'
 
 
 def check_rows(stream: StreamDefinition, rows: Sequence[Any]) -> Sequence[Row]:
@@ -45,7 +48,7 @@ def row_from_mapping(stream: StreamDefinition, data: Mapping[Any, object]) -> Ro
     Raises EventError, also for an unknown attribute.
     """
     if not isinstance(data, Mapping):
-        raise EventError(f"stream {stream.name!r}: expected values by attribute, found {shown(data)}")
+        raise _no_mapping(stream, data)
     schema = stream.schema
     for name in data:
         if schema.position(name) < 0:
@@ -57,6 +60,11 @@ def row_from_mapping(stream: StreamDefinition, data: Mapping[Any, object]) -> Ro
         if not attribute.nullable and attribute.name not in data:
             raise misfit(stream, attribute, "nothing")
     return _converted(stream, row, None)
+
+
+def _no_mapping(stream: StreamDefinition, data: object) -> EventError:
+    names = ", ".join([*(f"{name!r}: ..." for name in stream.schema.names[:3]), *(["..."] * (len(stream.schema) > 3))])
+    return EventError(f"stream {stream.name!r}: expected values by attribute, as {{{names}}}, found {shown(data)}")
 
 
 def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | None) -> None:
@@ -78,7 +86,8 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
             place = _place(stream, index)
             raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
         if time < last:
-            raise LateEvent(f"{_place(stream, index)}: expected a time of {last} or later, found {time}")
+            late = f"expected a time of {last} or later, found {time}{LATE_HINT}"
+            raise LateEvent(f"{_place(stream, index)}: {late}")
         last = time
 
 
@@ -127,6 +136,10 @@ def misfit(stream: StreamDefinition, attribute: Attribute, found: str, index: in
     null = " or null" if attribute.nullable else ""
     if not attribute.nullable and found in ("null", "empty text"):
         found += f"; declare {attribute.name} = \"{attribute.type}?\" if it may be null"
+    number = _QUOTED.fullmatch(found) if attribute.type in ("int", "float") else None
+    if number is not None:
+        comma = "with a decimal point" if "," in found else "without quotes"
+        found += f"; write {number.group(1).replace(',', '.')}, {comma}"
     return EventError(
         f"{_place(stream, index)}, attribute {attribute.name!r}: expected {attribute.type}{null}, found {found}"
     )

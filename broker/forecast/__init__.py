@@ -18,4 +18,6 @@ notifying, pending      when a forecast is reported, and predictions without an 
 verification, judging   the outcomes of forecasts, of one horizon and of many
 calibration, isotonic,  how far the probabilities can be trusted, corrected, and when the world has changed
 drift, uncertainty
+asking, explanation     answers to clients, and chains in lines and diagrams
+learning, saving        models of many subscriptions, and judges; all of it as plain data
 """

@@ -103,10 +103,12 @@ class ContextGroup:
 
 @final
 class KeyedStream:
-    """`current`: the key of the event at hand; None where that is null, or one key too many."""
+    """`current`: the key of the event at hand; None where that is null, or one key too many. `row`: its row, as one of
+    the first stream."""
 
     def __init__(self, positions: dict[int, tuple[int, ...]]) -> None:
         self.positions = positions  # by stream number
+        self._first = next(iter(positions.values()), ())
         self.keys: dict[Key, StreamKey] = {}
         self.current: StreamKey | None = None
         self.open = False
@@ -126,9 +128,9 @@ class KeyedStream:
         if self.open:
             self.finish()
         self.open = True
-        self.row = row
         self.time = time
         positions = self.positions[stream]
+        self.row = row if positions == self._first else self._as_of_the_first(row, positions)
         key: Key = ()
         if len(positions) == 1:
             key = row[positions[0]]
@@ -154,6 +156,13 @@ class KeyedStream:
                 own.gaps.add(gap)
                 self.gaps.add(gap)
         own.time = time
+
+    def _as_of_the_first(self, row: Row, positions: tuple[int, ...]) -> Row:
+        """A row of the first stream, which knows the key alone: whoever asks for a place reads no more of it."""
+        found: list[Any] = [None] * (max(self._first) + 1)
+        for there, here in zip(self._first, positions):
+            found[there] = row[here]
+        return tuple(found)
 
     def touch(self, observer: Observer) -> KeyState | None:
         """Where the observer is for the key of the event at hand, to be looked at when the event is done."""

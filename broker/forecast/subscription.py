@@ -12,6 +12,7 @@ form of reports (broker.engine.forecasts).
 from __future__ import annotations
 
 from heapq import heappush
+from typing import Any
 
 from mypy_extensions import i64
 
@@ -311,7 +312,7 @@ class SubscriptionForecaster(Observer):
         return chain.effective(int(state.state))
 
     def label(self, state: KeyState) -> str:
-        """Where the key is, for people."""
+        """Where the key is, for users."""
         if self.combination is not None:
             return self.combination.label(state, self.stream.time)
         return self.progress.label(int(state.state))
@@ -319,11 +320,22 @@ class SubscriptionForecaster(Observer):
     # --- what is counted ----------------------------------------------------------------------------------------
 
     def forecasters(self) -> list[Forecaster]:
-        """That of the whole, then those of its parts."""
+        """The forecaster of the whole, then those of its parts."""
         parts = [] if self.combination is None else self.combination.parts
         return [self.forecaster, *[part.forecaster for part in parts]]
 
     @property
     def clock(self) -> InterArrivals | None:
-        """Where it needs to know how long it is from event to event."""
+        """The model of the times between events; None if the horizon is in events."""
         return self.arrivals if self.combination is None else self.combination.clock
+
+    def statistics(self) -> dict[str, Any]:
+        """The quality of its forecasts, and their sizes."""
+        return {
+            **self.verification.statistics(),
+            "within": self.settings.written["within"],
+            "threshold": self.settings.threshold,
+            "outstanding": self.notifier.statistics()["outstanding"],
+            **self.forecaster.statistics(),
+            **({} if self.combination is None else {"parts": len(self.combination.parts)}),
+        }

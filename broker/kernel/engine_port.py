@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..automaton.diagram import Graph
-from ..events import Disorder, StreamDefinition, TimeUnit
+from ..events import Disorder, ForetellError, StreamDefinition, TimeUnit
 from ..language.subscription import SubscriptionDefinition
 
 
@@ -101,6 +101,12 @@ class EnginePort(Protocol):
         starts: Sequence[int] | None = None,
     ) -> None:
         """Raise the error that `publish` would raise. If there is none, the batch can be published in any pieces."""
+        ...
+
+    def faults(
+        self, stream: str, times: Sequence[int], rows: Sequence[tuple[Any, ...]], ids: Sequence[int]
+    ) -> Iterable[tuple[int, type[ForetellError], str]]:
+        """The events of a batch of a stream with disorder that are refused alone: index, error, reason."""
         ...
 
     def accepts_from(self, stream: str) -> int | None:

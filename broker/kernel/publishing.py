@@ -59,11 +59,11 @@ def take(
         results = _begin(engine, batch.stream, times, rows, ids, starts, most)
     except (EarlyEvent, LateEvent, DuplicateEvent):
         stream = engine.streams[batch.stream]
-        _check_whole(stream, times, rows, starts)
+        rows = _check_whole(stream, times, rows, starts)
         if stream.disorder == "arrival":
             kept, refused = _sifted(times, engine.accepts_from(batch.stream), latest)
         else:
-            kept, refused = _sifted_in_any_order(engine, batch.stream, times, ids, latest)
+            kept, refused = _sifted_in_any_order(engine, batch.stream, times, rows, ids, latest)
         if not kept:
             return BatchTaken(batch.stream, (), (), (), refused=_plain(refused)), ()
         times = [times[at] for at in kept]
@@ -107,9 +107,9 @@ def _plain(refused: tuple[Refusal, ...]) -> tuple[tuple[int, str, str], ...]:
 
 def _check_whole(
     stream: StreamDefinition, times: Sequence[Any], rows: Sequence[tuple[Any, ...]], starts: Sequence[int] | None
-) -> None:
-    """Check for errors that refuse a whole batch; a late event may have been found before them."""
-    check_rows(stream, rows)
+) -> Sequence[tuple[Any, ...]]:
+    """The rows, checked for errors that refuse a whole batch; a late event may have been found before them."""
+    found = check_rows(stream, rows)
     for index, time in enumerate(times):
         if type(time) is not int or not -LARGEST <= time <= LARGEST:
             raise EventError(
@@ -118,6 +118,7 @@ def _check_whole(
             )
     if starts is not None:
         check_starts(stream, starts, times)
+    return found
 
 
 def _check_early(times: Sequence[Any], latest: int) -> None:
@@ -128,25 +129,26 @@ def _check_early(times: Sequence[Any], latest: int) -> None:
 
 
 def _sifted_in_any_order(
-    engine: EnginePort, stream: str, times: Sequence[int], ids: Sequence[int], latest: int | None
+    engine: EnginePort,
+    stream: str,
+    times: Sequence[int],
+    rows: Sequence[tuple[Any, ...]],
+    ids: Sequence[int],
+    latest: int | None,
 ) -> tuple[list[int], tuple[Refusal, ...]]:
     """The same for a stream whose events may come late, until they are final."""
-    kept: list[int] = []
-    refused: list[Refusal] = []
-    floor = engine.accepts_from(stream)
-    seen: set[int] = set()
-    for index, (time, number) in enumerate(zip(times, ids)):
-        if floor is not None and time < floor:
-            refused.append(Refusal(index, LateEvent.code, f"expected a time of {floor} or later, found {time}"))
-        elif latest is not None and time > latest:
-            refused.append(Refusal(index, EarlyEvent.code, f"expected a time up to {latest} (ahead_max), found {time}"))
-        elif number in seen or engine.stream_of(number) is not None:
-            reason = f"expected an id that no other event has which may still be withdrawn, found {number} again"
-            refused.append(Refusal(index, DuplicateEvent.code, reason))
-        else:
-            kept.append(index)
-            seen.add(number)
-    return kept, tuple(refused)
+    early = [] if latest is None else [index for index, time in enumerate(times) if time > latest]
+    refused = [
+        Refusal(index, EarlyEvent.code, f"expected a time up to {latest} (ahead_max), found {times[index]}")
+        for index in early
+    ]
+    left = [index for index in range(len(times)) if latest is None or times[index] <= latest]
+    on_time = [times[at] for at in left], [rows[at] for at in left], [ids[at] for at in left]
+    for at, fault, reason in engine.faults(stream, *on_time):
+        refused.append(Refusal(left[at], fault.code, reason))
+    gone = {each.index for each in refused}
+    kept = [index for index in left if index not in gone]
+    return kept, tuple(sorted(refused, key=lambda each: each.index))
 
 
 def _sifted(times: Sequence[int], newest: int | None, latest: int | None) -> tuple[list[int], tuple[Refusal, ...]]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from .borrowed import borrowed
 from .names import ALGEBRAIC, COMPOSITE, SEQUENTIAL, language_meant
 
 _LEFT: Final = re.compile(r"((?:\$?[0-9]*\.)?[A-Za-z_][\w.\[\]-]*|\$[0-9]*\.[A-Za-z_]\w*)\s*\Z")
@@ -39,6 +40,9 @@ Habit: TypeAlias = Callable[[str, int], str | None]
 
 def habit(text: str, at: int) -> str:
     """Return the end of an error message for the place `at`: what is written instead; or nothing. O(text)."""
+    instead = borrowed(text, at, language_meant(text))
+    if instead is not None:
+        return f"; not in this language: write {instead}"
     for look in _HABITS:
         found = look(text, at)
         if found is not None:

@@ -19,9 +19,17 @@ LanguageName: TypeAlias = Literal["cayuga", "cel", "sase", "ptopss", "afa", "win
 ALGEBRAIC: Final = "cayuga"
 SEQUENTIAL: Final = "sase"
 COMPOSITE: Final = "ptopss"
-"""The languages that an error may speak of: of operators on streams, of sequences, of composite subscriptions."""
+REGISTERED: Final = "afa"
+WINDOWED: Final = "window"
+"""The languages that an error may speak of: of operators on streams, of sequences, of composite subscriptions, of
+automata with registers, of windows."""
 ALIASES: Final[Mapping[str, str]] = MappingProxyType({"cel": "cayuga", "sase+": "sase", "p-topss": "ptopss"})
 """Other names of languages, in lower case."""
+
+_BEHIND_FROM: Final = tuple(
+    (re.compile(rf"\b{word}\b", re.IGNORECASE), language)
+    for word, language in (("WINDOW", WINDOWED), ("START", REGISTERED), ("MATCH", COMPOSITE))
+)
 
 
 def language_named(name: str) -> str:
@@ -30,8 +38,11 @@ def language_named(name: str) -> str:
 
 
 def language_meant(text: str) -> str:
-    """The language that a query's first word belongs to."""
+    """The language that a query's first word belongs to, and those that decide behind FROM."""
     first = text.split(None, 1)[0].upper() if text.strip() else ""
     if first.startswith(("PATTERN", "SEQ")):
         return SEQUENTIAL
-    return COMPOSITE if first == "FROM" and re.search(r"\bMATCH\b", text, re.IGNORECASE) else ALGEBRAIC
+    for word, language in _BEHIND_FROM if first == "FROM" else ():
+        if word.search(text) is not None:
+            return language
+    return ALGEBRAIC

@@ -20,14 +20,12 @@ from ..events.stream import StreamDefinition
 from .diagnostics import quoted
 from .limits import FILE_BYTES_MAX, byte_length
 from .subscription import SubscriptionDefinition
+from .toml_hints import hint_for
 
 _TABLES: Final = ("streams", "subscriptions")
 _STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle", "time_unit")
 _SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "results", "hidden")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
-_LINE: Final = re.compile(r"line (\d+)")
-_OPENS: Final = re.compile(r"^\s*([\w-]+)\s*=\s*\{[^}]*$")
-_WRAPPED_LINES_MAX: Final = 20
 _AT_THE_END: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)$")
 
 _Definition = TypeVar("_Definition", StreamDefinition, SubscriptionDefinition)
@@ -73,24 +71,9 @@ def _document(text: str, place: str) -> dict[str, Any]:
         message = str(error)
         where = _AT_THE_END.search(message)
         if where is not None:
-            message = f"{where.group(1)}: {message[: where.start()]}{_wrapped(text, where.group(1))}"
+            message = message[: where.start()]
+            message = f"{where.group(1)}: {message}{hint_for(text, message, where.group(1))}"
         raise DefinitionError(f"{place}: {message}") from None
-
-
-def _wrapped(text: str, where: str) -> str:
-    """The hint for a table in braces that goes on in the next line, which TOML does not allow; or nothing."""
-    lines = text.splitlines()
-    at = _LINE.match(where)
-    until = len(lines) if at is None else int(at.group(1))
-    for number in range(until, max(0, until - _WRAPPED_LINES_MAX), -1):
-        opened = _OPENS.search(lines[number - 1])
-        if opened is not None:
-            name = opened.group(1)
-            return (
-                f"; a table in braces has to be on one line: write all of {name} = {{ ... }} in line {number}, or a "
-                f"table [... .{name}] with a line for each"
-            )
-    return ""
 
 
 def _definitions(
@@ -120,6 +103,11 @@ def _is_hidden(table: object) -> bool:
 
 
 def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
+    if "attributes" not in table:
+        for key, value in table.items():
+            if key not in _STREAM_KEYS and isinstance(value, str):
+                wanted = f"write attributes = {{ {key} = {quoted(value)}, ... }}".replace("'", '"')
+                raise DefinitionError(f"unknown key {quoted(key)}; {wanted}")
     _check_keys(table, _STREAM_KEYS)
     return StreamDefinition(
         name=name,

@@ -156,6 +156,7 @@ ROWS: Final = (
         reference_waiting="Their matches that wait for time to pass.",
         reference_log="Events that they keep.",
         buffered_events="Events of disordered streams that are not final.",
+        promised_regions="Kinds of events that punctuations with predicates tell apart.",
         events_ahead="Events that wait because they are ahead of another stream.",
         revising="Subscriptions that are told before events are final.",
     ),

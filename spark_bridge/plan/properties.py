@@ -18,7 +18,7 @@ from broker.automaton.analyses.agreement import Crossing, crossing
 from broker.automaton.analyses.window import looks_back, remembers, window_of
 from broker.automaton.automaton import Automaton, Report
 from broker.engine import Engine
-from broker.engine.subscriber import Subscriber
+from broker.engine.subscribing.subscriber import Subscriber
 from broker.events import StreamDefinition
 
 Purpose: TypeAlias = Literal["results", "counts"]

@@ -34,8 +34,7 @@ def beats(case: Case, plan: ForecastPlan, history: list[Happening]) -> list[Beat
     sets = case.forecast.get("states") == "set"
     if case.language == "ptopss":
         composite = ptopss.lowered(case.query)
-        ((_, positions),) = plan.positions
-        return ptopss_beats(automaton_of_composite(composite), positions, sets, history)
+        return ptopss_beats(automaton_of_composite(composite), dict(plan.positions), sets, history)
     query = lower(parse(case.query), case.query, cayuga.SCHEMAS.get, list)
     return cayuga_beats(compile_query(query), dict(plan.positions), sets, history)
 

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from doubles.interpreted_queries import InterpretedQueries
+from doubles.timed_events import as_read
 
 from broker.algebra.normal_form import Form, duration_bound
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.algebra.terms import Attribute, Comparison, Register, Side
+from broker.algebra.timed_stream import untimed
 from broker.automaton.analyses.kept_times import kept_times
 from broker.automaton.automaton import Arc, Automaton, Carry, Computed, EventTime, SlotSource, Stay
 from broker.automaton.compilation import Compiled
@@ -152,13 +154,14 @@ class Tuples:
         self.begun: list[Partial] = []
         self.times: list[int] = []
 
-    def take(self, time: int, row: Row) -> bool:
+    def take(self, stream: str, time: int, row: Row) -> bool:
         """An event of the partition; whether it has completed a match."""
         self.times.append(time)
         matched = False
         for partial in [Partial(0, (), row, -1), *self.begun]:
             for arc in self.automaton.arcs:
-                if arc.source == partial.state and self._fits(arc, partial, time, row):
+                of_it = arc.source == partial.state and arc.stream in ("", stream)
+                if of_it and self._fits(arc, partial, time, row):
                     if arc.target == self.automaton.final:
                         matched = True
                     else:
@@ -207,24 +210,33 @@ def satisfied(form: Form, row: Row) -> bool:
     return any(all(holds(atom, environment) for atom in clause) for clause in form)
 
 
-def ptopss_beats(automaton: Automaton, positions: tuple[int, ...], sets: bool, history: Sequence[Any]) -> list[Beat]:
-    """`history`: events of the one stream, with time and row. The attributes of BY come first in `positions`."""
+def ptopss_beats(
+    automaton: Automaton, places: dict[str, tuple[int, ...]], sets: bool, history: Sequence[Any]
+) -> list[Beat]:
+    """`history`: events with stream, time and row. The attributes of BY come first in the key's `places`; of several
+    streams they are all of it."""
     numbering = Numbering([distance(automaton, state) for state in range(automaton.final)], sets)
-    by = automaton.sources[0].key
+    by = {untimed(source.stream): source.key for source in automaton.sources}
     partitions: dict[Row, Tuples] = {}
     beats: list[Beat] = []
     for event in history:
-        part = tuple(event.row[position] for position in by)
+        if event.stream not in by:
+            continue
+        part = tuple(event.row[position] for position in by[event.stream])
         if None in part:
             continue
         tuples = partitions.setdefault(part, Tuples(automaton))
-        matched = tuples.take(event.time, event.row)
+        stream, row = as_read(automaton.streams(), event.stream, event.time, event.row)
+        matched = tuples.take(stream, event.time, row)
+        positions = places[event.stream]
         key = tuple(event.row[position] for position in positions)
         if None in key:
             continue
         tuples_of_key = Tuples(automaton)
         tuples_of_key.times = tuples.times
-        tuples_of_key.begun = [p for p in tuples.begun if tuple(p.first[position] for position in positions) == key]
+        tuples_of_key.begun = [
+            p for p in tuples.begun if len(by) > 1 or tuple(p.first[position] for position in positions) == key
+        ]
         beats.append(Beat(key, event.row, event.time, numbering.state(matched, tuples_of_key.live(event.time))))
     return beats
 

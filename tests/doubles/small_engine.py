@@ -15,6 +15,7 @@ from broker.automaton.diagram import Graph
 from broker.events import (
     DefinitionError,
     Disorder,
+    DuplicateEvent,
     EventError,
     ForetellError,
     LateEvent,
@@ -200,6 +201,19 @@ class SmallEngine:
         if starts is not None:
             check_starts(definition, starts, times)
         return check_rows(definition, rows)
+
+    def faults(
+        self, stream: str, times: Sequence[int], rows: Sequence[tuple[Any, ...]], ids: Sequence[int]
+    ) -> list[tuple[int, type[ForetellError], str]]:
+        floor, known = self.accepts_from(stream), set(self.of)
+        found: list[tuple[int, type[ForetellError], str]] = []
+        for index, (time, number) in enumerate(zip(times, ids)):
+            if floor is not None and time < floor:
+                found.append((index, LateEvent, f"expected a time of {floor} or later, found {time}"))
+            elif number in known:
+                found.append((index, DuplicateEvent, f"expected another id, found {number} again"))
+            known.add(number)
+        return found
 
     def accepts_from(self, stream: str) -> int | None:
         known = [each for each in (self.now, self.promised) if each is not None]

@@ -131,3 +131,36 @@ def test_both_clients_promise_withdraw_and_update() -> None:
             assert receipt.count == 2
             seen = client.statistics()["broker"]
             assert (seen["events_refused_late"], seen["events_refused_duplicate"]) == (2, 1)
+
+
+def test_both_clients_promise_some_events_which_are_late_alone() -> None:
+    definition = "FROM Reading BY key START a FINAL c a -> b WHEN value > 10 b -> c WHEN value < 5"
+
+    async def asynchronous(address: str) -> None:
+        async with AioClient(address) as client:
+            await client.punctuate(60, "Reading", "key = 'a'")
+            with pytest.raises(QueryError, match="stream 'Reading': line 1, column 7: expected an attribute compared"):
+                await client.punctuate(70, "Reading", "value < value")
+            with pytest.raises(EventError, match="a stream beside the predicate"):
+                await client.punctuate(70, where="value < 5")
+
+    with broker_process() as broker, Client(broker.address) as client:
+        client.add_stream("Reading", {"key": "string", "value": "int"}, disorder="speculate")
+        with client.subscribe("drops", "afa", definition) as subscription:
+            client.publish_batch("Reading", [10, 20], [("a", 20), ("a", 1)], [1, 2])
+            client.punctuate(50, "Reading", where="value > 10")
+            asyncio.run(asynchronous(broker.address))
+            rows = [("a", 1), ("b", 11), ("b", 10), ("b", 10)]
+            receipt = client.publish_batch("Reading", [59, 49, 49, 48], rows, [3, 4, 5, 5])
+            assert [(each.index, each.code) for each in receipt.refused] == [
+                (0, "late"), (1, "late"), (3, "duplicate-event"),
+            ]  # fmt: skip
+            assert "a time of 60 or later of such an event" in receipt.refused[0].reason
+            told = [subscription.next(10) for _ in range(2)]
+            assert [(each.kind, each.time, each.key) for each in told if each is not None] == [
+                ("match", None, None), ("punctuation", 60, {"key": "a"}),
+            ]  # fmt: skip
+            client.punctuate(60, "Reading", "key != 'a'")
+            notification = subscription.next(10)
+            assert notification is not None
+            assert (notification.kind, notification.time, notification.key) == ("punctuation", 60, None)

@@ -7,14 +7,17 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies.afa import (
+    NUMBERS,
     SCHEMA,
     Insertion,
     Punctuation,
     Update,
     Withdrawal,
+    number_texts,
     query_texts,
     scripts,
     waiting_texts,
+    with_numbers,
     without_ends,
 )
 
@@ -25,13 +28,14 @@ from broker.automaton.constructions.registers import automaton_of_registers
 from broker.engine.executors.speculative.saving import dump, load
 from broker.engine.executors.speculative.speculation import Speculation, lineage
 from broker.engine.executors.speculative.written import Written
+from broker.events.schema import Schema
 from broker.language.afa import parse, parse_arc
 
 Told = tuple[str, tuple[object, ...], int, int, tuple[int, ...]]
 
 
-def typed(text: str) -> RegisterAutomaton:
-    return lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])
+def typed(text: str, schema: Schema = SCHEMA) -> RegisterAutomaton:
+    return lower(parse(text), text, {"S": schema}.get, lambda: ["S"])
 
 
 class ToldResults:
@@ -82,12 +86,14 @@ def play(
         for step in batch:
             match step:
                 case Insertion(event):
-                    speculation.take(event.stream, event.time, event.id, event.id, event.id, event.row)
+                    speculation.take(event.stream, event.time, event.id, event.id, (*event.row, event.time))
                     events[event.id] = event
                     newest = max(newest, event.time)
                 case Withdrawal(id):
                     event = events.pop(id)
-                    assert speculation.retract(id) == (len(registers.sources[0].key) == 0 or event.row[0] is not None)
+                    kept = len(registers.sources[0].key) == 0 or event.row[0] is not None
+                    assert speculation.retract(event.stream, event.time, id, event.row) == kept
+                    assert not speculation.retract(event.stream, event.time, id, event.row)
                 case Punctuation(time):
                     speculation.punctuate(time)
                 case Update(arc, begin, end):
@@ -134,6 +140,13 @@ def test_no_switch_changes_what_is_left(
     _, _, plain = play(typed(text), batches, sharing=False, waiting=False)
     _, _, told = play(typed(text), batches, sharing=sharing, waiting=waiting, slack=slack)
     assert told.live == plain.live
+
+
+@given(number_texts(), scripts(updates=False).map(with_numbers), st.booleans())
+def test_classes_by_regions_are_those_by_conditions(text: str, batches: list[list[Any]], cutting: bool) -> None:
+    registers, events, told = play(typed(text, NUMBERS), batches, cutting=cutting)
+    found, wanted = without_end(registers, told.live), meant(registers, list(events.values()))
+    assert sorted(map(repr, found)) == sorted(map(repr, wanted))
 
 
 @given(query_texts() | waiting_texts(), scripts().map(without_ends), st.booleans())
@@ -193,15 +206,18 @@ def played(registers: RegisterAutomaton, batches: list[list[Any]]) -> ToldResult
     amended = Amended(registers)
     speculation = amended.speculation
     told = ToldResults(speculation)
+    events: dict[int, LivingEvent] = {}
     newest = 0
     for batch in batches:
         for step in batch:
             match step:
                 case Insertion(event):
-                    speculation.take(event.stream, event.time, event.id, event.id, event.id, event.row)
+                    speculation.take(event.stream, event.time, event.id, event.id, (*event.row, event.time))
+                    events[event.id] = event
                     newest = max(newest, event.time)
                 case Withdrawal(id):
-                    speculation.retract(id)
+                    event = events[id]
+                    speculation.retract(event.stream, event.time, id, event.row)
                 case Punctuation(time):
                     speculation.punctuate(time)
                 case Update(arc, begin, end):

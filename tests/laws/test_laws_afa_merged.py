@@ -23,13 +23,16 @@ def automaton(text: str) -> Automaton:
 def told(speculation: Speculation, batches: list[list[Any]]) -> Counter[tuple[Any, ...]]:
     """How often each result is there in the end; a state is told by its number among the final ones."""
     found: Counter[tuple[Any, ...]] = Counter()
+    events: dict[int, Any] = {}
     for batch in batches:
         for step in batch:
             match step:
                 case Insertion(event):
-                    speculation.take(event.stream, event.time, event.id, event.id, event.id, event.row)
+                    events[event.id] = event
+                    speculation.take(event.stream, event.time, event.id, event.id, (*event.row, event.time))
                 case Withdrawal(id):
-                    speculation.retract(id)
+                    event = events[id]
+                    speculation.retract(event.stream, event.time, id, event.row)
                 case Punctuation(time):
                     speculation.punctuate(time)
         for change in speculation.settle():

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from strategies.composite_subscriptions import ATTRIBUTES, STREAM, histories, lowered, subscriptions
+from strategies.composite_subscriptions import STREAMS, histories, lowered, subscriptions
 
 from broker.algebra.ptopss import semantics as meaning
 from broker.algebra.ptopss.composite import Composite
@@ -18,12 +18,11 @@ from broker.events.schema import Row
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
-Event: TypeAlias = tuple[int, Row]
 Tuple: TypeAlias = tuple[int | None, ...]
 Truth: TypeAlias = dict[tuple[int, Row], set[Tuple]]  # by completing event and binding
 
 
-def truth(composite: Composite, history: list[Event], first: int) -> Truth:
+def truth(composite: Composite, history: list[meaning.Event], first: int) -> Truth:
     """The tuples whose events are all from that index on, events by index in the whole history."""
     later = history[first:]
     found: Truth = {}
@@ -42,13 +41,15 @@ def assigned(composite: Composite, match: Match) -> Tuple:
     return tuple(None if bound is None else bound[0] - 1 for bound in ids)
 
 
-def check(composite: Composite, report: str, expected: Truth, matches: list[Match], history: list[Event]) -> None:
+def check(
+    composite: Composite, report: str, expected: Truth, matches: list[Match], history: list[meaning.Event]
+) -> None:
     ids = Counter(match.id for match in matches)
     assert not ids or max(ids.values()) == 1
     seen: Truth = {}
     for match in matches:
         key = (assigned_end(match), tuple(match.data.values()))
-        times = [history[number - 1][0] for number in match.lineage or ()]
+        times = [history[number - 1][1] for number in match.lineage or ()]
         assert (match.start, match.end) == (min(times), max(times))
         seen.setdefault(key, set()).add(assigned(composite, match))
         if report == "completions":
@@ -66,14 +67,22 @@ def assigned_end(match: Match) -> int:
     return max(match.lineage or ()) - 1
 
 
-def publish(engine: Engine, history: list[Event], first: int, upto: int, matches: dict[str, list[Match]]) -> None:
-    times, rows = [time for time, _ in history[first:upto]], [row for _, row in history[first:upto]]
-    results = engine.publish(STREAM, times, rows, ids=range(first + 1, upto + 1))
-    every = list(results)
-    assert len(results) == len(every)
-    assert [results[i] for i in range(len(every))] == every
-    for match in every:
-        matches[match.subscription].append(match)
+def publish(
+    engine: Engine, history: list[meaning.Event], first: int, upto: int, matches: dict[str, list[Match]]
+) -> None:
+    """In batches of one stream each."""
+    while first < upto:
+        stream, end = history[first][0], first + 1
+        while end < upto and history[end][0] == stream:
+            end += 1
+        _, times, rows = zip(*history[first:end], strict=True)
+        results = engine.publish(stream, times, rows, ids=range(first + 1, end + 1))
+        every = list(results)
+        assert len(results) == len(every)
+        assert [results[i] for i in range(len(every))] == every
+        for match in every:
+            matches[match.subscription].append(match)
+        first = end
 
 
 @settings(max_examples=6 * settings().max_examples, suppress_health_check=slow)
@@ -86,7 +95,8 @@ def test_engine_is_the_meaning(wanted: list[tuple[str, str]], data: st.DataObjec
     off = data.draw(st.sampled_from([(), (), ("sequence_trie",), ("sequence_trie", "tuple_counts")]))
     options = Options(static_index=data.draw(st.booleans()), executors_off=off)
     engine = Engine(options)
-    engine.add_stream(STREAM, ATTRIBUTES)
+    for stream, attributes in STREAMS.items():
+        engine.add_stream(stream, attributes)
     since: dict[str, tuple[str, Composite, int]] = {}
     matches: dict[str, list[Match]] = {}
     gone: dict[str, int] = {}

@@ -73,13 +73,14 @@ def test_of_cayuga(program: dict[str, Any], history: list[Any], lengths: list[in
 def test_of_composites(texts: list[str], history: list[Any], lengths: list[int]) -> None:
     engines = Engine(), Engine()
     for engine in engines:
-        engine.add_stream(ptopss.STREAM, ptopss.ATTRIBUTES)
+        for stream, attributes in ptopss.STREAMS.items():
+            engine.add_stream(stream, attributes)
         for number, text in enumerate(texts):
             try:
                 engine.subscribe(f"q{number}", "ptopss", text, report="all" if number else "completions")
             except DefinitionError:
                 assume(False)
-    check(*engines, [(ptopss.STREAM, time, row, time) for time, row in history], lengths)
+    check(*engines, [(stream, time, row, time) for stream, time, row in history], lengths)
 
 
 @lawful

@@ -79,7 +79,7 @@ def test_sase_is_the_meaning(text: str, history: list[Happened], cut: int, plain
     except ForetellError as error:
         note(str(error))
         return
-    options = Options(columns=False, merging=False, buffer=False, variants=False) if plain else Options()
+    options = Options(columns=False, merging=False, buffer=False) if plain else Options()
     found = fed("sase", text, history, options, cut)
     events = [(STREAM, h.time, h.row) for h in history]
     expected: Counter[Any] = Counter()
@@ -99,7 +99,7 @@ def test_ptopss_is_the_meaning(text: str, history: list[Happened], cut: int, rep
     except (DefinitionError, QueryError) as error:
         note(str(error))
         return
-    events = [(h.time, h.row) for h in history]
+    events = [(STREAM, h.time, h.row) for h in history]
     expected: dict[Any, set[tuple[int, ...]]] = {}
     for assignment in semantics_ptopss.tuples(composite, events):
         taken = [index for index in assignment if index is not None]

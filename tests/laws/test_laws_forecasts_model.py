@@ -44,11 +44,11 @@ def parts_of(case: Case, plan: ForecastPlan, history: list[Happening]) -> list[l
     """The events of each key, where keys have nothing to do with each other; else all in one."""
     apart = any(positions for _, positions in plan.positions)
     if case.language == "ptopss":
-        composite = ptopss.lowered(case.query)
-        ((_, positions),) = plan.positions
+        automaton = automaton_of_composite(ptopss.lowered(case.query))
+        (_, positions), *_ = plan.positions
         # What is adjacent is so in the partition, whatever the variables.
-        contiguous = any(state.stay is Stay.FOREIGN for state in automaton_of_composite(composite).states)
-        apart = apart and not (contiguous and len(positions) > len(composite.partition))
+        contiguous = any(state.stay is Stay.FOREIGN for state in automaton.states)
+        apart = apart and not (contiguous and len(positions) > len(automaton.partition))
     found: dict[Any, list[Happening]] = {}
     places = dict(plan.positions)
     for happening in history:

@@ -26,8 +26,8 @@ def played(actions: list[Action], options: Options, later: Options | None = None
     texts: dict[str, str] = {}
     for action in actions:
         match action:
-            case Joins(name, text, language):
-                engine.subscribe(name, language=language, query=text, lineage=True)
+            case Joins(name, text, language, report):
+                engine.subscribe(name, language=language, query=text, lineage=True, report=report)
                 here.append(name)
                 texts[name] = text
             case Leaves(which):

@@ -134,8 +134,10 @@ def test_composite_subscriptions_are_their_automata(text: str, history: list[com
         assert not expected
         return
     made: list[composites.Assignment] = []
-    for number, (time, row) in enumerate(history):
-        for match in interpreter.feed(composite.stream, time, time, row, number):
+    streams = interpreter.automaton.streams()
+    for number, event in enumerate(history):
+        stream, row = as_read(streams, *event)
+        for match in interpreter.feed(stream, event[1], event[1], row, number) if stream in streams else ():
             taken: dict[int, int] = {arc.operand: event.item for arc, event in match.taken}
             made.append(tuple(map(taken.get, range(len(composite.operands)))))
             assert max(taken.values()) == number
@@ -175,13 +177,14 @@ def test_composite_subscriptions_have_the_same_results_on_the_reference(
     found: list[list[Match]] = []
     for options in (Options(), Options(executors_off=("sequence_trie", "tuple_counts"))):
         engine = Engine(options)
-        engine.add_stream(composite_subscriptions.STREAM, composite_subscriptions.ATTRIBUTES)
+        for stream, attributes in composite_subscriptions.STREAMS.items():
+            engine.add_stream(stream, attributes)
         for number, (text, each) in enumerate(wanted):
             with suppress(DefinitionError):
                 report = "all" if each else "completions"
                 engine.subscribe(f"q{number}", language="ptopss", query=text, report=report)
-        times, rows = [time for time, _ in history], [row for _, row in history]
-        matches = list(engine.publish(composite_subscriptions.STREAM, times, rows, range(1, len(history) + 1)))
+        batches = [engine.publish(stream, [time], [row], [at]) for at, (stream, time, row) in enumerate(history, 1)]
+        matches = [match for batch in batches for match in batch]
         engine.check_invariants()
         found.append(sorted(map(without_witness, matches)))
     assert found[0] == found[1]

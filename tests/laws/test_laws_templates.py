@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
-from strategies import cayuga_queries, composite_subscriptions, sase, typed_queries
+from strategies import cayuga_queries, composite_subscriptions, group_queries, sase, typed_queries
 
 from broker.algebra.terms import Constant, walk
 from broker.automaton.automaton import Automaton, Computed
@@ -15,7 +15,7 @@ from broker.engine import Engine, Options
 from broker.engine.executors.groups.machine_plan import GroupPlan
 from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.executors.tuple_counts.machine_plan import CountsPlan
-from broker.engine.subscriber import Subscriber
+from broker.engine.subscribing.subscriber import Subscriber
 from broker.events.errors import ForetellError
 from broker.events.schema import Schema
 from broker.language import cayuga
@@ -145,11 +145,17 @@ def compare(schemas: dict[str, Schema], language: str, text: str, data: st.DataO
         assert bound.snapshot() == parsed.snapshot()
     if isinstance(one.machine, PatternPlan) and isinstance(two.machine, PatternPlan):
         assert repr(one.machine.plan) == repr(two.machine.plan)
-        assert one.machine.variant == two.machine.variant
     if isinstance(one.machine, CountsPlan) and isinstance(two.machine, CountsPlan):
         assert fields(one.machine.counted) == fields(two.machine.counted)
     if isinstance(one.machine, GroupPlan) and isinstance(two.machine, GroupPlan):
         assert one.machine.point == two.machine.point
+    for first, second in zip(one.form.branches, two.form.branches, strict=True):
+        branch, other_branch = first.plan(one.literals), second.plan(two.literals)
+        assert type(branch) is type(other_branch)
+        assert repr(branch.automaton) == repr(other_branch.automaton)
+        if isinstance(branch, GroupPlan) and isinstance(other_branch, GroupPlan):
+            assert branch.alike(bound.options) == other_branch.alike(bound.options)
+            assert branch.point == other_branch.point
     automata = compiled[0].automata if one.machine is None else (one.machine.automaton,)
     plain = (int, float, str, bool, type(None))
     assert all(type(value) in plain for automaton in automata for value in constants(automaton))
@@ -176,8 +182,17 @@ def test_sase(text: str, data: st.DataObject) -> None:
     st.data(),
 )
 def test_ptopss(text: str, report: str | None, forecast: dict[str, Any] | None, data: st.DataObject) -> None:
-    schemas = {composite_subscriptions.STREAM: Schema.declare(composite_subscriptions.ATTRIBUTES)}
-    compare(schemas, "ptopss", text, data, report=report, forecast=forecast)
+    compare(dict(composite_subscriptions.SCHEMAS), "ptopss", text, data, report=report, forecast=forecast)
+
+
+@settings(max_examples=4 * settings().max_examples, suppress_health_check=slow)
+@given(st.integers(0, 2**40), st.data())
+def test_groups(seed: int, data: st.DataObject) -> None:
+    """Texts of which most have a group, whose coordinates are computed without the analysis."""
+    joined = [action for action in group_queries.script(seed) if isinstance(action, group_queries.Joins)]
+    schemas = {"S": Schema.declare(group_queries.SCHEMA)}
+    for action in joined[:2]:
+        compare(schemas, action.language, action.text, data)
 
 
 @given(cayuga_queries.queries)

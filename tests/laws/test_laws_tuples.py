@@ -22,12 +22,11 @@ slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base
 heavy = settings(max_examples=max(600, 6 * settings().max_examples), suppress_health_check=slow)
 light = settings(max_examples=max(200, 2 * settings().max_examples), suppress_health_check=slow)
 
-Event: TypeAlias = tuple[int, Row]
 Found: TypeAlias = dict[tuple[int, Row], set[meaning.Assignment]]
 """By completing event and binding, the tuples."""
 
 
-def compiled(composite: Composite, history: list[Event]) -> Automaton | None:
+def compiled(composite: Composite, history: list[meaning.Event]) -> Automaton | None:
     """Its automaton; None, and no match by any reading, where its conditions contradict each other."""
     try:
         return automaton_of_composite(composite)
@@ -37,7 +36,7 @@ def compiled(composite: Composite, history: list[Event]) -> Automaton | None:
         return None
 
 
-def truth(composite: Composite, history: list[Event]) -> Found:
+def truth(composite: Composite, history: list[meaning.Event]) -> Found:
     found: Found = {}
     for assignment in meaning.tuples(composite, history):
         end = max(index for index in assignment if index is not None)
@@ -45,13 +44,15 @@ def truth(composite: Composite, history: list[Event]) -> Found:
     return found
 
 
-def fits(composite: Composite, row: Row) -> list[int]:
+def fits(composite: Composite, event: meaning.Event) -> list[int]:
     """The operands whose guards the event satisfies: what an index answers."""
-    environment = Environment(Occurrence(row, 0, 0, ()))
+    stream, time, row = event
+    environment = Environment(Occurrence((*row, time), time, time, ()))
     return [
         number
         for number, operand in enumerate(composite.operands)
-        if any(all(holds(atom, environment) for atom in clause) for clause in operand.guard)
+        if composite.sources[operand.source].stream == stream
+        and any(all(holds(atom, environment) for atom in clause) for clause in operand.guard)
     ]
 
 
@@ -64,16 +65,17 @@ class Player:
         self.partitions: dict[Row, tuple[Partition, list[int]]] = {}
         self.done = 0
 
-    def play(self, history: list[Event], check: bool = True) -> list[tuple[int, Completion]]:
+    def play(self, history: list[meaning.Event], check: bool = True) -> list[tuple[int, Completion]]:
         found: list[tuple[int, Completion]] = []
-        for time, row in history:
+        keys = {source.stream: source.key for source in self.composite.sources}
+        for stream, time, row in history:
             number, self.done = self.done, self.done + 1
-            key = tuple(row[position] for position in self.composite.partition)
-            if None in key:
+            key = tuple(row[position] for position in keys.get(stream, ()))
+            if stream not in keys or None in key:
                 continue
             partition, count = self.partitions.setdefault(key, (Partition(self.machine), [0]))
             count[0] += 1
-            hits = fits(self.composite, row)
+            hits = fits(self.composite, (stream, time, row))
             if hits:
                 mask = sum(1 << hit for hit in hits)
                 found += [(number, c) for c in partition.step(mask, row, time, count[0], number)]
@@ -87,16 +89,16 @@ def typed(composite: Composite, binding: Row) -> Row:
     return tuple(float(v) if t == "float" and isinstance(v, int) else v for t, v in zip(types, binding))
 
 
-def assignment(composite: Composite, taken: Tuple, history: list[Event]) -> Any:
+def assignment(composite: Composite, taken: Tuple, history: list[meaning.Event]) -> Any:
     found: list[int | None] = [None] * len(composite.operands)
     for operand, item, time in taken:
         assert isinstance(item, int)
-        assert history[item][0] == time
+        assert history[item][1] == time
         found[operand] = item
     return tuple(found)
 
 
-def judge(composite: Composite, history: list[Event], found: list[tuple[int, Completion]], every: bool) -> None:
+def judge(composite: Composite, history: list[meaning.Event], found: list[tuple[int, Completion]], every: bool) -> None:
     """One completion an event and binding, with the exact count, a witness, and, where asked, every tuple once."""
     expected = truth(composite, history)
     seen = {(end, typed(composite, c.binding)): c for end, c in found}
@@ -116,7 +118,7 @@ def judge(composite: Composite, history: list[Event], found: list[tuple[int, Com
 @heavy
 @given(subscriptions(), histories(), st.booleans(), st.booleans())
 def test_machines_count_and_find_what_the_semantics_says(
-    text: str, history: list[Event], every: bool, windows: bool
+    text: str, history: list[meaning.Event], every: bool, windows: bool
 ) -> None:
     composite = lowered(text)
     automaton = compiled(composite, history)
@@ -129,7 +131,7 @@ def test_machines_count_and_find_what_the_semantics_says(
 
 @light
 @given(subscriptions(), histories(most=40), st.booleans())
-def test_all_methods_count_what_cells_count(text: str, history: list[Event], every: bool) -> None:
+def test_all_methods_count_what_cells_count(text: str, history: list[meaning.Event], every: bool) -> None:
     """On streams too long for the meaning itself."""
     composite = lowered(text)
     try:
@@ -157,7 +159,7 @@ def counts(found: list[tuple[int, Completion]]) -> dict[tuple[int, Row], int | N
 @light
 @given(subscriptions(), histories(most=20), st.booleans(), st.booleans(), st.data())
 def test_a_snapshot_or_a_sweep_at_any_point_changes_nothing(
-    text: str, history: list[Event], every: bool, windows: bool, data: st.DataObject
+    text: str, history: list[meaning.Event], every: bool, windows: bool, data: st.DataObject
 ) -> None:
     composite = lowered(text)
     try:
@@ -172,7 +174,7 @@ def test_a_snapshot_or_a_sweep_at_any_point_changes_nothing(
         restored = Partition(machine)
         restored.load(partition.dump())
         assert restored.dump() == partition.dump()
-        if data.draw(st.booleans()) and restored.empty(history[at - 1][0], count[0] + 1):
+        if data.draw(st.booleans()) and restored.empty(history[at - 1][1], count[0] + 1):
             restored = Partition(machine)
         parts.partitions[key] = (restored, count)
     found += parts.play(history[at:])

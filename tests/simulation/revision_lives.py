@@ -58,6 +58,7 @@ QUERIES: Final = (
     "FROM D\nREGISTER n INT = 0\nSTART a\nFINAL c\none: a -> b WHEN x > 3 SET n = x\ntwo: b -> b WHEN x < n\n"
     "three: b -> c WHEN x > n\nWITHIN 30",
 )
+PREDICATES: Final = (None, None, "k = 'a'", "k = 'b'", "x < 3", "NOT x < 3", "k = 'a' AND x IN (1, 7)")
 ARCS: Final = ("more: a -> b WHEN x = 7", "more: b -> c WHEN x = 2", "wrong")
 NUMBERED_RECORDS: Final = (BatchTaken, Punctuated, Retracted, Updated)
 BEGIN: Final = 1_000_000
@@ -209,7 +210,8 @@ class RevisionStory:
                 some = tuple(random.choice(known) for _ in range(random.randrange(1, 4)))
                 return Retract(10 + number, some, **again)
             case 2:
-                return Punctuate(10 + number, moment - 30, random.choice((None, "D")), None, **again)
+                stream, where = random.choice((None, "D")), random.choice(PREDICATES)
+                return Punctuate(10 + number, moment - 30, stream, where if stream else None, **again)
             case 3:
                 start = random.choice((None, None, moment))
                 end = None if start is None else random.choice((None, start + 20))
@@ -292,7 +294,7 @@ class RevisionStory:
             case Retracted(), Retract():
                 assert len(record.ids) + len(record.refused) == len(asked.ids)
             case Punctuated(), Punctuate():
-                assert (record.time, record.stream) == (asked.time, asked.stream)
+                assert (record.time, record.stream, record.where) == (asked.time, asked.stream, asked.where)
             case BatchTaken(), Publish():
                 assert len(record.rows) + len(record.refused) == len(asked.rows)
             case _:

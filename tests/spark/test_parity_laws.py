@@ -81,14 +81,15 @@ def cayuga_programs(draw: st.DrawFn) -> Program:
 
 @st.composite
 def ptopss_programs(draw: st.DrawFn) -> Program:
-    streams = declared({ptopss.STREAM: ptopss.ATTRIBUTES}, {ptopss.STREAM: draw(st.sampled_from(["k", "ty"]))})
+    key = draw(st.sampled_from(["k", "ty"]))
+    streams = declared(ptopss.STREAMS, dict.fromkeys(ptopss.STREAMS, key))
     wanted = [
         SubscriptionDefinition(
             f"q{n}", "ptopss", draw(ptopss.subscriptions(most=4)), report=draw(st.sampled_from([None, "completions"]))
         )
         for n in range(draw(st.integers(1, 2)))
     ]
-    events = [(ptopss.STREAM, time, row) for time, row in draw(ptopss.histories())]
+    events = draw(ptopss.histories())
     happened = draw(numbered(events, [time for _, time, _ in events]))
     return fitting(streams, wanted), DividedHistory({s.name: s for s in streams}, happened, draw(st.integers(1, 5)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,8 @@ CONDITIONS = (
     "ty IN ('A', 'B')", "x BETWEEN r AND 3", "x NOT IN (r, 1)", "f IS NULL", "x IS NOT NULL AND ty NOT IN ('A')",
     "CASE WHEN ty = 'A' THEN x WHEN r > 1 THEN f END > 1",
 )  # fmt: skip
+TIMED = ("time > 4", "time > r", "x > 1 OR time < 7", "CASE WHEN ty = 'A' THEN time END > 3")
+"""Conditions on the time of an event, which an update may add only to a text that has some."""
 UPDATES = (
     "r = r + 1", "r = x", "r = x, f = f + x", "f = f / 2", "r = 0", "r = r - 2", "f = 2 + f", "f = x",
     "f = CASE WHEN x > r THEN f / 0 WHEN ty = 'A' THEN x ELSE 1 END",
@@ -25,18 +27,21 @@ UPDATES = (
 
 
 @st.composite
-def arc_texts(draw: st.DrawFn, name: str, without_event: bool = True) -> str:
+def arc_texts(draw: st.DrawFn, name: str, without_event: bool = True, timed: bool = False) -> str:
     source = draw(st.sampled_from(STATES))
     target = draw(st.sampled_from(STATES))
     if without_event and draw(st.integers(0, 7)) == 0 and STATES.index(source) < STATES.index(target):
         return f"{name}: {source} ~> {target} WHEN {draw(st.sampled_from(('r < 2', 'TRUE', 'f > 1')))}"
-    update = f" SET {draw(st.sampled_from(UPDATES))}" if draw(st.booleans()) else ""
-    return f"{name}: {source} -> {target} WHEN {draw(st.sampled_from(CONDITIONS))}{update}"
+    updates = (*UPDATES, "r = time") if timed else UPDATES
+    update = f" SET {draw(st.sampled_from(updates))}" if draw(st.booleans()) else ""
+    condition = draw(st.sampled_from((*CONDITIONS, *TIMED) if timed else CONDITIONS))
+    return f"{name}: {source} -> {target} WHEN {condition}{update}"
 
 
 @st.composite
 def query_texts(draw: st.DrawFn) -> str:
-    arcs = [draw(arc_texts(f"n{number}")) for number in range(draw(st.integers(1, 6)))]
+    timed = draw(st.integers(0, 2)) == 0
+    arcs = [draw(arc_texts(f"n{number}", timed=timed)) for number in range(draw(st.integers(1, 6)))]
     by = draw(st.sampled_from(("", " BY k")))
     within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
     finals = draw(st.sampled_from(("d", "c, d", "b")))
@@ -70,6 +75,67 @@ def waiting_texts(draw: st.DrawFn) -> str:
     known = [f"{state} -> {state} WHEN FALSE" for state in STATES[:-1]]  # d is a result and nothing more
     body = "\n".join([*draw(st.permutations(arcs)), *known])
     return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 1\nSTART a\nFINAL {finals}\n{body}{within}"
+
+
+NUMBERS = Schema.declare({"k": "string?", "ty": "string", "x": "float?"})
+
+
+@st.composite
+def number_texts(draw: st.DrawFn) -> str:
+    """Arcs whose conditions on the event alone compare its number, and whose registers add up such numbers."""
+    alone = ("x < 1", "x >= 1", "x > 0.5", "x = 1", "x != 1", "x <= 0 OR x > 1.25", "x < 5", "x BETWEEN 0 AND 1")
+    rests = ("", "", " AND f + x < 2", " AND x + f >= 1", " AND x > f", " AND f < 3", " AND r + 1 < 3", " AND x <= f")
+    sets = ("", " SET f = f + x", " SET f = x, r = r + 1", " SET r = r + 1", " SET f = x + f, r = r - 1")
+    arcs = []
+    for number in range(draw(st.integers(2, 6))):
+        source, target = draw(st.sampled_from(STATES[:3])), draw(st.sampled_from(STATES[1:]))
+        condition = draw(st.sampled_from(alone)) + draw(st.sampled_from(rests))
+        arcs.append(f"n{number}: {source} -> {target} WHEN {condition}{draw(st.sampled_from(sets))}")
+    links = [f"{one} -> {other} WHEN FALSE" for one, other in pairwise(STATES)]
+    body = "\n".join([*arcs, *links])
+    by, within = draw(st.sampled_from(("", " BY k"))), draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 0\nSTART a\nFINAL d\n{body}{within}"
+
+
+@st.composite
+def related_texts(draw: st.DrawFn) -> list[str]:
+    """Texts that begin alike: they differ in a constant of the first arc, or of the last one, or in later arcs."""
+    first = draw(st.sampled_from(("x > {c}", "x <= {c}", "{c} > x AND ty != 'C'", "x >= {c} AND ty = 'A'", "ty = 'A'")))
+    last = draw(st.sampled_from(("x < {e}", "x >= {e} AND ty != 'B'", "x > f", "r >= 1")))
+    middle = (
+        "b -> b WHEN x >= 0 SET r = r + 1", "b -> c WHEN ty = 'B'", "b -> c SET f = f + x", "c -> c WHEN ty != 'A'",
+    )  # fmt: skip
+    shared = [f"m{at}: {arc}" for at, arc in enumerate(draw(st.lists(st.sampled_from(middle), max_size=3)))]
+    update = draw(st.sampled_from(("", " SET f = x", " SET r = 1")))
+    head = f"FROM S{draw(st.sampled_from(('', ' BY k')))}\nREGISTER r INT = 0, f FLOAT = 0\nSTART a\nFINAL d\n"
+    within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    texts = []
+    for _ in range(draw(st.integers(2, 5))):
+        constants = {name: draw(st.sampled_from(("0", "0.5", "1", "1.5"))) for name in "ce"}
+        own = f"o: b -> c WHEN x = {draw(st.sampled_from('01'))}"
+        arcs = [f"a0: a -> b WHEN {first}{update}", *shared, f"e0: c -> d WHEN {last}"]
+        if draw(st.integers(0, 3)) == 0:
+            arcs.append(own)
+        body = "\n".join([*arcs, "b -> c WHEN FALSE"]).format_map(constants)
+        texts.append(head + body + within)
+    return texts
+
+
+def with_numbers(batches: list[list[Any]]) -> list[list[Any]]:
+    """The same batches with events of NUMBERS."""
+    return [
+        [
+            Insertion(replace(step.event, row=(*step.event.row[:2], _halved(step.event.row[2]))))
+            if isinstance(step, Insertion)
+            else step
+            for step in batch
+        ]
+        for batch in batches
+    ]
+
+
+def _halved(number: Any) -> float | None:
+    return None if number is None else number / 2
 
 
 @st.composite

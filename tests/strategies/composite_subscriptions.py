@@ -22,14 +22,17 @@ from broker.language.ptopss.printer import print_pattern
 
 STREAM: Final = "S"
 ATTRIBUTES: Final = {"ty": "string", "k": "int?", "w": "float?"}
-SCHEMA: Final = Schema.declare(ATTRIBUTES)
-VALUES: Final[dict[str, list[Value]]] = {"ty": ["A", "A", "B", "C"], "k": [0, 0, 1], "w": [0.0, 1.0, 0.5]}
+STREAMS: Final = {STREAM: ATTRIBUTES, "T": {"w": "int?", "ty": "string", "k": "float?"}}
+"""Two streams with the same attributes in other places, of types that can be equal."""
+SCHEMAS: Final = {stream: Schema.declare(attributes) for stream, attributes in STREAMS.items()}
+VALUES: Final[dict[str, list[Value]]] = {"string": ["A", "A", "B", "C"], "int": [0, 0, 1], "float": [0.0, 1.0, 0.5]}
 
 PREDICATES: Final = (
     *("ty = 'A'", "ty = 'A'", "ty = 'A'", "ty = 'B'", "ty = 'B'", "ty = 'C'"),
     *("ty != 'C'", "ty != 'A'", "k <= 1", "k = 0", "w < 1", "NOT ty = 'B'", "TRUE", "TRUE"),
     *("ty IN ('A', 'B')", "k BETWEEN 0 AND 0", "k IS NULL", "w IS NOT NULL AND ty NOT IN ('A', 'C')"),
     "CASE WHEN ty = 'A' THEN k = 1 WHEN w IS NULL THEN TRUE END",
+    *("ty = 'A' OR time > 4", "time - k <= 3"),
     *("ty = 'A' OR k = 1", "ty != 'C' AND w >= 0", "contains(ty, 'A') OR contains(ty, 'B')"),
 )
 """The plain ones more often than the others."""
@@ -91,8 +94,8 @@ def timed(draw: st.DrawFn, pattern: cs.Pattern, waiting: list[cs.ConditionExpres
 
 
 @st.composite
-def definitions(draw: st.DrawFn, names: tuple[str, ...], joins: bool) -> str:
-    """Definitions of the names, some of several at once, in any order."""
+def definitions(draw: st.DrawFn, names: tuple[str, ...], joins: bool, streams: tuple[str, ...]) -> str:
+    """Definitions of the names, some of several at once, in any order, of these streams."""
     lines: list[str] = []
     rest = list(draw(st.permutations(names)))
     while rest:
@@ -103,13 +106,15 @@ def definitions(draw: st.DrawFn, names: tuple[str, ...], joins: bool) -> str:
             predicate = draw(st.sampled_from([join, f"{join} AND ({predicate})", f"({predicate}) AND {join}"]))
             if draw(st.integers(0, 4)) == 0:
                 predicate += " AND ty = $z"
-        lines.append(f"{', '.join(together)}: {predicate}")
+        on = f" ON {draw(st.sampled_from(streams))}" if len(streams) > 1 or draw(st.integers(0, 9)) == 0 else ""
+        lines.append(f"{', '.join(together)}{on}: {predicate}")
     return "\n".join(lines)
 
 
 @st.composite
 def subscriptions(draw: st.DrawFn, most: int = 6, depth: int = 4) -> str:
-    """A subscription to STREAM with at most `most` operands and `depth` levels of operators, valid by itself."""
+    """A subscription with at most `most` operands and `depth` levels of operators, valid by itself: to STREAM or, more
+    seldom, to both."""
     names = tuple(draw(st.permutations(NAMES))[: draw(st.integers(1, most))])
     within = draw(st.one_of(st.none(), st.none(), st.integers(0, 8)))
     pattern = draw(patterns(names, depth))
@@ -121,25 +126,28 @@ def subscriptions(draw: st.DrawFn, most: int = 6, depth: int = 4) -> str:
             pattern = cs.Timed(pattern, tuple(waiting))
     by = draw(st.sampled_from(["", "", "", " BY k", " BY ty", " BY ty, k"]))
     end = "" if within is None else f" WITHIN {within}"
-    defined = draw(definitions(names, joins=draw(st.booleans())))
-    return f"FROM {STREAM}{by}\n{defined}\nMATCH {print_pattern(pattern)}{end}"
+    streams = draw(st.sampled_from([*[(STREAM,)] * 3, ("S", "T"), ("T", "S")]))
+    defined = draw(definitions(names, draw(st.booleans()), streams))
+    return f"FROM {', '.join(streams)}{by}\n{defined}\nMATCH {print_pattern(pattern)}{end}"
 
 
 @st.composite
 def histories(draw: st.DrawFn, most: int = 10) -> list[Event]:
-    """Times and rows in order of arrival, with ties and nulls."""
+    """Streams, times and rows in order of arrival, with ties and nulls; half of them of STREAM alone."""
     found: list[Event] = []
     time = 0
+    streams = draw(st.sampled_from([[STREAM], list(STREAMS)]))
     for _ in range(draw(st.sampled_from([most, most, most - 1, most // 2, 1, 0]))):
         time += draw(st.sampled_from([0, 0, 1, 1, 1, 2, 3]))
+        stream = draw(st.sampled_from(streams))
         row = tuple(
-            None if a.nullable and draw(st.integers(0, 5)) == 0 else draw(st.sampled_from(VALUES[a.name]))
-            for a in SCHEMA.attributes
+            None if a.nullable and draw(st.integers(0, 5)) == 0 else draw(st.sampled_from(VALUES[a.type]))
+            for a in SCHEMAS[stream].attributes
         )
-        found.append((time, row))
+        found.append((stream, time, row))
     return found
 
 
 def lowered(text: str) -> Composite:
     """The typed form of a subscription of this module."""
-    return lower(parse(text), text, {STREAM: SCHEMA}.get, lambda: [STREAM])
+    return lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))

@@ -22,7 +22,6 @@ from broker.language.cayuga.printer import print_query
 
 HOUR: Final = 3_600_000_000
 KEYS: Final = {"S": "k", "T": "k"}
-PTOPSS_STREAMS: Final = {ptopss.STREAM: ptopss.ATTRIBUTES}
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Case:
 
     @property
     def streams(self) -> dict[str, dict[str, str]]:
-        return cayuga.STREAMS if self.language == "cayuga" else PTOPSS_STREAMS
+        return cayuga.STREAMS if self.language == "cayuga" else ptopss.STREAMS
 
 
 def engine_for(*cases: Case) -> Engine:
@@ -203,7 +202,7 @@ def histories(draw: st.DrawFn, case: Case, most: int = 24) -> list[Happening]:
         found = draw(cayuga.histories(most=most))
     else:
         rows = draw(ptopss.histories(most=most))
-        found = [Happening(ptopss.STREAM, time, time, at, row) for at, (time, row) in enumerate(rows, 1)]
+        found = [Happening(stream, time, time, at, row) for at, (stream, time, row) in enumerate(rows, 1)]
     offset = draw(st.sampled_from([0, 0, HOUR - 6, HOUR - 12]))
     leap = draw(st.sampled_from([0, 0, 0, 300]))  # beyond what a short half-life keeps
     middle = len(found) // 2

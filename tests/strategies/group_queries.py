@@ -14,6 +14,7 @@ from broker.events.schema import Row
 
 SCHEMA: Final = {"ty": "string", "k": "int?", "w": "float?", "p": "float"}
 GRID: Final = ("0", "0.5", "1", "1.5", "2", "3")
+FACTORS: Final = ("0.5", "0.9", "1.0", "1.1", "2.5")
 WINDOWS: Final = ("1", "2", "4", "6", "20")
 STRATEGIES: Final = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 
@@ -22,6 +23,7 @@ class Joins(NamedTuple):
     name: str
     text: str
     language: str = "sase"
+    report: str | None = None
 
 
 class Leaves(NamedTuple):
@@ -61,6 +63,11 @@ def chain(chance: random.Random) -> Template:
 
     length = chance.choice((1, 1, 2, 2, 3, 3, 4))
     joined = chance.choice(("$2.ty = $1.ty", "$2.ty = $1.ty", "$2.ty = $1.ty AND $2.k = $1.k", "TRUE"))
+    passing = chance.random() < 0.3  # runs let events pass
+    others = (
+        joined, "$2.ty = 'B'", "$2.ty = 'A' AND $2.p > $1.p", "$2.ty = $1.ty AND $2.p > 1", "$2.ty = 'B' AND $2.w < 2",
+        "$2.ty = 'B' AND $2.k = $1.k", "$2.ty = $1.ty AND $2.w >= $1.w",
+    )  # fmt: skip
     repeated = chance.choice((0.0, 0.0, 1.0))  # how often a later step asks for the key, too
     text = ""
     for at in range(length):
@@ -87,7 +94,8 @@ def chain(chance: random.Random) -> Template:
                 asked.append(f"DUR < {constant(WINDOWS)}")
             elif kind == "gap" and at:
                 asked.append(f"time - start {chance.choice(('<=', '>'))} {constant(WINDOWS)}")
-        text = "S" if not text else f"({text} NEXT{{{{{joined}}}}} S)"
+        theta = chance.choice(others) if passing else joined
+        text = "S" if not text else f"({text} NEXT{{{{{theta}}}}} S)"
         if asked:
             text = (
                 f"FILTER{{{{{' AND '.join(asked)}}}}}({text})"
@@ -154,14 +162,17 @@ def template(chance: random.Random) -> Template:
     partitioned = strategy == "partition_contiguity" or chance.random() < 0.6
     key = chance.choice(("[ty]", "[k]", "[ty]")) if partitioned else ""
     conjuncts = [key] if key else []
-    keyed = chance.random() < 0.6 if key != "[k]" else False
+    keyed = chance.random() < 0.6 if key != "[k]" or chance.random() < 0.3 else False
+    types = chance.choice(("A", "A", "AB"))
     plain = chance.random() < 0.6
     for at, name in enumerate(names):
         if keyed and (at == 0 or key != "[ty]"):
-            conjuncts.append(f"{name}.ty = 'A'")
+            conjuncts.append(f"{name}.ty = '{chance.choice(types)}'")
         sign = ">" if at % 2 == 0 else "<"
         several = ("up", "other", "or", "join", "factor", "offset", "none", "gap")
         kinds = ["up"] if plain else chance.choices(several, k=2)
+        if at == len(names) - 1 and chance.random() < 0.2:
+            kinds = ["up", "other"]
         for kind in kinds:
             other = names[chance.randrange(at)] if at else name
             if kind == "up":
@@ -194,6 +205,74 @@ def template(chance: random.Random) -> Template:
     return Template(text, tuple(choices))
 
 
+def repeating(chance: random.Random) -> Template:
+    """A pattern of SASE+ in which one operand or two repeat, with constants where runs begin, go on and end."""
+    choices: list[Sequence[str]] = []
+
+    def constant(grid: Sequence[str] = GRID) -> str:
+        choices.append(grid)
+        return f"{{{len(choices) - 1}}}"
+
+    strategy = chance.choice(("skip_till_next_match", "skip_till_next_match", *STRATEGIES[:3]))
+    parts = chance.choice(("a", "a", "ab", "ab", "ab", "aB", "abc", "AB", "Ab", "ABc"))
+    parts = parts if "B" in parts else "A" + parts[1:]  # an upper-case one repeats
+    key = chance.choice(("[ty]", "[k]")) if strategy == "partition_contiguity" or chance.random() < 0.7 else ""
+    conjuncts = [key] if key else []
+    if key != "[k]" and chance.random() < 0.6:
+        conjuncts.append("a[1].ty = 'A'" if parts[0] == "A" else "a.ty = 'A'")
+    earlier: list[str] = []
+    for part in parts:
+        name = part.lower()
+        repeats = part == "A" or part == "B"
+        one = f"{name}[1]" if repeats else name
+        own: list[str] = []
+        own += chance.choices(
+            (
+                f"{one}.p > {constant()}", f"{one}.{chance.choice('kw')} <= {constant()}", "",
+                f"({one}.p < {constant()} OR {one}.w >= {constant()})",
+            ),
+            (4, 2, 2, 1),
+            k=chance.choice((1, 1, 2)),
+        )  # fmt: skip
+        if earlier:
+            before = chance.choice(earlier)
+            own.append(
+                chance.choice(
+                    (
+                        "", "", f"{one}.p {chance.choice(('<', '>='))} {constant(FACTORS)} * {before}",
+                        f"{one}.k {chance.choice(('<', '>='))} {constant(FACTORS)} * {before}",
+                        f"{one}.p > {before} + {constant()}", f"{one}.p - {before} > {constant()}",
+                        f"{one}.p > {before}",
+                    )
+                )
+            )  # fmt: skip
+        if repeats:
+            taken = chance.choice(("", "p", "p", "p", "w", "k", "avg", "max", "constant"))
+            if len(taken) == 1:
+                own.append(f"{name}[i].{taken} {chance.choice(('>', '>', '<', '>='))} {name}[i-1].{taken}")
+            elif taken in ("avg", "max"):
+                own.append(f"{name}[i].p {chance.choice(('>', '<'))} {taken}({name}[..i-1].p)")
+            elif taken:
+                own.append(f"{name}[i].p > {constant()}")
+            ends = (
+                "", "", f"{name}.LEN >= {constant(('1', '2', '3'))}", f"{name}.LEN = {constant(('1', '2'))}",
+                f"sum({name}[].w) > {constant()}", f"avg({name}[].p) <= {constant()}",
+                f"max({name}[].k) >= {constant()}",
+                f"{name}[{name}.LEN].p > {constant()}",
+            )  # fmt: skip
+            own += chance.choices(ends, k=chance.choice((1, 1, 2)))
+            earlier += [f"{name}[{name}.LEN].p", f"{name}[1].p", f"avg({name}[].w)", f"{name}[{name}.LEN].k"]
+        else:
+            earlier.append(f"{name}.p")
+        conjuncts += filter(None, own)
+    elements = ", ".join(f"S+ {part.lower()}[]" if part.isupper() else f"S {part}" for part in parts)
+    names = ", ".join(f"{part.lower()}[]" if part.isupper() else part for part in parts)
+    within = f" WITHIN {chance.choice(WINDOWS)}" if chance.random() < 0.8 else ""
+    block = f" {{{{ {' AND '.join(conjuncts)} }}}}" if conjuncts else ""
+    returned = chance.choice(("", f" RETURN count({parts[-1].lower()}[].p)" if parts[-1].isupper() else ""))
+    return Template(f"PATTERN SEQ({elements}) WHERE {strategy}({names}){block}{within}{returned}", tuple(choices))
+
+
 def composite(chance: random.Random) -> Template:
     """Up to four events of P-ToPSS, anywhere after each other or adjacent."""
     choices: list[Sequence[str]] = []
@@ -204,9 +283,10 @@ def composite(chance: random.Random) -> Template:
 
     names = "abcd"[: chance.choice((1, 2, 2, 2, 3, 3, 4))]
     keyed = chance.random() < 0.6
+    types = chance.choice(("A", "A", "AB"))
     defined: list[str] = []
     for at, name in enumerate(names):
-        asked = ["ty = 'A'"] if keyed and (at == 0 or chance.random() < 0.8) else []
+        asked = [f"ty = '{chance.choice(types)}'"] if keyed and (at == 0 or chance.random() < 0.8) else []
         kinds = chance.choices(("up", "up", "other", "or", "join", "none"), k=chance.choice((1, 1, 2)))
         for kind in kinds:
             if kind == "up":
@@ -227,13 +307,15 @@ def composite(chance: random.Random) -> Template:
 
 
 MAKERS: Final = {"sase": template, "cayuga": chain, "ptopss": composite}
+OTHERS: Final = {"sase": (repeating, 0.4), "cayuga": (fold, 0.3)}
 
 
 def script(seed: int, actions: int = 30) -> list[Action]:
     """What happens to some templates."""
     chance = random.Random(seed)
     language = chance.choice(("sase", "sase", "cayuga", "cayuga", "ptopss"))
-    makers = [fold if language == "cayuga" and chance.random() < 0.3 else MAKERS[language] for _ in range(2)]
+    other, often = OTHERS.get(language, (template, 0.0))
+    makers = [other if chance.random() < often else MAKERS[language] for _ in range(2)]
     templates = [make(chance) for make in makers[: chance.choice((1, 1, 2))]]
     if any("PUBLISH" in each.text for each in templates):
         templates = templates[:1]  # all that publish one stream have one schema
@@ -246,7 +328,8 @@ def script(seed: int, actions: int = 30) -> list[Action]:
     for number in range(actions * (5 if many else 1)):
         kind = chance.random() if number > 2 else 0.0
         if kind < 0.2:
-            found.append(Joins(f"s{number}", chance.choice(templates).filled(chance), language))
+            report = "completions" if language == "ptopss" and chance.random() < 0.5 else None
+            found.append(Joins(f"s{number}", chance.choice(templates).filled(chance), language, report))
         elif kind < 0.27:
             found.append(Leaves(chance.randrange(100)))
         elif kind < 0.32:

@@ -81,7 +81,13 @@ def asked(
             return "retract", lambda: engine.retract(id), lambda: client.retract(id)
         case 2:
             time = moment - BEHIND
-            return "punctuate", lambda: engine.punctuate(time), lambda: client.punctuate(time)
+            where = chance.choice((None, "k = 'a'", "k = 'b'", "x < 5", "k = 'b' AND NOT x < 5"))
+            stream = None if where is None else "D"
+            return (
+                "punctuate",
+                lambda: engine.punctuate(time, stream, where),
+                lambda: client.punctuate(time, stream, where),
+            )
         case 3:
             insert = [f"more{number}: a -> b WHEN x = {chance.randrange(9)}"] if chance.random() < 0.7 else []
             delete = [] if insert else [f"more{chance.randrange(1, number + 1)}"]

@@ -10,9 +10,10 @@ ON is an arc for each of them, so that all must have the attributes that it read
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from ...events.event import TIME
 from ...events.nearest import suggestion
 from ...events.schema import Attribute as SchemaAttribute
 from ...events.schema import Row, Schema, Value, ValueType
@@ -39,8 +40,9 @@ def lower(
     registers = _declared(query.registers, sources, text)
     names = [query.start.name, *(state.name for arc in query.arcs for state in (arc.source, arc.target))]
     states = tuple(dict.fromkeys(names))
-    scope = _ArcScope(text, sources, registers, states)
+    scope = _ArcScope(text, sources, registers, states, set())
     arcs = tuple(one for arc in query.arcs for one in scope.arcs(arc))
+    sources = tuple(replace(source, timed=at in scope.timed) for at, source in enumerate(sources))
     _check_progress(query.arcs, text)
     nullables = {at for arc in arcs for at, term in enumerate(arc.updates) if nullable(term)}
     attributes = enumerate(registers.attributes)
@@ -51,19 +53,25 @@ def lower(
 
 
 def lower_arcs(automaton: RegisterAutomaton, arc: afa.ArcExpression, text: str) -> tuple[RegisterArc, ...]:
-    """The arcs that one line stands for, which an update inserts. Raises QueryError as `lower` does, and for a state
-    that the automaton does not have."""
-    return _ArcScope(text, automaton.sources, automaton.registers, automaton.states).arcs(arc)
+    """The arcs that one line stands for, which an update inserts. Raises QueryError as `lower` does, for a state that
+    the automaton does not have, and for a time if the automaton reads none."""
+    known = {at for at, source in enumerate(automaton.sources) if source.timed}
+    scope = _ArcScope(text, automaton.sources, automaton.registers, automaton.states, set(known))
+    arcs = scope.arcs(arc)
+    if scope.timed != known:
+        refuse(text, arc.at, "expected no time of an event, since the text that is updated reads none")
+    return arcs
 
 
 @dataclass(frozen=True, slots=True)
 class _ArcScope:
-    """What the names on arcs can mean."""
+    """What the names on arcs can mean. `timed`: the sources whose times they read."""
 
     text: str
     sources: tuple[PartitionedStream, ...]
     registers: Schema
     states: tuple[str, ...]
+    timed: set[int]
 
     def arcs(self, arc: afa.ArcExpression) -> tuple[RegisterArc, ...]:
         """One for each stream whose events the arc takes; one if it takes none."""
@@ -82,7 +90,8 @@ class _ArcScope:
 
     def _arc(self, arc: afa.ArcExpression, stream: int) -> RegisterArc:
         every = arc.stream is None and len(self.sources) > 1
-        scope = _TermScope(self.text, self.sources[stream] if stream >= 0 else None, self.registers, every)
+        taken = self.sources[stream] if stream >= 0 else None
+        scope = _TermScope(self.text, taken, self.registers, every, stream, self.timed)
         holds = TRUE if arc.condition is None else condition(arc.condition, scope)
         source, target = self._state(arc.source), self._state(arc.target)
         return RegisterArc(arc.name or "", source, target, stream, holds, self._updates(arc, scope))
@@ -108,13 +117,16 @@ class _ArcScope:
 
 @dataclass(frozen=True, slots=True)
 class _TermScope:
-    """The names in one condition or update: `source` is None on an arc that takes no event; `every`: the arc takes the
-    events of all streams."""
+    """The names in one condition or update: `source`, whose number is `stream`, is None on an arc that takes no event;
+    `every`: the arc takes the events of all streams. `time` is the time of the event, unless a register or an attribute
+    has that name; then the source is one of the `timed`."""
 
     text: str
     source: PartitionedStream | None
     registers: Schema
     every: bool
+    stream: int
+    timed: set[int]
 
     def name(self, name: syntax.Name) -> Term:
         if name.qualifier is not None:
@@ -133,6 +145,9 @@ class _TermScope:
             )
         schema = self.source.schema
         position = schema.position(name.attribute)
+        if position < 0 and name.attribute == TIME:
+            self.timed.add(self.stream)
+            return Attribute(Side.EVENT, len(schema), "int", TIME)
         if position < 0:
             hint = suggestion(name.attribute, (*schema.names, *self.registers.names))
             lacking = f" in {self.source.stream!r}" if self.every else ""
@@ -141,7 +156,7 @@ class _TermScope:
         return Attribute(Side.EVENT, position, found_attribute.type, found_attribute.name, found_attribute.nullable)
 
     def duration(self, at: int) -> NoReturn:
-        refuse(self.text, at, "expected no DUR, since AFA reads the time of an event alone")
+        refuse(self.text, at, "expected no DUR, since AFA reads the time of an event alone, as 'time'")
 
 
 @dataclass(frozen=True, slots=True)

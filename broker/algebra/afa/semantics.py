@@ -102,7 +102,7 @@ def step(automaton: RegisterAutomaton, before: Configuration, event: LivingEvent
     """Where one event leads a run."""
     for arc in automaton.arcs:
         if arc.source == before.state and arc.stream == event.stream and arc.exists(event.time):
-            if condition(arc, before, event):
+            if condition(automaton, arc, before, event):
                 ignored = arc.ignores and before.lineage != ()
                 lineage = before.lineage if ignored else (*before.lineage, event.id)
                 after = Configuration(arc.target, updated(automaton, arc, before, event), lineage)
@@ -119,20 +119,22 @@ def closure(automaton: RegisterAutomaton, reached: Configuration, time: int) -> 
         known.add((one.state, one.registers))
         yield one
         for arc in automaton.arcs:
-            if arc.source == one.state and not arc.takes and arc.exists(time) and condition(arc, one, None):
+            if arc.source == one.state and not arc.takes and arc.exists(time) and condition(automaton, arc, one, None):
                 waiting.append(Configuration(arc.target, updated(automaton, arc, one, None), one.lineage))
 
 
-def condition(arc: RegisterArc, before: Configuration, event: LivingEvent | None) -> bool:
+def condition(
+    automaton: RegisterAutomaton, arc: RegisterArc, before: Configuration, event: LivingEvent | None
+) -> bool:
     """Whether the arc's condition holds."""
-    return holds(arc.condition, environment(before, event))
+    return holds(arc.condition, environment(automaton, before, event))
 
 
 def updated(automaton: RegisterAutomaton, arc: RegisterArc, before: Configuration, event: LivingEvent | None) -> Row:
     """The registers after an arc; all are computed from those before it."""
     if not arc.updates:
         return before.registers
-    read = environment(before, event)
+    read = environment(automaton, before, event)
     types = [attribute.type for attribute in automaton.registers.attributes]
     return tuple([stored(term, read, type_) for term, type_ in zip(arc.updates, types)])
 
@@ -143,11 +145,12 @@ def stored(term: Term, read: Environment, type_: str) -> Value:
     return float(found) if type_ == "float" and isinstance(found, int) else found
 
 
-def environment(before: Configuration, event: LivingEvent | None) -> Environment:
-    """What terms can read: the event, if one is taken, and the registers."""
+def environment(automaton: RegisterAutomaton, before: Configuration, event: LivingEvent | None) -> Environment:
+    """What terms can read: the event, if one is taken, with its time behind its attributes, and the registers."""
     if event is None:
         return Environment(Occurrence((), 0, 0, ()), last=before.registers)
-    return Environment(Occurrence(event.row, event.time, event.time, ()), last=before.registers)
+    row = (*event.row, event.time) if automaton.sources[event.stream].timed else event.row
+    return Environment(Occurrence(row, event.time, event.time, ()), last=before.registers)
 
 
 def distinct(configurations: Iterator[Configuration]) -> list[Configuration]:

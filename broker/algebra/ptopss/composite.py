@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from ...events.schema import Attribute, Schema, ValueType
 from ..normal_form import Form
+from ..partitioned_stream import PartitionedStream
 
 Order: TypeAlias = Literal["ordered", "unordered", "exclusive"]
 
@@ -32,11 +33,13 @@ class VariableJoin:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A primitive subscription: `guard` reads the event alone, in canonical form; `joins` are sorted, each once."""
+    """A primitive subscription: `guard` reads the event alone, in canonical form; `joins` are sorted, each once. Its
+    events are those of the subscription's `source`, by number."""
 
     name: str
     guard: Form
     joins: tuple[VariableJoin, ...]
+    source: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +93,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """A whole subscription. `partition` are the positions of BY, () if none: then the whole stream is one partition,
-    else an event with a null among these attributes belongs to none. `variables` are names without `$`, in the order of
-    their first use; `within` bounds, in microseconds, the time between the first and the last event of a match."""
+    """A whole subscription. `sources`: the streams whose merge is the sequence, each once, with the attributes of BY.
+    Without BY all events are one partition, else an event with a null among these attributes belongs to none.
+    `variables` are names without `$`, in the order of their first use; `within` bounds, in microseconds, the time
+    between the first and the last event of a match."""
 
-    stream: str
-    schema: Schema
-    partition: tuple[int, ...]
+    sources: tuple[PartitionedStream, ...]
     operands: tuple[Operand, ...]
     variables: tuple[str, ...]
     structure: Structure
@@ -120,7 +122,7 @@ class Composite:
 
     def _variable_type(self, variable: int) -> ValueType:
         types = [
-            self.schema.attributes[join.position].type
+            self.sources[operand.source].schema.attributes[join.position].type
             for operand in self.operands
             for join in operand.joins
             if join.variable == variable

@@ -10,18 +10,19 @@ as a result it is a float then. Variables come in the order of the definitions, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from ...events.errors import LimitExceeded
-from ...events.nearest import suggestion
+from ...events.event import TIME
 from ...events.schema import Schema, ValueType
 from ...language import syntax
 from ...language.diagnostics import query_error
 from ...language.ptopss import syntax as cs
 from ..normal_form import ALWAYS, NEVER, Form, normalise
-from ..resolution import condition, find, refuse, type_family
-from ..terms import Side, Term
+from ..partitioned_stream import PartitionedStream
+from ..resolution import condition, find, partitioned_streams, refuse, type_family
+from ..terms import Attribute, Side, Term
 from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, VariableJoin
 from .constant_conditions import condition_text, decided, reason_for
 
@@ -35,38 +36,47 @@ def lower(
     place of an unknown stream or attribute, of a type that does not fit, of a predicate or a condition that can never
     hold; LimitExceeded, also with its place, for a predicate that is too large in normal form.
     """
-    schema = schema_of(query.stream)
-    if schema is None:
-        refuse(text, query.at, f"unknown stream {query.stream!r}{suggestion(query.stream, known())}")
-    return _CompositeLowering(text, schema).composite(query)
+    written = [(stream.name, stream.at) for stream in query.streams]
+    return _CompositeLowering(text, partitioned_streams(written, query.partition, text, schema_of, known)).composite(
+        query
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _EventScope:
-    """A definition's predicate: the one event, its attributes by bare name, nothing of its duration."""
+    """A definition's predicate: the one event of a source, its attributes by bare name, its time as `time` unless the
+    stream has an attribute of that name, nothing of its duration. `timed`: the sources whose times are read."""
 
     text: str
     schema: Schema
+    source: int
+    timed: set[int]
 
     def name(self, name: syntax.Name) -> Term:
+        return self.attribute(name)
+
+    def attribute(self, name: syntax.Name) -> Attribute:
         if name.qualifier is not None:
             found = f"'${name.qualifier}.{name.attribute}'"
             refuse(self.text, name.at, f"expected an attribute by its bare name, found {found}; variables are $x")
+        if name.attribute == TIME and self.schema.position(TIME) < 0:
+            self.timed.add(self.source)
+            return Attribute(Side.EVENT, len(self.schema), "int", TIME)
         return find(self.schema, Side.EVENT, name, self.text)
 
     def duration(self, at: int) -> NoReturn:
-        refuse(self.text, at, "expected no DUR, since P-ToPSS reads the time of an event alone")
+        refuse(self.text, at, "expected no DUR, since P-ToPSS reads the time of an event alone, as 'time'")
 
 
 class _CompositeLowering:
-    def __init__(self, text: str, schema: Schema) -> None:
+    def __init__(self, text: str, sources: tuple[PartitionedStream, ...]) -> None:
         self.text = text
-        self.schema = schema
+        self.sources = sources
+        self.timed: set[int] = set()
         self.variables: dict[str, int] = {}
         self.types: list[tuple[ValueType, str]] = []  # of each variable: its type so far, and an attribute of that type
 
     def composite(self, query: cs.PtopssQuery) -> Composite:
-        partition = tuple(find(self.schema, Side.EVENT, name, self.text).position for name in query.partition)
         defined = {operand.name: operand for d in query.definitions for operand in self.operands(d)}
         names = [primitive.name for primitive in cs.primitives(query.pattern)]
         index = {name: number for number, name in enumerate(names)}
@@ -80,9 +90,7 @@ class _CompositeLowering:
                 refuse(self.text, written.at, f"expected a condition that can hold, found {found}")
             conditions.append(time)
         return Composite(
-            stream=query.stream,
-            schema=self.schema,
-            partition=partition,
+            sources=tuple(replace(source, timed=at in self.timed) for at, source in enumerate(self.sources)),
             operands=tuple(defined[name] for name in names),
             variables=tuple(self.variables),
             structure=structure,
@@ -92,14 +100,17 @@ class _CompositeLowering:
         )
 
     def operands(self, definition: cs.Definition) -> Iterator[Operand]:
-        joins = {self.join(join) for join in definition.joins}
+        names = [source.stream for source in self.sources]
+        source = 0 if definition.stream is None else names.index(definition.stream.name)
+        scope = _EventScope(self.text, self.sources[source].schema, source, self.timed)
+        joins = {self.join(join, scope) for join in definition.joins}
         ordered = tuple(sorted(joins, key=lambda join: (join.position, join.variable)))
-        guard = ALWAYS if definition.predicate is None else self.guard(definition.predicate)
+        guard = ALWAYS if definition.predicate is None else self.guard(definition.predicate, scope)
         for primitive in definition.names:
-            yield Operand(primitive.name, guard, ordered)
+            yield Operand(primitive.name, guard, ordered, source)
 
-    def guard(self, predicate: syntax.Expression) -> Form:
-        term = condition(predicate, _EventScope(self.text, self.schema))
+    def guard(self, predicate: syntax.Expression, scope: _EventScope) -> Form:
+        term = condition(predicate, scope)
         try:
             form = normalise(term)
         except LimitExceeded as error:
@@ -108,9 +119,8 @@ class _CompositeLowering:
             refuse(self.text, predicate.at, "expected a predicate that can hold, found one that is always false")
         return form
 
-    def join(self, join: cs.JoinExpression) -> VariableJoin:
-        attribute = _EventScope(self.text, self.schema).name(join.attribute)
-        position = self.schema.position(join.attribute.attribute)
+    def join(self, join: cs.JoinExpression, scope: _EventScope) -> VariableJoin:
+        attribute = scope.attribute(join.attribute)
         if join.variable not in self.variables:
             self.types.append((attribute.type, join.attribute.attribute))
         variable = self.variables.setdefault(join.variable, len(self.variables))
@@ -118,7 +128,7 @@ class _CompositeLowering:
         if type_family(type_) != type_family(attribute.type):
             wanted = f"expected a {type_family(type_)} for '${join.variable}', which {like!r} is"
             refuse(self.text, join.attribute.at, f"{wanted}, found {join.attribute.attribute!r}, a {attribute.type}")
-        return VariableJoin(position, variable)
+        return VariableJoin(attribute.position, variable)
 
 
 def _structure(pattern: cs.Pattern, index: dict[str, int]) -> Structure:

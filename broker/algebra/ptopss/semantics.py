@@ -17,8 +17,8 @@ from ..functions import compare
 from ..semantics import Environment, Occurrence, holds
 from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, order
 
-Event: TypeAlias = tuple[int, Row]
-"""Time and attributes; times do not fall from one event to the next."""
+Event: TypeAlias = tuple[str, int, Row]
+"""Stream, time and attributes, also of other streams; times do not fall from one event to the next."""
 Assignment: TypeAlias = tuple[int | None, ...]
 """The index of the event of each operand, None for those of branches that are not taken."""
 
@@ -39,11 +39,13 @@ def tuples(composite: Composite, events: Sequence[Event]) -> set[Assignment]:
 
 
 def partitions(composite: Composite, events: Sequence[Event]) -> list[list[int]]:
-    """The indices of the events of each partition; an event with a null key is in none."""
+    """The indices of the events of each partition; an event with a null key, or of another stream, is
+    in none."""
     keyed: dict[Row, list[int]] = {}
-    for index, (_, row) in enumerate(events):
-        key = tuple(row[position] for position in composite.partition)
-        if None not in key:
+    keys = {source.stream: source.key for source in composite.sources}
+    for index, (stream, _, row) in enumerate(events):
+        key = tuple(row[position] for position in keys.get(stream, ()))
+        if stream in keys and None not in key:
             keyed.setdefault(key, []).append(index)
     return list(keyed.values())
 
@@ -53,7 +55,7 @@ def arrangements(composite: Composite, structure: Structure, events: Sequence[Ev
     match structure:
         case Leaf(operand):
             fits = composite.operands[operand]
-            return [{operand: at} for at, event in enumerate(events) if satisfies(fits, event)]
+            return [{operand: at} for at, event in enumerate(events) if satisfies(composite, fits, event)]
         case Either(parts):
             return [placed for part in parts for placed in arrangements(composite, part, events)]
         case Both(parts):
@@ -70,9 +72,14 @@ def arrangements(composite: Composite, structure: Structure, events: Sequence[Ev
             return found
 
 
-def satisfies(operand: Operand, event: Event) -> bool:
-    """Whether the event alone can be the operand's: its guard holds, and no attribute that joins is null."""
-    time, row = event
+def satisfies(composite: Composite, operand: Operand, event: Event) -> bool:
+    """Whether the event alone can be the operand's: it is of its stream, its guard holds, and no attribute that joins
+    is null."""
+    (stream, time, row), source = event, composite.sources[operand.source]
+    if stream != source.stream:
+        return False
+    if source.timed:
+        row = (*row, time)
     environment = Environment(Occurrence(row, time, time, ()))
     guard = any(all(holds(atom, environment) for atom in clause) for clause in operand.guard)
     return guard and all(row[join.position] is not None for join in operand.joins)
@@ -91,7 +98,7 @@ def follows(before: Placed, separator: str, after: Placed) -> bool:
 
 def accepted(composite: Composite, placed: Placed, events: Sequence[Event]) -> bool:
     """Joins, conditions and WITHIN."""
-    times = {operand: events[at][0] for operand, at in placed.items()}
+    times = {operand: events[at][1] for operand, at in placed.items()}
     if composite.within is not None and max(times.values()) - min(times.values()) > composite.within:
         return False
     if not all(satisfied(composite, condition, times) for condition in composite.conditions):
@@ -99,7 +106,7 @@ def accepted(composite: Composite, placed: Placed, events: Sequence[Event]) -> b
     values: dict[int, Value] = {}
     for operand, at in placed.items():
         for join in composite.operands[operand].joins:
-            value = events[at][1][join.position]
+            value = events[at][2][join.position]
             if values.setdefault(join.variable, value) != value:
                 return False
     return True
@@ -121,6 +128,6 @@ def binding(composite: Composite, assignment: Assignment, events: Sequence[Event
     for operand, index in zip(composite.operands, assignment):
         if index is not None:
             for join in operand.joins:
-                values[join.variable] = events[index][1][join.position]
+                values[join.variable] = events[index][2][join.position]
     types = [attribute.type for attribute in composite.result_schema.attributes]
     return tuple(float(v) if type_ == "float" and isinstance(v, int) else v for type_, v in zip(types, values))

@@ -1,13 +1,15 @@
 """The template of an automaton over events in order of arrival: a line of single operands over one stream.
 
-Here: that. Not here: automata over epochs (epoch_template), what a template is (template).
+Here: that. Not here: lines in which an operand repeats (kleene_template), automata over epochs (epoch_template), what a
+template is (template).
 """
 
 from __future__ import annotations
 
 from ..automaton import Arc, Automaton, Elapsed, Kind, Report
 from .coordinates import exact
-from .keys import KeyPart, key_parts, places, within_key
+from .keys import key_parts, within_key
+from .kleene_template import repeating_grouping
 from .line import line_of
 from .template import (
     Grouping,
@@ -19,22 +21,29 @@ from .template import (
     alternatives,
     by_form,
     clause_of,
+    own_constants,
     shared_constants,
+    uniform_key,
 )
 from .whole_rows import NoRows, with_whole_rows
 
 
 def arrival_grouping(automaton: Automaton) -> Grouping:
     """Raises NoTemplate. O(size of the automaton squared)."""
-    if automaton.report is not Report.EACH:
+    if automaton.report not in (Report.EACH, Report.COMPLETIONS):
         raise NoTemplate("it does not report each match")
+    counted = automaton.report is Report.COMPLETIONS
     if len(automaton.sources) != 1:
         raise NoTemplate("it reads several streams")
     line = line_of(automaton)
-    if not line or any(link.take is not None for link in line):
-        raise NoTemplate("it is not a line of single events")
-    if not all(_within(automaton, condition) for link in line for condition in link.begin.elapsed):
+    if not line:
+        raise NoTemplate("it is not a line of operands")
+    if not all(_within(automaton, condition) for arc in automaton.arcs for condition in arc.elapsed):
         raise NoTemplate("it has conditions on times other than its window")
+    if any(link.take is not None for link in line):
+        if counted:
+            raise NoTemplate("an operand repeats, and it reports completions only")
+        return repeating_grouping(automaton)
     try:
         automaton = with_whole_rows(automaton)
     except NoRows as reason:
@@ -43,20 +52,26 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     inner = within_key(automaton, parts)
     begins = [link.begin for link in line_of(inner)]
     kills = [arc for arc in inner.arcs if arc.kind is Kind.KILL]
-    together = _uniform(inner, parts, [*begins, *kills])
+    together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
+    found_by = () if known else own_constants(asking)
+    texts = len(known) + len(found_by) > 0
     slots = tuple(range(len(begins)))
     values: list[float] = []
 
     def clauses(arc: Arc) -> tuple[TemplateClause, ...]:
-        found = sorted((clause_of(one, known) for one in alternatives(arc.guard, arc.rest)), key=by_form)
+        found = sorted((clause_of(one, known, texts=texts) for one in alternatives(arc.guard, arc.rest)), key=by_form)
         values.extend(value for _, own in found for value in own)
         return tuple(clause for clause, _ in found)
 
     steps = tuple(TemplateStep(inner.states[arc.source].stay, clauses(arc)) for arc in begins)
     places_of = {arc.source: number for number, arc in enumerate(begins)}
     forbidden = tuple(TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc)) for arc in kills)
+    if (found_by or counted) and not values:
+        raise NoTemplate("it has no numbers that could differ")
+    if counted and not texts:  # counting reads the events of a window, which others avoid
+        raise NoTemplate("it counts matches of all events, because no constant says which it is about")
     late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
     if automaton.within is not None and not late:
         window = exact(automaton.within)
@@ -78,6 +93,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         slots,
         automaton.output,
         automaton.schema.names,
+        found=found_by,
+        counted=counted,
     )
     return Grouping(template, tuple(known.values()), tuple(values))
 
@@ -85,11 +102,3 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
 def _within(automaton: Automaton, condition: Elapsed) -> bool:
     """Whether a time condition says no more than the window does."""
     return condition.since == 0 and condition.allowed == ((0, automaton.within),)
-
-
-def _uniform(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
-    """Where every event has the parts of the key."""
-    found = {tuple(places(automaton, parts, arc).values()) for arc in asking}
-    if len(found) != 1:
-        raise NoTemplate("its events have the key in different attributes")
-    return found.pop()

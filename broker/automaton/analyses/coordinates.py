@@ -11,15 +11,17 @@
 
 A constant that floats do not hold exactly has no coordinate: its subscription has no group.
 
-Here: the left side of that table. Not here: which guards a template has (template), values (broker.engine).
+Here: the left side of that table. Not here: which guards a template has (template), literals that are not known yet
+(traced), values (broker.engine).
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Final
 
-from ...algebra.terms import check_plain
+from .traced import coordinate_of
 
 EXACT: Final = 2**53  # floats hold every integer below
 ADDED_MAX: Final = 2.0**969  # a constant below leads no finite number beyond the greatest float
@@ -27,23 +29,12 @@ ADDED_MAX: Final = 2.0**969  # a constant below leads no finite number beyond th
 
 def turned(operator: str, constant: object) -> float | None:
     """The coordinate of `value operator constant`; None where floats do not hold the constant, or it is no number."""
-    value = exact(constant)
-    if value is None:
-        return None
-    if operator in ("<", "<="):
-        value = -value
-    return math.nextafter(value, math.inf) if operator in ("<", ">") else value
+    return coordinate_of(constant, partial(_turned, operator))
 
 
 def exact(constant: object) -> float | None:
-    """The constant as a float, if it is a number that floats hold, with its neighbours if it is an integer. Raises
-    LiteralUsed for a marked one."""
-    check_plain(constant)
-    if isinstance(constant, bool) or not isinstance(constant, int | float):
-        return None
-    if isinstance(constant, int) and abs(constant) >= EXACT:
-        return None
-    return float(constant) if math.isfinite(constant) else None
+    """The constant as a float, if it is a number that floats hold, with its neighbours if it is an integer."""
+    return coordinate_of(constant, _exact)
 
 
 def turned_factor(constant: object) -> tuple[float, float] | None:
@@ -54,7 +45,28 @@ def turned_factor(constant: object) -> tuple[float, float] | None:
 
 def turned_offset(operator: str, constant: object) -> float | None:
     """The coordinate of `value operator register + constant`."""
-    value = exact(constant)
+    return coordinate_of(constant, partial(_turned_offset, operator))
+
+
+def _exact(constant: object) -> float | None:
+    if isinstance(constant, bool) or not isinstance(constant, int | float):
+        return None
+    if isinstance(constant, int) and abs(constant) >= EXACT:
+        return None
+    return float(constant) if math.isfinite(constant) else None
+
+
+def _turned(operator: str, constant: object) -> float | None:
+    value = _exact(constant)
+    if value is None:
+        return None
+    if operator in ("<", "<="):
+        value = -value
+    return math.nextafter(value, math.inf) if operator in ("<", ">") else value
+
+
+def _turned_offset(operator: str, constant: object) -> float | None:
+    value = _exact(constant)
     if value is None or abs(value) >= ADDED_MAX:
         return None
     return value if operator in (">", ">=") else -value

@@ -11,13 +11,13 @@ Here: which automata are of that kind, and their measures. Not here: columns (br
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from ...algebra.guard import Accumulation
 from ...algebra.normal_form import ALWAYS, Form
-from ...algebra.terms import TRUE, Arithmetic, Attribute, Comparison, Constant, Register, Term, walk
-from ..automaton import Accumulated, Automaton, EventRow, Kind, Report, Stay
+from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Term, walk
+from ..automaton import Accumulated, Automaton, EventRow, Kind, Stay
 from .line import LineOperand, line_of
 
 Measured: TypeAlias = Accumulation | Literal["first", "last"]
@@ -38,6 +38,11 @@ class Measure:
     position: int
     factor: float | int | None
     integer: bool
+
+    @property
+    def ends(self) -> bool:
+        """Whether it is tested without an event, where the operand ends."""
+        return isinstance(self.level, Constant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +83,6 @@ def _implies(given: Form, wanted: Form) -> bool:
     return all(any(set(clause) <= set(known) for clause in wanted) for known in given)
 
 
-def variant(automaton: Automaton, measures: Measures) -> tuple[object, float] | None:
-    """The automaton without one factor, as a value that others which differ only in the factor share, and the factor.
-
-    It is the factor of the measure tested when the next operand begins. None if there is none.
-    """
-    line = line_of(automaton)
-    if len(line) != 2 or len(measures.begin) != 1 or automaton.report != Report.EACH:
-        return None
-    measure = measures.begin[0]
-    factor: object = measure.factor
-    match measure.value:
-        case Arithmetic("*", Constant(float() as factor), Register(_, _, "int" | "float") as register, _):
-            plain = replace(measure, value=register)
-        case _:
-            plain = replace(measure, value=TRUE)
-    if not isinstance(factor, float):
-        return None
-    left = [replace(arc, rest=ALWAYS) if arc is line[1].begin else arc for arc in automaton.arcs]
-    return (replace(automaton, arcs=tuple(left)), replace(plain, factor=None)), factor
-
-
 def measures_of(automaton: Automaton) -> Measures | None:
     """The measures of an automaton within a key; None if it is of another kind. O(size of the automaton)."""
     line = line_of(automaton)
@@ -120,14 +104,15 @@ def _measures(automaton: Automaton, link: LineOperand, form: Form) -> tuple[Meas
         return None
     found: list[Measure] = []
     for atom in form[0]:
-        measure = _measure(automaton, link, atom)
+        measure = measure_of(automaton, link, atom)
         if measure is None:
             return None
         found.append(measure)
     return tuple(found)
 
 
-def _measure(automaton: Automaton, link: LineOperand, atom: Comparison) -> Measure | None:
+def measure_of(automaton: Automaton, link: LineOperand, atom: Comparison) -> Measure | None:
+    """The comparison of an event, or a constant, with what an operand's events have left; None if it is another one."""
     level, operator, other = atom.left, atom.operator, atom.right
     if _reads(level) and not _reads(other):
         level, operator, other = other, MIRRORED.get(operator, operator), level

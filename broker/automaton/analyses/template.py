@@ -17,8 +17,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Register, Side, Term, walk
-from ..automaton import SlotSource, Stay, TimeModel
+from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
+from .keys import KeyPart, places
+from .measures import Measure
 
 CLAUSES_MAX: Final = 8  # alternatives of a step
 TURNING: Final = ("<", "<=", ">", ">=")
@@ -64,11 +66,13 @@ class TemplateClause:
 @dataclass(frozen=True, slots=True)
 class TemplateStep:
     """`stay`: how a run waits for it; of the first step nothing is asked of it. `again`: where a run takes any number
-    of events, what each of them is asked; an event that it takes and that satisfies `clauses` ends a match."""
+    of events, what each of them is asked; an event that it takes and that satisfies `clauses` ends a match. `sees`:
+    over epochs, what an event must satisfy beyond the key, or a run that waits lets it pass."""
 
     stay: Stay
     clauses: tuple[TemplateClause, ...]
     again: tuple[TemplateClause, ...] | None = None
+    sees: Clause = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +84,32 @@ class TemplateKill:
 
 
 @dataclass(frozen=True, slots=True)
+class CommonLine:
+    """A line of operands whose runs all members have in common: constants that differ decide only whose matches they
+    are, which is known where a run begins and where it ends.
+
+    `automaton`: the line without these constants. Behind its first `outputs` results are the `compared` values: for
+    each constant that is asked of a whole match the index of the value, and that of a factor's or an offset's register,
+    -1 for none. `asked`: the operand that a run has reached when it has met the constant. `measures`: the measure of a
+    run that it bounds, None where it only asks the last event; None for all where runs are not rows of numbers.
+    """
+
+    automaton: Automaton
+    outputs: int
+    compared: tuple[tuple[int, int], ...]
+    asked: tuple[int, ...]
+    measures: tuple[Measure | None, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class GroupTemplate:
-    """`constants`: the attributes that have the key's values, by position; `parts`: those by which runs are kept apart
-    beyond them; `partition`: those that part the stream. `late`: time completes a match. `window`: how far the last
-    event may be from the first one is an unknown constant, too; where time completes it, all have the same, `within`.
-    `slots`: of each the step whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the
-    output to read."""
+    """`constants`: the attributes that have the key's values, by position; `found`: without these, the constants of the
+    steps by which events are found; `parts`: the attributes by which runs are kept apart beyond the key; `partition`:
+    those that part the stream. `late`: time completes a match. `window`: how far the last event may be from the first
+    one is an unknown constant, too; where time completes it, all have the same, `within`. `slots`: of each the step
+    whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the output to read. `common`: the
+    runs, where an operand repeats; the two steps are then what a first event and a whole match are asked. `counted`:
+    all matches that an event completes are one result."""
 
     time: TimeModel
     stream: str
@@ -101,6 +125,9 @@ class GroupTemplate:
     output: tuple[Term, ...]
     names: tuple[str, ...]
     updates: tuple[tuple[SlotSource, ...], ...] = ()
+    common: CommonLine | None = None
+    found: Form = ()
+    counted: bool = False
 
     def clauses(self) -> Iterable[TemplateClause]:
         """All of them, in the order of their constants."""
@@ -141,6 +168,27 @@ def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
     return {attribute: known[attribute] for attribute in sorted(known, key=_position)}
 
 
+def own_constants(forms: list[Form]) -> Form:
+    """The texts that the events of each condition must equal, as alternatives; none if some event has no such text, or
+    there are too many."""
+    found: dict[Clause, None] = {}
+    for form in forms:
+        for clause in form:
+            texts = tuple(atom for atom in clause if (own := equality(atom)) is not None and own[1].type == "string")
+            if not texts:
+                return ()
+            found[texts] = None
+    return tuple(found) if len(found) <= CLAUSES_MAX else ()
+
+
+def uniform_key(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
+    """Where every event has the parts of the key."""
+    found = {tuple(places(automaton, parts, arc).values()) for arc in asking}
+    if len(found) != 1:
+        raise NoTemplate("its events have the key in different attributes")
+    return found.pop()
+
+
 def _position(attribute: Attribute) -> int:
     return attribute.position
 
@@ -168,9 +216,12 @@ def by_form(valued: Valued) -> tuple[str, tuple[float, ...]]:
     return repr(valued[0]), valued[1]
 
 
-def clause_of(clause: Clause, known: dict[Attribute, Constant], computes: bool = False) -> Valued:
+def clause_of(
+    clause: Clause, known: dict[Attribute, Constant], computes: bool = False, texts: bool = False
+) -> Valued:
     """A conjunction without what the key says; of comparisons of one kind only the closest counts, but for factors:
-    which is closer there depends on the register. `computes`: any value may be compared with an unknown constant."""
+    which is closer there depends on the register. `computes`: any value may be compared with an unknown constant.
+    `texts`: the template keeps texts that events are compared with, because it need not look at all events."""
     closest: dict[Asked, float] = {}
     factors: list[tuple[Asked, float]] = []
     rest: list[Comparison] = []
@@ -178,6 +229,8 @@ def clause_of(clause: Clause, known: dict[Attribute, Constant], computes: bool =
         equal = equality(atom)
         if equal is not None and known.get(equal[0]) == equal[1]:
             continue
+        if not texts and _compares_text(atom):
+            raise NoTemplate("it compares a text with a constant that is not its key")
         found = _asked(atom) or (_computed(atom) if computes else [])
         if not found:
             rest.append(atom)
@@ -186,8 +239,12 @@ def clause_of(clause: Clause, known: dict[Attribute, Constant], computes: bool =
                 factors.append((asked, value))
             else:
                 closest[asked] = max(value, closest.get(asked, value))
-    order = sorted([*closest.items(), *factors], key=repr)
+    order = sorted([*closest.items(), *factors], key=_by_asked)
     return TemplateClause(tuple(asked for asked, _ in order), tuple(rest)), tuple(value for _, value in order)
+
+
+def _by_asked(entry: tuple[Asked, float]) -> tuple[str, float]:
+    return repr(entry[0]), entry[1]
 
 
 def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
@@ -207,9 +264,9 @@ def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
             return [(Asked(Compared.ATTRIBUTE, position, sign), _number(turned(operator, value)))]
         case Comparison(
             _,
-            Attribute(Side.EVENT, position, "float"),
-            Arithmetic("*", Constant(int() | float() as value), Register(type="float") as register),
-        ) if operator in TURNING:
+            Attribute(Side.EVENT, position, "int" | "float"),
+            Arithmetic("*", Constant(int() | float() as value), Register(type="int" | "float") as register),
+        ) if operator in TURNING and (isinstance(value, float) or register.type == "float"):
             return [(Asked(Compared.FACTOR, position, sign, strict, register), _number(exact(value)))]
         case Comparison(
             _,
@@ -220,10 +277,16 @@ def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
             return [(asked, _number(turned_offset(operator, value)))]
         case Comparison(_, Duration(True), Constant(int() | float() as value)) if operator in TURNING:
             return [(Asked(Compared.DURATION, -1, sign), _number(turned(operator, value)))]
-        case Comparison(_, Attribute(Side.EVENT, _), Constant(str())):
-            raise NoTemplate("it compares a text with a constant that is not its key")
         case _:
             return []
+
+
+def _compares_text(atom: Comparison) -> bool:
+    match atom:
+        case Comparison(_, Attribute(Side.EVENT, _), Constant(str())):
+            return True
+        case _:
+            return False
 
 
 def _computed(atom: Comparison) -> list[tuple[Asked, float]]:

@@ -13,6 +13,7 @@ from typing import Final
 from ...algebra.afa.register_automaton import RegisterArc, RegisterAutomaton
 from ...algebra.normal_form import normalise
 from ...algebra.terms import Attribute, Register, Side, Term, replace
+from ...algebra.timed_stream import source_in_use
 from ..automaton import Arc, Automaton, Carry, Computed, Kind, SlotSource, State, Stay, TimeModel
 
 NO_EVENT: Final = ""
@@ -34,7 +35,7 @@ def automaton_of_registers(registers: RegisterAutomaton) -> Automaton:
         states,
         tuple(arcs),
         registers.registers,
-        registers.sources,
+        tuple(map(source_in_use, registers.sources)),
         within=registers.within,
         time=TimeModel.LIFETIMES,
         operands=tuple(registers.states[state] for state in finals),
@@ -44,7 +45,7 @@ def automaton_of_registers(registers: RegisterAutomaton) -> Automaton:
 
 def _arc(registers: RegisterAutomaton, arc: RegisterArc, target: int, operand: int) -> Arc:
     kind = Kind.EPSILON if not arc.takes else Kind.LOOP if arc.source == arc.target else Kind.FORWARD
-    stream = registers.sources[arc.stream].stream if arc.takes else NO_EVENT
+    stream = source_in_use(registers.sources[arc.stream]).stream if arc.takes else NO_EVENT
     guard = normalise(replace(arc.condition, _slot))
     update = _update(registers, arc)
     return Arc(

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias, final
 
 from ...algebra.functions import MIRRORED
 from ...algebra.normal_form import ALWAYS, describe_form
+from ...algebra.timed_stream import untimed
 from ...events.instant import format_duration
 from .boolean_machine import BooleanMachine
 from .state_machine import Address, Case, StateMachine, Symbol, TimeCondition, build_state_machine
@@ -71,7 +72,7 @@ class Machines:
     operands need different events, whichever machines they belong to.
     """
 
-    stream: str
+    streams: tuple[str, ...]
     partition: tuple[str, ...]
     within: int | None
     machines: tuple[PlacedMachine, ...]
@@ -194,8 +195,8 @@ class _Placement:
         self.build((), built)
         placed = tuple(Placed(self.numbers[owner], condition) for owner, condition in self.owned)
         return Machines(
-            tree.source.stream,
-            tuple(tree.source.schema.names[position] for position in tree.source.key),
+            tuple(untimed(source.stream) for source in tree.sources),
+            tuple(tree.sources[0].schema.names[position] for position in tree.sources[0].key),
             tree.within,
             tuple(self.machine(path, *built[path]) for path in self.numbers),
             placed,
@@ -239,9 +240,12 @@ class _Placement:
 
     def meaning(self, operand: int) -> str:
         """An operand's predicate, for people."""
-        primitive, names = self.tree.primitives[operand], self.tree.source.schema.names
+        primitive = self.tree.primitives[operand]
+        source = self.tree.sources[primitive.source]
+        names = source.schema.names
         parts = [f"{names[at]} = ${self.tree.results.names[variable]}" for at, variable in primitive.variables]
         if primitive.guard != ALWAYS:
             shown = describe_form(primitive.guard)
             parts.append(f"({shown})" if parts and len(primitive.guard) > 1 else shown)
-        return " AND ".join(parts) or "TRUE"
+        on = f" on {untimed(source.stream)}" if len(self.tree.sources) > 1 else ""
+        return (" AND ".join(parts) or "TRUE") + on

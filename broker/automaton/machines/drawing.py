@@ -60,7 +60,7 @@ def machines_diagram(title: str, machines: Machines) -> Graph:
     edges: list[Edge] = []
     boolean_master = isinstance(machines.master.body, BooleanMachine)
     if boolean_master:
-        nodes.append(Node("start", machines.stream, "start"))
+        nodes.append(Node("start", ", ".join(machines.streams), "start"))
     for index, machine in enumerate(machines.machines):
         activation = machines.activation(index)
         above = "start" if activation is None else _state(*activation)
@@ -166,7 +166,7 @@ def _activating(activation: Activation, initial: dict[Activation, str], nodes: l
 def _events(start: Start) -> str:
     by = f" by {', '.join(start.partition)}" if start.partition else ""
     within = "" if start.within is None else f" within {format_duration(start.within)}"
-    return start.stream + by + within
+    return ", ".join(start.streams) + by + within
 
 
 def _shown(symbol: Symbol) -> str:

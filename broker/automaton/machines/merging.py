@@ -5,7 +5,7 @@ Here: the merged graph with counts. Not here: adding and removing subscriptions 
 Two states are equivalent if equally many links enter them and can be paired, each with one of the same kind, symbol and
 time conditions from an equivalent state; a state's own loops are assumed equivalent. A state is entered by one primary
 link, and perhaps by its own secondary and star links, so (parent, symbol with conditions, loops or none) identifies it.
-Initial states are equivalent if they have the same start: a master's if stream, BY and WITHIN are equal, a child's if
+Initial states are equivalent if they have the same start: a master's if streams, BY and WITHIN are equal, a child's if
 its in-trigger comes from an equivalent state. A derived symbol is identified by its whole machine.
 """
 
@@ -23,9 +23,9 @@ from .state_machine import LinkKind, StateMachine, Symbol
 @final
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The start of a master machine: the events of a stream or of its partitions, within a time."""
+    """The start of a master machine: the merged events of streams or of their partitions, within a time."""
 
-    stream: str
+    streams: tuple[str, ...]
     partition: tuple[str, ...]
     within: int | None
 
@@ -125,7 +125,7 @@ def merge(subscriptions: Iterable[tuple[str, Machines]]) -> Merged:
     """Merge the machines of named subscriptions. O(states * size of a symbol)."""
     merging = _Merging()
     for name, machines in subscriptions:
-        start = Start(machines.stream, machines.partition, machines.within)
+        start = Start(machines.streams, machines.partition, machines.within)
         match merging.place(machines, machines.children(), 0, start):
             case StateFeed(state):
                 merging.states[state].ends.append(name)

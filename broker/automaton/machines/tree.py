@@ -51,11 +51,12 @@ Node: TypeAlias = int | Series | GateNode
 @dataclass(frozen=True, slots=True)
 class Primitive:
     """A primitive subscription, which triggers a symbol: the operand without its name. `variables`: (attribute,
-    variable).
+    variable). `source`: which of the pattern's sources its events are of.
     """
 
     guard: Form
     variables: tuple[tuple[int, int], ...]
+    source: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class MachineTree:
     """A whole pattern. `names` and `primitives` by operand; `results` has an attribute for each variable; `remarks`
     report redundant conditions; `grouped`: a sequence was written in parentheses within a sequence."""
 
-    source: PartitionedStream
+    sources: tuple[PartitionedStream, ...]
     names: tuple[str, ...]
     primitives: tuple[Primitive, ...]
     results: Schema
@@ -167,7 +168,7 @@ def part_of(tree: MachineTree, node: Node) -> MachineTree:
     joined = sorted({variable for operand in own for _, variable in tree.primitives[operand].variables})
     new = {variable: number for number, variable in enumerate(joined)}
     primitives = [
-        Primitive(p.guard, tuple([(position, new[variable]) for position, variable in p.variables]))
+        Primitive(p.guard, tuple([(position, new[variable]) for position, variable in p.variables]), p.source)
         for p in [tree.primitives[operand] for operand in own]
     ]
     conditions = [
@@ -176,7 +177,7 @@ def part_of(tree: MachineTree, node: Node) -> MachineTree:
         if condition.minuend in place and condition.subtrahend in place
     ]
     return MachineTree(
-        tree.source,
+        tree.sources,
         tuple([tree.names[operand] for operand in own]),
         tuple(primitives),
         Schema(tuple([tree.results.attributes[variable] for variable in joined])),

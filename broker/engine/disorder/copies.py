@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import final
 
 from ...events.errors import DefinitionError
-from ..catalog import Catalog
-from ..program import Program
-from ..subscriber import Subscriber
-from ..target import ALWAYS_SINCE, Feed
+from ..program.program import Program
+from ..program.target import ALWAYS_SINCE, Feed
+from ..subscribing.catalog import Catalog
+from ..subscribing.subscriber import Subscriber
 from .readers import RevisingReader, RevisingReaders
 
 

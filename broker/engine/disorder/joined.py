@@ -9,12 +9,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, final, overload
 
+from ...events.schema import Row, Value
 from ..executors.matches import contributed
 from ..executors.revising import Revision
 from ..match import Match
 from ..notices import Finality
 from ..results import Failed, Results
-from ..subscriber import Subscriber, digest
+from ..subscribing.subscriber import Subscriber, digest
 
 FINAL: Final = "final\0"
 
@@ -32,10 +33,15 @@ class RevisedResults(Sequence[Match]):
         self.entries.append((subscriber, revision))
         self.inserted += revision[0]
 
-    def tell(self, subscriber: Subscriber, time: int) -> None:
-        """Results of a subscription before this time are final."""
-        identity = digest(f"{subscriber.identity()}{FINAL}", time, 0)
-        notice = Finality(identity, time)
+    def tell(self, subscriber: Subscriber, time: int, key: Row | None = None) -> None:
+        """Results of a subscription before this time are final; with a key, those of that key alone."""
+        named: dict[str, Value] | None = None
+        if key is not None:
+            assert subscriber.changing is not None
+            source = subscriber.changing.automaton.sources[0]
+            named = {source.schema.names[at]: value for at, value in zip(source.key, key)}
+        identity = digest(f"{subscriber.identity()}{FINAL}{'' if key is None else repr(key)}", time, 0)
+        notice = Finality(identity, time, named)
         self.report(subscriber, Match(subscriber.name, identity, time, time, None, {}, notice=notice))
 
     def report(self, subscriber: Subscriber, made: Match) -> None:

@@ -16,16 +16,19 @@ from typing import Any, Final, final
 
 from sortedcontainers import SortedList
 
+from ...algebra.timed_stream import timed_row, untimed
 from ...automaton.automaton import Automaton
 from ...events.instant import FOREVER
-from ..account import FAILED, NOT_SUSPENDED, reason_of
+from ...events.schema import Row
 from ..executors.matches import Item, contributed
 from ..executors.revising import Reviser, Revision
+from ..executors.trace import MASK, mixed
 from ..match import Match
+from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..results import SUSPENSIONS, Failed
-from ..subscriber import Subscriber, digest
-from ..trace import MASK, mixed
+from ..subscribing.subscriber import Subscriber, digest
 from .buffer import HeldEvent
+from .finality import SettledTimes
 from .joined import RevisedResults
 
 CLEAN_MIN: Final = 64  # safe times, each later than the one before, between two drops of what is final
@@ -39,7 +42,12 @@ def salt_of(subscriber: Subscriber) -> int:
 @final
 class RevisingReader:
     """A subscription and its machine. `rank`: behind those of all publishers that it reads from; `ends`: those of the
-    results that were told and are not final."""
+    results that were told and are not final; `timed`: the streams of which it reads the times.
+
+    `closed`, `final`: times that promises of streams or of some of their events have given it, beyond the safe time
+    (finality): no event that concerns it comes before the first, no result that ends before the second changes. `keys`:
+    the first time for some of its keys alone.
+    """
 
     def __init__(self, subscriber: Subscriber, reviser: Reviser, number: int) -> None:
         form = subscriber.form
@@ -47,12 +55,28 @@ class RevisingReader:
         self.reviser = reviser
         self.number = number
         self.streams: tuple[str, ...] = tuple([stream for stream, _ in form.sources])
+        self.timed = frozenset([untimed(stream) for stream in form.timed_streams()])
         self.publish = form.publish
         self.salt = 0 if form.publish is None else salt_of(subscriber)
         self.rank = 0
         self.ends: Any = SortedList()
+        self.closed: int = -FOREVER
+        self.final: int = -FOREVER
+        self.keys: dict[Row, int] = {}
         self.suspended: int = NOT_SUSPENDED
         self.since = 0
+
+    def has_closed(self, stream: int, time: int, row: Row) -> bool:
+        """Whether an event comes too late to concern its key."""
+        if len(self.keys) == 0:
+            return False
+        assert self.subscriber.changing is not None
+        positions = self.subscriber.changing.automaton.sources[stream].key
+        return time < self.keys.get(tuple([row[position] for position in positions]), -FOREVER)
+
+    def settled_until(self) -> int:
+        """The time before which no result is changed any more, whatever its key."""
+        return max(self.final, max(self.keys.values(), default=-FOREVER))
 
 
 @final
@@ -116,24 +140,25 @@ class RevisingReaders:
 
     def withdraw(self, event: HeldEvent, found: RevisedResults) -> None:
         """An event is withdrawn. Costs as `take`."""
-        self._take_back(event.stream, event.number)
+        self._take_back(event.stream, event.time, event.number, event.row)
         self._settle(found)
 
     def _give(self, stream: str, time: int, number: int, item: Item, row: Any) -> None:
         for reader, at in self.readers.get(stream, ()):
-            if reader.suspended == NOT_SUSPENDED:
+            if reader.suspended == NOT_SUSPENDED and not (time < reader.closed or reader.has_closed(at, time, row)):
                 heappush(self._touched, (reader.rank, reader.number, reader))
                 try:
-                    reader.reviser.take(at, time, number, item, row)
+                    seen = timed_row(row, time, time) if stream in reader.timed else row
+                    reader.reviser.take(at, time, number, item, seen)
                 except Exception as error:  # any error concerns this subscription only
                     self._suspend(reader, error, time)
 
-    def _take_back(self, stream: str, number: int) -> None:
-        for reader, _ in self.readers.get(stream, ()):
+    def _take_back(self, stream: str, time: int, number: int, row: Any) -> None:
+        for reader, at in self.readers.get(stream, ()):
             if reader.suspended == NOT_SUSPENDED:
                 heappush(self._touched, (reader.rank, reader.number, reader))
                 try:
-                    reader.reviser.retract(number)
+                    reader.reviser.retract(at, time, number, row)
                 except Exception as error:
                     self._suspend(reader, error, 0)
 
@@ -186,36 +211,65 @@ class RevisingReaders:
         assert matched.trace is not None
         number = int(mixed(matched.trace, reader.salt, 0))
         if not inserted:
-            self._take_back(reader.publish, number)
+            self._take_back(reader.publish, matched.end, number, matched.values)
             return
         lineage = (number, tuple(contributed(matched)))
         self._give(reader.publish, matched.end, number, lineage, matched.values)
 
     # --- time ---------------------------------------------------------------------------------------------------
 
-    def pass_time(self, safe: int, promised: bool, found: RevisedResults) -> None:
-        """No event before `safe` comes or is withdrawn. If nobody has `promised` so in words, only subscriptions with
-        results that become final are told so. O(subscriptions with results that are not final), for a promise in words
-        O(subscriptions here); and now and then O(their keys)."""
-        if promised:
-            self._close(list(self.by_name.values()), True, safe, found)
-        elif self._first_end < safe:
-            self._close([self._open[number] for number in sorted(self._open)], False, safe, found)
+    def pass_time(self, safe: int, found: RevisedResults) -> None:
+        """No event before `safe` comes or is withdrawn, which nobody has promised in words: only subscriptions with
+        results that become final are told so. O(subscriptions with results that are not final); now and then O(their
+        keys)."""
+        if self._first_end < safe:
+            self._close([self._open[number] for number in sorted(self._open)], safe, found)
         self._until_clean -= 1
-        if promised or self._until_clean < 0:
-            running = self._running()
-            for reader in running:
-                reader.reviser.punctuate(safe)
-            self._until_clean = CLEAN_MIN + sum([reader.reviser.keys() for reader in running])
+        if self._until_clean < 0:
+            self._clean(safe)
 
-    def _close(self, by_name: list[RevisingReader], promised: bool, safe: int, found: RevisedResults) -> None:
+    def _clean(self, safe: int) -> None:
+        running = self._running()
+        for reader in running:
+            reader.reviser.punctuate(max(safe, reader.closed))
+        self._until_clean = CLEAN_MIN + sum([reader.reviser.keys() for reader in running])
+
+    def settle(
+        self, reader: RevisingReader, bounds: SettledTimes, keys: dict[Row, int], before: int, found: RevisedResults
+    ) -> None:
+        """What was promised in words makes results of a subscription final: tell it so, if it is news. `keys`: the
+        times of single keys that are later; `before`: the safe time until now. O(ends that become final)."""
+        told = max(reader.final, before)
+        reader.closed, reader.final = max(reader.closed, bounds.closed), max(reader.final, bounds.final)
+        del reader.ends[: reader.ends.bisect_left(reader.final)]
+        running = reader.suspended == NOT_SUSPENDED
+        if running and reader.final > told:
+            found.tell(reader.subscriber, reader.final)
+        for key, time in keys.items():
+            if running and time > max(reader.final, reader.keys.get(key, -FOREVER)):
+                reader.keys[key] = time
+                reader.reviser.punctuate_key(key, time)
+                found.tell(reader.subscriber, time, key)
+        reader.keys = {key: time for key, time in reader.keys.items() if time > reader.closed}
+
+    def settled(self, safe: int) -> None:
+        """All have been settled: forget what nothing needs any more. O(subscriptions, and keys with such state)."""
+        self._first_end = FOREVER
+        for reader in self.by_name.values():
+            if len(reader.ends) > 0:
+                self._first_end = min(self._first_end, reader.ends[0])
+            else:
+                self._open.pop(reader.number, None)
+        self._clean(safe)
+
+    def _close(self, readers: list[RevisingReader], safe: int, found: RevisedResults) -> None:
         """Forget the ends before the safe time, and tell the subscriptions that these are final."""
         self._first_end = FOREVER
-        for reader in by_name:
+        for reader in readers:
             ends = reader.ends
             before = ends.bisect_left(safe)
             del ends[:before]
-            if (promised or before > 0) and reader.suspended == NOT_SUSPENDED:
+            if before > 0 and reader.suspended == NOT_SUSPENDED:
                 found.tell(reader.subscriber, safe)
             if len(ends) > 0:
                 self._first_end = min(self._first_end, ends[0])
@@ -275,6 +329,7 @@ class RevisingReaders:
                 reader.suspended,
                 reader.since,
                 list(reader.ends),
+                [reader.closed, reader.final, [[list(key), time] for key, time in reader.keys.items()]],
                 None if reader.suspended != NOT_SUSPENDED else reader.reviser.dump(),
             ]
             for name, reader in self.by_name.items()
@@ -283,8 +338,11 @@ class RevisingReaders:
 
     def load(self, data: Any) -> None:
         self._until_clean, by_name = data
-        for name, suspended, since, ends, kept in by_name:
+        for name, suspended, since, ends, *settled, kept in by_name:
             reader = self.by_name[name]
+            for each in settled:  # earlier versions kept none
+                reader.closed, reader.final, keys = each
+                reader.keys = {tuple(key): time for key, time in keys}
             reader.suspended, reader.since, reader.ends = suspended, since, SortedList(ends)
             if len(ends) > 0:
                 self._open[reader.number] = reader

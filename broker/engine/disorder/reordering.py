@@ -6,24 +6,25 @@ those that are (buffer), who revises (readers), the effect of an event in order 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 from ...automaton.automaton import Automaton
-from ...events.errors import DuplicateEvent, EventError, LimitExceeded, UnknownEvent
+from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, UnknownEvent
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
-from ..catalog import Catalog
 from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.punctuation import newest, punctuate, release
 from ..notices import Notice
-from ..punctuation import newest, punctuate, release
+from ..program.target import Target
 from ..results import Results
-from ..target import Target
+from ..subscribing.catalog import Catalog
 from .buffer import HeldEvent, ReorderBuffer
 from .copies import OrderedCopies
 from .joined import JoinedResults, RevisedResults
 from .readers import RevisingReaders
+from .settlement import Settlement
 from .watermarks import NOTHING_PROMISED, Watermarks
 
 
@@ -40,6 +41,7 @@ class Reordering:
         self.ahead = ReorderBuffer()
         self.readers = RevisingReaders()
         self.copies = OrderedCopies(catalog, runtime.program, self.readers)
+        self.settlement = Settlement(self.marks, self.readers, self.buffer, catalog.options.promised_regions_max)
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -48,27 +50,44 @@ class Reordering:
         floor = self.marks.floor(stream)
         return None if floor == NOTHING_PROMISED else floor
 
-    def check(self, stream: StreamDefinition, ids: Sequence[int]) -> None:
-        """Raise LimitExceeded if the events have no room, DuplicateEvent if the id of one is taken."""
+    def check(self, stream: StreamDefinition, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]) -> None:
+        """Raise LimitExceeded if the events have no room, DuplicateEvent if the id of one is taken, LateEvent if one is
+        behind a punctuation of such events."""
         most = self.options.buffered_events_max
         if len(self.buffer) + len(ids) > most:
             raise LimitExceeded(
                 f"stream {stream.name!r}: at most {most} events may wait until they are final (buffered_events_max);"
                 f" a punctuation, or lateness, lets them go"
             )
-        if not self._known(stream):
-            return
         known = self.buffer.known
-        if len(set(ids)) == len(ids) and known.keys().isdisjoint(ids):
+        different = not self._known(stream) or (len(set(ids)) == len(ids) and known.keys().isdisjoint(ids))
+        if different and stream.name not in self.settlement.promised:
             return
+        for index, fault, message in self.faults(stream, times, rows, ids):
+            raise fault(f"stream {stream.name!r}, row {index}: {message}")
+
+    def faults(
+        self, stream: StreamDefinition, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]
+    ) -> Iterator[tuple[int, type[EventError], str]]:
+        """The events of a batch that are refused, by index, each with its error. The others fit together. O(batch)."""
+        settlement, lateness = self.settlement, stream.lateness
+        known = self.buffer.known if self._known(stream) else {}
         seen: set[int] = set()
-        for index, number in enumerate(ids):
-            if number in known or number in seen:
-                raise DuplicateEvent(
-                    f"stream {stream.name!r}, row {index}: expected an id that no other event has which may still be"
-                    f" withdrawn, found {number} again"
-                )
-            seen.add(number)
+        floor = self.marks.floor(stream.name)
+        for index, (time, row, number) in enumerate(zip(times, rows, ids)):
+            promised = settlement.floor(stream.name, row)
+            if time < max(floor, promised):
+                which = " of such an event" if promised > floor else ""
+                late = f"expected a time of {max(floor, promised)} or later{which}, before which all is final"
+                yield index, LateEvent, f"{late}, found {time}"
+            elif number in known or number in seen:
+                expected = "expected an id that no other event has which may still be withdrawn"
+                yield index, DuplicateEvent, f"{expected}, found {number} again"
+            else:
+                if self._known(stream):
+                    seen.add(number)
+                if lateness is not None:
+                    floor = max(floor, time - lateness)
 
     def _known(self, stream: StreamDefinition) -> bool:
         """Whether events of the stream are known by their ids until they are final: to be withdrawn, or by those who
@@ -90,12 +109,13 @@ class Reordering:
             for at, (time, number, start, row) in enumerate(zip(times, ids, starts, rows))
         ]
         self.buffer.add(events, self._known(stream))
+        self.settlement.forget(name)
         found = RevisedResults()
         marks, part, lag = self.marks, self.marks.part(name), self.marks.lag(name)
         read = name in self.readers.readers
         for event in events:
             if marks.note(part, event.time, lag):
-                self._pass_time(False, found)
+                self._pass_time(found)
             if read:
                 self._show(event, stream.speculation, found)
         return JoinedResults([found, *self._process(self.buffer.release(marks.safe))])
@@ -107,11 +127,18 @@ class Reordering:
         else:
             self.readers.take(event, found)
 
-    def _pass_time(self, promised: bool, found: RevisedResults) -> None:
+    def _pass_time(self, found: RevisedResults) -> None:
         if len(self.ahead) > 0:
             self._catch_up(found)
         if len(self.readers.by_name) > 0:
-            self.readers.pass_time(self.marks.safe, promised, found)
+            self.readers.pass_time(self.marks.safe, found)
+
+    def _settle(self, before: int, found: RevisedResults) -> None:
+        """The same after a promise in words; `before`: the safe time before it."""
+        if len(self.ahead) > 0:
+            self._catch_up(found)
+        if len(self.readers.by_name) > 0:
+            self.settlement.settle(before, found)
 
     def _catch_up(self, found: RevisedResults) -> None:
         """Show the events that are no longer too far ahead. O(log of those that are), and what they change."""
@@ -148,7 +175,8 @@ class Reordering:
         known = self.buffer.known.get(number)
         event = None
         if known is not None and self.marks.streams[known.stream].disorder != "arrival":
-            event = self.buffer.withdraw(number)
+            if known.time >= self.settlement.floor(known.stream, known.row):
+                event = self.buffer.withdraw(number)
         if event is None:
             raise UnknownEvent(
                 f"expected the id of an event that may be withdrawn, found {number}: it is unknown, or it is final"
@@ -168,28 +196,40 @@ class Reordering:
 
     # --- time ---------------------------------------------------------------------------------------------------
 
-    def punctuate(self, time: int, stream: str | None) -> JoinedResults:
-        """Promise that no earlier event comes or is withdrawn."""
+    def punctuate(self, time: int, stream: str | None, where: str | None = None) -> JoinedResults:
+        """Promise that no earlier event comes or is withdrawn; `where`: of those that satisfy this predicate."""
         if stream is not None and self.marks.part(stream) != stream:
             raise EventError(
                 f"stream {stream!r}: expected a punctuation of all streams, since events of this one come in order"
             )
+        if where is not None and stream is None:
+            raise EventError("expected a stream beside the predicate of a punctuation, found none")
+        before = self.marks.safe
+        if where is None or stream is None:
+            safe = self.marks.promise(time, stream)
+        else:
+            safe = self.settlement.promise(time, self.marks.streams[stream], where)
+        return self._promised(before, safe, lambda: punctuate(self.runtime, self.marks.safe))
+
+    def _promised(self, before: int, safe: bool, close: Callable[[], Results] | None) -> JoinedResults:
+        """What a promise in words gives; `safe`: whether more events are safe now than `before`."""
         found = RevisedResults()
         parts: list[Results | RevisedResults] = [found]
-        if self.marks.promise(time, stream):
-            self._pass_time(True, found)
+        self._settle(before, found)
+        for stream in list(self.settlement.promised):
+            self.settlement.forget(stream)
+        if safe:
             parts += self._process(self.buffer.release(self.marks.safe))
-            parts.append(punctuate(self.runtime, self.marks.safe))
+            if close is not None:
+                parts.append(close())
         return JoinedResults(parts)
 
     def finish(self, end: int, close: Callable[[], list[tuple[Target, Notice]]]) -> JoinedResults:
         """No more events come, for now: all are final, and later ones must be later. `close` gives further notices."""
-        marks = self.marks
-        found = RevisedResults()
-        parts: list[Results | RevisedResults] = [found]
+        marks, before = self.marks, self.marks.safe
+        parts: list[Results | RevisedResults] = []
         if marks.newest != NOTHING_PROMISED and marks.promise(marks.newest + 1, None):
-            self._pass_time(True, found)
-            parts += self._process(self.buffer.release(marks.safe))
+            parts += self._promised(before, True, None).parts
         last = release(self.runtime, end)
         for target, notice in close():
             last.notify(0, target, notice)
@@ -199,15 +239,18 @@ class Reordering:
         """A stream has got an attribute."""
         self.buffer.widen(stream, width)
         self.ahead.widen(stream, width)
+        if stream in self.settlement.promised:
+            self.settlement.promised[stream].schema = self.marks.streams[stream].schema
 
     def forget(self, stream: StreamDefinition) -> JoinedResults:
         """A stream that nothing reads has gone, with its events; others need not wait for it any more."""
         self.buffer.forget(stream.name)
         self.ahead.forget(stream.name)
+        self.settlement.promised.pop(stream.name, None)
         found = RevisedResults()
         parts: list[Results | RevisedResults] = [found]
         if self.marks.forget(stream.name, stream.disorder):
-            self._pass_time(False, found)
+            self._pass_time(found)
             parts += self._process(self.buffer.release(self.marks.safe))
         return JoinedResults(parts)
 
@@ -243,24 +286,29 @@ class Reordering:
             "events_ahead": len(self.ahead),
             "revising": len(self.readers.by_name),
             "finality_behind": max(0, marks.newest - marks.safe) if known else None,
+            **self.settlement.statistics(),
         }
 
     def dump(self) -> Any:
         """Plain data."""
-        return [self.marks.dump(), self.buffer.dump(), self.ahead.dump(), self.readers.dump()]
+        kept = [self.marks.dump(), self.buffer.dump(), self.ahead.dump(), self.readers.dump()]
+        return [*kept, self.settlement.dump()]
 
     def load(self, data: Any) -> None:
         """The inverse, after all subscriptions have joined."""
-        marks, buffer, ahead, readers = data
+        marks, buffer, ahead, readers, *promised = data  # earlier versions kept no promises with predicates
         self.marks.load(marks)
         self.buffer.load(buffer)
         self.ahead.load(ahead)
         self.readers.load(readers)
+        for each in promised:
+            self.settlement.load(each)
 
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
         self.buffer.check_invariants()
         self.ahead.check_invariants()
         self.readers.check_invariants()
+        self.settlement.check_invariants()
         assert all(event.time >= self.marks.safe for event in self.buffer.events)
         assert self.ahead.known.keys() <= self.buffer.known.keys() | {e.number for e in self.buffer.events}

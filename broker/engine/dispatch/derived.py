@@ -3,7 +3,7 @@
 A match that waited for time to pass ended before the event that released it. Its event in a published stream gets the
 time of the release, because a stream accepts no late event.
 
-Not here: when this happens (ordered), how results are read (results).
+Not here: when this happens (dispatcher), how results are read (results).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from mypy_extensions import i64
 
 from ..executors.epoch_matches import Derived
 from ..executors.matches import Lineage, contributed, trace_of
+from ..executors.trace import mixed
 from ..results import Results
-from ..trace import mixed
 
 
 def report(results: Results, time: i64) -> None:

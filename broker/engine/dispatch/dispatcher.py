@@ -17,12 +17,12 @@ from mypy_extensions import i64
 
 from ...algebra.timed_stream import timed, timed_row
 from ...events.schema import Row
-from ..directory import NO_STREAM
 from ..executors.matches import flattened
-from ..program import Program
+from ..program.directory import NO_STREAM
+from ..program.program import Program
 from ..results import Results
+from .batch_path import Entry
 from .derived import number_of, report
-from .route import Entry
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 
@@ -81,7 +81,7 @@ class Dispatcher:
         done: i64 = 0
         first: i64 = 0
         if entries is not None and self.later and with_times < 0:
-            first = machines.route(stream).travel(results.completions, times, rows, ids, now)
+            first = machines.batch_path(stream).travel(results.completions, times, rows, ids, now)
             if first > 0:
                 now = times[first - 1]
                 runs.now = now

@@ -14,11 +14,11 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
-from ..account import NOT_SUSPENDED
 from ..executors.completions import Completions
 from ..executors.contract import EventPlaces
 from ..executors.matches import Item
-from ..watcher import Follower
+from ..program.account import NOT_SUSPENDED
+from ..program.watcher import Follower
 from .matchers import Clock, Matcher, Reader
 
 SWEEP_MIN: Final = 4_096  # events of a lane between two sweeps of useless state

@@ -10,26 +10,27 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..executors.completions import Audience, Completions
 from ..executors.contract import NOTHING_DUE, Executor
 from ..executors.epoch_matches import Fault
-from ..watcher import Follower, Watcher
+from ..program.account import FAILED, NOT_SUSPENDED, reason_of
+from ..program.watcher import Follower, Watcher
 
 
 @final
 class Matcher:
     """A running machine.
 
-    `executor`: its name. `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock
-    wakes it. With a `follower` it is the machine of a part of a subscription: it has no subscribers, and its
-    completions go to the follower instead of results.
+    `executor`: its name. `symbols`: the numbers of the inputs of the plan that made it. `mask`: the inputs that the
+    current event satisfies. `alarm`: the time at which the clock wakes it. With a `follower` it is the machine of a
+    part of a subscription: it has no subscribers, and its completions go to the follower instead of results.
     """
 
     def __init__(self, machine: Executor, executor: str) -> None:
         self.machine = machine
         self.executor = executor
         self.mask: i64 = 0
+        self.symbols: list[int] = []
         self.busy = False
         self._audience: Audience | None = None
         self.watchers: list[Watcher] | None = None

@@ -13,18 +13,18 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, final
 
 from ...events.errors import Unsupported
-from ..account import NOT_SUSPENDED
-from ..directory import Directory
 from ..executors.contract import Member
 from ..executors.machine_plan import MachinePlan
 from ..executors.matches import ids
 from ..options import Options
-from ..subscriber import Subscriber
-from ..target import Feed
-from ..transition import Transition
+from ..program.account import NOT_SUSPENDED
+from ..program.directory import Directory
+from ..program.target import Feed
+from ..program.transition import Transition
+from ..subscribing.subscriber import Subscriber
+from .batch_path import BatchPath, Entry
 from .lanes import Lane
 from .matchers import Clock, Matcher
-from .route import Entry, Route
 from .symbols import Alphabet
 
 LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
@@ -115,7 +115,7 @@ class Registry:
         self.registrations: dict[str, Registration] = {}  # by subscription, or by name of an automaton (program)
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
-        self._routes: dict[int, Route] = {}
+        self._batch_paths: dict[int, BatchPath] = {}
         self._newest: dict[Hashable, Matcher] = {}  # by the common part of alike plans
 
     # --- coming -------------------------------------------------------------------------------------------------
@@ -129,7 +129,6 @@ class Registry:
             if executor != plan.executor:
                 plan = self._plan_again(plan, executor)
         lane = self._lane(plan)
-        symbols = self.symbols.acquire(plan.inputs())
         alike = plan.alike(self.options)
         if self.restoring is None or place is None:
             matcher = None if alike is None else self._newest.get(alike)
@@ -137,8 +136,13 @@ class Registry:
                 matcher = None
         else:
             matcher = self.restoring.matchers.get(place.machine)
+        if matcher is not None and plan.same_inputs:
+            symbols = matcher.symbols
+        else:
+            symbols = self.symbols.acquire(plan.inputs())
         if matcher is None:
             matcher = Matcher(plan.make(self.options), plan.executor)
+            matcher.symbols = symbols
             if alike is not None:
                 self._newest[alike] = matcher
             self._enter(lane, matcher, symbols)
@@ -153,7 +157,7 @@ class Registry:
         self.registrations[name] = Registration(plan, lane, matcher, member, symbols)
 
     def _enter(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
-        self._routes.clear()
+        self._batch_paths.clear()
         lane.enter(matcher, symbols)
 
     def _lane(self, plan: MachinePlan) -> Lane:
@@ -197,7 +201,8 @@ class Registry:
             alike = plan.alike(self.options)
             if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
-        self.symbols.release(plan.inputs())
+        if not plan.same_inputs or matcher.machine.idle():
+            self.symbols.release(plan.inputs())
         if lane.empty():
             self._close((plan.kind, lane.streams, lane.keys))
 
@@ -209,7 +214,7 @@ class Registry:
         registration.parts = ()
 
     def _dismiss(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
-        self._routes.clear()
+        self._batch_paths.clear()
         lane.leave(matcher, symbols)
 
     def _close(self, key: LaneKey) -> None:
@@ -224,14 +229,14 @@ class Registry:
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def route(self, stream: str) -> Route:
+    def batch_path(self, stream: str) -> BatchPath:
         """The route for whole batches of a stream that only machines read. O(machines) once after each change."""
         number = self.directory.stream(stream)
-        route = self._routes.get(number)
-        if route is None:
+        path = self._batch_paths.get(number)
+        if path is None:
             spaces, statics = self.directory.spaces[number], self.directory.statics
-            route = self._routes[number] = Route(stream, self.entries[number], spaces, statics, self.clock)
-        return route
+            path = self._batch_paths[number] = BatchPath(stream, self.entries[number], spaces, statics, self.clock)
+        return path
 
     def users(self, arc: Transition) -> list[str]:
         """The names of the registrations with an input that has this arc's guard. O(symbols + inputs)."""

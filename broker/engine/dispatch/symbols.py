@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import final
 
 from ...algebra.normal_form import Form
-from ..directory import Directory
 from ..executors.contract import Input
 from ..index.spaces import Key, Space
-from ..transition import Transition
+from ..program.directory import Directory
+from ..program.transition import Transition
 
 
 @final
@@ -30,15 +30,32 @@ class InputSymbol:
 
 
 @final
+class SymbolNumbers:
+    """The numbers in use, each for one symbol of all streams: a machine may tell the events of several by them."""
+
+    def __init__(self) -> None:
+        self._free: list[int] = []
+        self._next = 0
+
+    def take(self) -> int:
+        if self._free:
+            return self._free.pop()
+        self._next += 1
+        return self._next - 1
+
+    def give_back(self, number: int) -> None:
+        self._free.append(number)
+
+
+@final
 class Symbols:
     """The symbols of one stream."""
 
-    def __init__(self, directory: Directory, stream: str) -> None:
+    def __init__(self, directory: Directory, stream: str, numbers: SymbolNumbers) -> None:
         self.directory = directory
         self.stream = stream
+        self.numbers = numbers
         self._known: dict[Form, InputSymbol] = {}
-        self._free: list[int] = []
-        self._numbers = 0
 
     def __len__(self) -> int:
         return len(self._known)
@@ -62,16 +79,12 @@ class Symbols:
         if symbol.users:
             return
         del self._known[guard]
-        self._free.append(symbol.number)
+        self.numbers.give_back(symbol.number)
         self.directory.static(symbol.space, symbol.key).arcs.remove(symbol.arc)
         self.directory.prune(symbol.space, symbol.key)
 
     def _made(self, guard: Form) -> InputSymbol:
-        if self._free:
-            number = self._free.pop()
-        else:
-            number = self._numbers
-            self._numbers += 1
+        number = self.numbers.take()
         space, key, rest = self.directory.start_cell(self.stream, guard)
         arc = Transition(rest, None, None, None)
         arc.symbol = number
@@ -86,6 +99,7 @@ class Alphabet:
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
         self.streams: dict[str, Symbols] = {}
+        self.numbers = SymbolNumbers()
 
     def acquire(self, inputs: list[Input]) -> list[int]:
         """The numbers of the inputs' guards, for one more user. O(inputs)."""
@@ -93,7 +107,7 @@ class Alphabet:
         for given in inputs:
             symbols = self.streams.get(given.stream)
             if symbols is None:
-                symbols = self.streams[given.stream] = Symbols(self.directory, given.stream)
+                symbols = self.streams[given.stream] = Symbols(self.directory, given.stream, self.numbers)
             numbers.append(symbols.acquire(given.guard))
         return numbers
 

@@ -16,9 +16,9 @@ from typing import Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row
-from ..account import NOT_SUSPENDED
-from ..composed import Composed
-from ..target import Target
+from ..program.account import NOT_SUSPENDED
+from ..program.target import Target
+from .composed import Composed
 from .epoch_matches import EpochMatches
 from .matches import Item, MatchSource
 from .packed import Integers, integers, roomy

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from ...automaton.automaton import Automaton, Report
+from ...automaton.binding import MarkedParts
 from ...automaton.diagram import Graph
 from ...automaton.machines import machine_lines, machines_diagram, machines_of, merge, merged_diagram, merged_lines
-from ..binding import MarkedParts
-from ..target import Outcome
+from ..program.target import Outcome
 from .contract import Input
 from .machine_plan import Known, MachinePlan, PlanMaker
 
@@ -25,33 +25,33 @@ PREFIX: Final = "composite "
 class CompositePlan(MachinePlan):
     """The plan of a composite subscription.
 
-    `source`: the automata that its events are merged from; `tree`: its expression; `tuples`: each tuple is a result,
+    `sources`: the streams that its events are merged from; `tree`: its expression; `tuples`: each tuple is a result,
     rather than one result for all tuples that an event completes.
     """
 
-    __slots__ = ("source", "tree", "tuples")
+    __slots__ = ("sources", "tree", "tuples")
 
     kind = "composite"
 
     def __init__(self, automaton: Automaton) -> None:
         assert automaton.machines is not None
         self.automaton = automaton
-        (self.source,) = automaton.sources
+        self.sources = automaton.sources
         self.tree = automaton.machines
         self.tuples = automaton.report is Report.EACH
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        return lambda bound, automaton: self.again(automaton)
+        return lambda bound, automaton: self.again(automaton(bound))
 
     def again(self, automaton: Automaton) -> CompositePlan:
         """The plan of the same automaton with other guards."""
         raise AssertionError
 
     def inputs(self) -> list[Input]:
-        return [Input(self.source.stream, primitive.guard) for primitive in self.tree.primitives]
+        return [Input(self.sources[each.source].stream, each.guard) for each in self.tree.primitives]
 
     def streams(self) -> tuple[str, ...]:
-        return (self.source.stream,)
+        return tuple(sorted(source.stream for source in self.sources))
 
     def outcome(self) -> Outcome:
         schema = self.automaton.schema

@@ -17,8 +17,8 @@ from mypy_extensions import i64
 from ...algebra.normal_form import Form
 from ...events.instant import FOREVER
 from ...events.schema import Row
-from ..account import Account
-from ..target import Target
+from ..program.account import Account
+from ..program.target import Target
 from .completions import Audience, Completions
 from .matches import Assigned, Item
 
@@ -94,7 +94,7 @@ class Executor:
 
     def idle(self) -> bool:
         """Whether it serves no subscription."""
-        return self.member is None or self.member.target.nobody()
+        return self.member is None or self.member.target.unused()
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions

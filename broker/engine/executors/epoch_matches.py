@@ -15,9 +15,9 @@ from mypy_extensions import i64
 
 from ...algebra.computation import Slots
 from ...events.schema import Row
-from ..target import Target
-from ..trace import FINAL_DEPTH, mixed
+from ..program.target import Target
 from .matches import Lineage, PartialMatch
+from .trace import FINAL_DEPTH, mixed
 
 
 @final

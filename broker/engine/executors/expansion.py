@@ -51,7 +51,7 @@ class MatchGraph(Expansion):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MatchGraph) and self.line() == other.line()
 
-    __hash__ = None  # type: ignore[assignment]  # nobody keeps one in a set
+    __hash__ = None  # type: ignore[assignment]  # no set has one
 
 
 @final
@@ -69,7 +69,8 @@ class GraphWriter:
         self.links.append([target, behind])
         return len(self.links) - 1
 
-    def told(self, last: int) -> dict[str, Any] | None:
+    def graph(self, last: int) -> dict[str, Any] | None:
+        """All that was written, in JSON's types; None if it is too large."""
         if len(self.events) + len(self.links) > EXPANSION_LINKS_MAX:
             return None
         return {"events": self.events, "links": self.links, "last": last}
@@ -89,4 +90,4 @@ class GraphWriter:
             last = self.link(-2 - before, last)
             if len(self.events) + len(self.links) > EXPANSION_LINKS_MAX:
                 return None
-        return self.told(last)
+        return self.graph(last)

@@ -10,13 +10,13 @@ from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from ...automaton.automaton import Automaton
+from ...automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ...automaton.diagram import Graph
 from ...forecast.progress import Progress
 from ...forecast.states import States
-from ..binding import BoundLiterals, MarkedParts
-from ..directory import Directory
 from ..options import Options
-from ..target import Outcome, Target
+from ..program.directory import Directory
+from ..program.target import Outcome, Target
 from .contract import EventPlaces, Executor, Input, Member
 from .merged import MergedAutomata
 from .revising import Reviser
@@ -29,11 +29,13 @@ class MachinePlan:
 
     `executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
-    `always_open`: subscriptions may join a machine even after it has taken events. `merged`: all automata with such a
-    plan run in one program of the executor, so that none has a machine, and the plan has no more content. Plans of one
-    `kind` count the events of their streams together, and are explained together. `passed_over`: the executors that the
-    planner tried before, each with the reason against it. `wanted`: the request for which the plan was made. The plan
-    is immutable once the planner has made it.
+    `always_open`: subscriptions may join a machine even after it has taken events. `same_inputs`: alike plans have the
+    same inputs, so that their subscriptions are one user of them. `pays`: what an event costs, for users, if it does
+    not visit each run. `merged`: all automata with such a plan run in one program of the executor, so that none has a
+    machine, and the plan has no more content. Plans of one `kind` count the events of their streams together, and are
+    explained together. `passed_over`: the executors that the planner tried before, each with the reason against it.
+    `wanted`: the request for which the plan was made, or that for other literals of its shape. The plan is immutable
+    once the planner has made it.
     """
 
     __slots__ = ("automaton", "passed_over", "wanted")
@@ -47,7 +49,14 @@ class MachinePlan:
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
     always_open: ClassVar[bool] = False
+    same_inputs: ClassVar[bool] = False
+    pays: ClassVar[str] = ""
     merged: ClassVar[bool] = False
+
+    @property
+    def visits(self) -> bool:
+        """Whether an event visits each run of the subscription."""
+        return not self.pays
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -76,7 +85,8 @@ class MachinePlan:
     def maker(self, parts: MarkedParts) -> PlanMaker:
         """A function that makes the plan of this automaton with other literals, of which the same ones are equal.
 
-        It computes again the parts that depend on the literals' values. It does not set the planner's two attributes.
+        It computes again the parts that depend on the literals' values, and makes the automaton only if it needs it. It
+        does not set the planner's two attributes. Coordinates of marked literals are traced where this is called.
         """
         raise AssertionError
 
@@ -95,8 +105,8 @@ class MachinePlan:
         """A machine for events in any order, if the executor has one."""
         raise AssertionError
 
-    def rewrite(self, machine: Any, automaton: Automaton, begin: int, end: int) -> None:
-        """Replace the arcs of a machine, which differ for the events of [begin, end), all of them still to come."""
+    def rewrite(self, machine: Any, member: Any, automaton: Automaton, begin: int, end: int) -> None:
+        """Replace the arcs of a machine's member, which differ for the events of [begin, end), all still to come."""
         raise AssertionError
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
@@ -131,7 +141,7 @@ class MachinePlan:
         """Join a machine that is loaded later."""
         return self.join(machine, symbols)
 
-    # --- for people ---------------------------------------------------------------------------------------------
+    # --- for users ----------------------------------------------------------------------------------------------
 
     def advice(self) -> list[str]:
         """What users should know before they let the query run."""
@@ -170,7 +180,7 @@ class Known(NamedTuple):
     machine: Executor | Reviser | None
 
 
-PlanMaker: TypeAlias = Callable[[BoundLiterals, Automaton], MachinePlan]
+PlanMaker: TypeAlias = Callable[[BoundLiterals, AutomatonMaker], MachinePlan]
 
 
 def counted(number: int, one: str, more: str = "") -> str:

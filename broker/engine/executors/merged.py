@@ -18,13 +18,13 @@ from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
 from ...events.instant import FOREVER
 from ...events.schema import Row, Schema
-from ..directory import Directory
+from ...language.marked_literals import Literals
+from ..compiler.recipes import Recipe
 from ..index.spaces import Space
-from ..literals import Literals
-from ..recipes import Recipe
-from ..subscriber import Subscriber
-from ..target import Feed
-from ..watcher import Watcher
+from ..program.directory import Directory
+from ..program.target import Feed
+from ..program.watcher import Watcher
+from ..subscribing.subscriber import Subscriber
 from .epoch_matches import EpochMatches
 from .matches import PartialMatch
 
@@ -89,7 +89,7 @@ class MergedAutomata:
         """Whether the cause is a part of the member with this recipe and these literals."""
         raise AssertionError
 
-    # --- for people ---------------------------------------------------------------------------------------------
+    # --- for users ----------------------------------------------------------------------------------------------
 
     def size(self, end: End) -> int:
         """The number of states that the automaton would have alone."""

@@ -33,12 +33,16 @@ class Reviser:
         """
         raise AssertionError
 
-    def retract(self, number: int) -> None:
-        """Withdraw an event that was taken and that no punctuation has passed."""
+    def retract(self, stream: i64, time: i64, number: i64, row: Row) -> None:
+        """Withdraw an event that was taken so and that no punctuation has passed."""
         raise AssertionError
 
     def punctuate(self, time: int) -> None:
         """Promise that no event before that time comes or is withdrawn any more."""
+        raise AssertionError
+
+    def punctuate_key(self, key: Row, time: int) -> None:
+        """Promise so of the events with that key, the values of BY."""
         raise AssertionError
 
     def write(self, automaton: Automaton, begin: int, end: int) -> None:

@@ -1,4 +1,4 @@
-"""Forecasts in the engine: the events that they count, reports from runs and machines, and answers to questions.
+"""Forecasts in the engine: the events that they count, and reports from runs and machines.
 
 broker.forecast compiles a predictive subscription and computes its predictions; other parts of the engine find its
 matches; this package connects the two.
@@ -6,6 +6,5 @@ matches; this package connects the two.
 registry                     all predictive subscriptions, and the model
 subscription                 one of them: its forecaster's reports become notices
 listening, progress          the keys that an event touches, and their progress, by runs or by a machine
-probability, explanation     answers to questions
-snapshot                     saving
+snapshot                     which of them a snapshot has
 """

@@ -12,7 +12,7 @@ from mypy_extensions import i64
 from ...events.instant import FOREVER
 from ...forecast.combination import Combination
 from ..executors.matches import MatchSource
-from ..watcher import Follower, Watcher
+from ..program.watcher import Follower, Watcher
 from .subscription import PredictiveSubscription
 
 

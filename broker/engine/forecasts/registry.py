@@ -1,39 +1,36 @@
 """All forecasts of an engine: the predictive subscriptions, the streams whose events they count, and the learnt model.
 
-Here: adding and removing forecasts, the model. Not here: the effect of an event (broker.forecast.keyed_stream,
-subscription).
+Here: adding and removing forecasts. Not here: the effect of an event (broker.forecast.keyed_stream, subscription), the
+content of a model (broker.forecast.learning).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from heapq import heappop
 from typing import Any, final
 
 from mypy_extensions import i64
 
 from ...automaton.analyses.chain_keys import Positions
-from ...events.errors import DefinitionError, UnknownSubscription
+from ...events.errors import UnknownSubscription
 from ...events.schema import Row
 from ...forecast.combination import Combination, PartForecaster
-from ...forecast.counts import Context, Counts
-from ...forecast.forecaster import Forecaster
+from ...forecast.counts import Counts
 from ...forecast.judging import Judge
-from ...forecast.key_state import KeyState
 from ...forecast.keyed_stream import KeyedStream
+from ...forecast.learning import judges_of, load_gaps, load_model, model_of
 from ...forecast.model_file import Model
 from ...forecast.plan import ForecastPlan
 from ...forecast.progress import Progress
 from ...forecast.states import NONE
-from ...forecast.varying import check_varying
-from ...forecast.versions import check_version, continued, count_stays, counts_of, others
-from ..directory import Directory
+from ...forecast.versions import check_version, continued
 from ..dispatch.matchers import Matcher
 from ..dispatch.registry import Registration
 from ..notices import Notice
-from ..subscriber import Subscriber
-from ..target import ALWAYS_SINCE, Target
+from ..program.directory import Directory
+from ..program.target import ALWAYS_SINCE, Target
+from ..subscribing.subscriber import Subscriber
 from .listening import PartFollower
 from .progress import RunProgress
 from .subscription import PredictiveSubscription
@@ -148,7 +145,7 @@ class Forecasts:
                 matcher.follower = PartFollower(found.combination, number)
         self.subscriptions[subscriber.name] = self.numbered[found.number] = found
         stream.join(found, settings.context, found.clock is not None)
-        self._load_gaps(self.trained, found)
+        load_gaps(self.trained, found)
         return found
 
     def _stream(self, positions: Positions) -> KeyedStream:
@@ -187,89 +184,23 @@ class Forecasts:
         return found
 
     def model(self) -> Model:
-        """All counts, measured and loaded, with the events that have passed keys by until now. O(counts + keys).
-
-        It changes nothing: the engine continues as if the model had not been taken.
-        """
-        forecasters = [each for own in self.subscriptions.values() for each in own.forecasters()]
-        found = Model(others(self.trained.counts, {each.version for each in forecasters}))
-        for (version, known), gaps in self.trained.gaps.items():
-            found.gaps_of(version, known).merge(gaps)  # a key has only the gaps that were measured here
-        for forecaster in forecasters:
-            found.counts.merge(forecaster.counts)
-        for each in self.subscriptions.values():
-            for key in each.stream.keys.values():
-                if key.gaps is not None and each.clock is not None:
-                    found.gaps_of(each.forecaster.version, (key.run,)).merge(key.gaps)
-                state = key.states.get(each.number)
-                if state is None and each.values:
-                    continue
-                passed = key.events - (each.bases.get(key.key, 0) if state is None else state.seen)
-                if passed > 0:
-                    for forecaster, at, context in _staying(each, state):
-                        count_stays(found.counts, forecaster, context, at, int(key.time), int(passed))
-        return found
+        """The counts and gaps of all forecasts (broker.forecast.learning.model_of)."""
+        return model_of(self.subscriptions, self.trained)
 
     def load_model(self, model: Model) -> None:
         """Add a model that was trained elsewhere, for present and later subscriptions.
 
         Raises DefinitionError if it is of another version of a present subscription; a refused model changes nothing.
         """
-        for each in self.subscriptions.values():
-            check_version(model, each.subscriber.name, each.forecaster.version)
-            for forecaster in each.forecasters():
-                continued(model.counts, forecaster.version, each.settings.half_life)
-        self.trained.merge(model)
-        for each in self.subscriptions.values():
-            for forecaster in each.forecasters():
-                forecaster.absorb(counts_of(model.counts, forecaster.version))
-            self._load_gaps(model, each)
-
-    def _load_gaps(self, model: Model, subscription: PredictiveSubscription) -> None:
-        """Count the gaps that were measured elsewhere for all keys."""
-        if subscription.clock is not None:
-            for (version, _), gaps in model.gaps.items():
-                if version == subscription.forecaster.version:
-                    subscription.stream.gaps.merge(gaps)
+        load_model(self.subscriptions, self.trained, model)
 
     def judge(self, horizons: Sequence[int], model: Model | None = None) -> dict[str, Judge]:
-        """Judge every forecast from now on over these horizons, in events; returns a judge by subscription.
-
-        With a model its forecasts are judged, otherwise the engine's. Judges are not in snapshots; the caller closes
-        them at the end. Raises DefinitionError if forecasts are combined from parts, which have one horizon only; and
-        LimitExceeded if varying values of a context make a chain too large for a horizon.
-        """
-        found: dict[str, Judge] = {}
-        for name, each in self.subscriptions.items():
-            if each.combination is not None:
-                raise DefinitionError(
-                    f"subscription {name!r}: forecasts that are put together from parts are not judged over other"
-                    " horizons: expected forecast.parts = false"
-                )
-            steps, form, version = max(horizons, default=1), each.states.shape, each.forecaster.version
-            check_varying(each.settings.context, [form.states], steps)
-            own: Forecaster | None = None
-            if model is not None:
-                settings = replace(each.settings, steps=steps, choose=False)
-                own = settings.forecaster(version, form, counts_of(model.counts, version))
-            found[name] = Judge(horizons, each.effective, own)
-        for name, judge in found.items():
-            self.subscriptions[name].judge = judge
-        return found
+        """Judge every forecast from now on over these horizons (judges_of, which says what it raises)."""
+        return judges_of(self.subscriptions, horizons, model)
 
     def statistics(self) -> dict[str, Any]:
         """The quality of each subscription's forecasts, and their sizes."""
-        return {
-            name: {
-                **each.verification.statistics(),
-                "within": each.settings.written["within"],
-                "threshold": each.settings.threshold,
-                "outstanding": each.notifier.statistics()["outstanding"],
-                **each.forecaster.statistics(),
-                **({} if each.combination is None else {"parts": len(each.combination.parts)}),
-            }
-            for name, each in self.subscriptions.items()
-        }
+        return {name: each.statistics() for name, each in self.subscriptions.items()}
 
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
@@ -284,13 +215,3 @@ class Forecasts:
                 forecaster.check_invariants()
             each.notifier.check_invariants()
             each.verification.check_invariants()
-
-
-def _staying(subscription: PredictiveSubscription, state: KeyState | None) -> list[tuple[Forecaster, int, Context]]:
-    """The forecasters, with state and context, that count the events passing by a state of a key, or of no key."""
-    found = [] if subscription.combination is None else subscription.combination.staying(state)
-    if state is None:
-        found.append((subscription.forecaster, NONE, ()))
-    elif state.chain is not None:
-        found.append((subscription.forecaster, int(state.state), state.chain.context))
-    return found

@@ -1,9 +1,7 @@
-"""Forecasts as plain data and back: counts, estimates, issued forecasts, and the state of every key.
+"""The forecasts of an engine as plain data and back. Subscriptions are numbered by their order, runs by the snapshot.
 
-Estimates are saved beside their counts, because they lag behind these within a tolerance, and a restored engine must
-forecast the same to the last digit. Subscriptions are numbered by their order, runs by that of the snapshot.
-
-Here: that format. Not here: the rest of a snapshot (engine.snapshot).
+Here: which subscriptions, streams and deadlines there are. Not here: the content of each (broker.forecast.saving), the
+rest of a snapshot (engine.snapshot).
 """
 
 from __future__ import annotations
@@ -11,17 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...forecast.combination import context_of, dumped
-from ...forecast.counts import Counts
-from ...forecast.forecaster import Forecaster
-from ...forecast.horizon import Gaps
-from ...forecast.key_state import KeyState
-from ...forecast.keyed_stream import KeyedStream, StreamKey
 from ...forecast.model_file import read_model, write_model
-from ...forecast.moves import marks_of
-from ...forecast.notifying import load_notifier
+from ...forecast.saving import dump_gaps, dump_key, dump_subscription, load_gaps, load_key, load_subscription
 from .registry import Forecasts
-from .subscription import PredictiveSubscription
 
 
 def save(forecasts: Forecasts, runs: Mapping[int, int]) -> list[Any]:
@@ -31,93 +21,16 @@ def save(forecasts: Forecasts, runs: Mapping[int, int]) -> list[Any]:
     scopes = [
         [
             [[names[number], list(positions)] for number, positions in stream.positions.items()],
-            [_key(stream, key, numbers, runs) for key in stream.keys.values()],
+            [dump_key(stream, key, numbers, runs) for key in stream.keys.values()],
             int(stream.time),
-            _gaps(stream.gaps),
+            dump_gaps(stream.gaps),
             stream.refused,
         ]
         for stream in forecasts.keyed.values()
     ]
-    subscriptions = [_subscription(own) for own in forecasts.subscriptions.values()]
+    subscriptions = [{"name": name, **dump_subscription(own)} for name, own in forecasts.subscriptions.items()]
     deadlines = [[when, numbers[number]] for when, number in forecasts.deadlines if number in numbers]
     return [subscriptions, scopes, deadlines, write_model(forecasts.trained)]
-
-
-def _subscription(own: PredictiveSubscription) -> dict[str, Any]:
-    return {
-        "name": own.subscriber.name,
-        **_forecaster(own.forecaster),
-        "watch": own.notifier.dump(),
-        "account": own.verification.dump(),
-        "pace": None if own.clock is None else own.clock.dump(),
-        "parts": [_forecaster(part) for part in own.forecasters()[1:]],
-        "bases": [[_packed(key), count] for key, count in own.bases.items()],
-    }
-
-
-def _forecaster(forecaster: Forecaster) -> dict[str, Any]:
-    counts = forecaster.counts
-    clock = counts.clock_of(forecaster.version)
-    return {
-        "clock": [clock.width, clock.generation, clock.rate],
-        "records": [[list(part) if isinstance(part, tuple) else part for part in r] for r in counts.records()],
-        "horizon": forecaster.horizon,
-        "forecaster": forecaster.dump(),
-    }
-
-
-def _packed(key: Any) -> list[Any]:
-    return list(key) if isinstance(key, tuple) else [None, key]
-
-
-def _unpacked(key: Sequence[Any]) -> Any:
-    return key[1] if len(key) == 2 and key[0] is None else tuple(key)
-
-
-def _gaps(gaps: Gaps) -> list[Any]:
-    return [[bucket, count, str(total)] for bucket, count, total in gaps.records()]
-
-
-def _load_gaps(data: Sequence[Any]) -> Gaps:
-    gaps = Gaps()
-    for bucket, count, total in data:
-        gaps.put(bucket, count, int(total))
-    return gaps
-
-
-def _key(stream: KeyedStream, key: StreamKey, numbers: Mapping[int, int], runs: Mapping[int, int]) -> list[Any]:
-    contexts = {group.number: group for group in stream.groups}
-    return [
-        _packed(key.key),
-        int(key.events),
-        int(key.time),
-        [_state(state, numbers, runs) for state in key.states.values()],
-        [numbers[state.observer.number] for state in key.due],
-        [[when, numbers[number]] for when, number in key.count_alarms],
-        [[when, numbers[number]] for when, number in key.time_alarms],
-        [
-            [numbers[contexts[group].observers[0].number], list(context)]
-            for group, context in key.contexts.items()
-            if group in contexts
-        ],
-        None if key.gaps is None else _gaps(key.gaps),
-    ]
-
-
-def _state(state: KeyState, numbers: Mapping[int, int], runs: Mapping[int, int]) -> list[Any]:
-    return [
-        numbers[state.observer.number],
-        int(state.state),
-        int(state.seen),
-        context_of(state.chain),
-        state.waiting,
-        [[[until, count] for until, count in moments.items()] for moments in state.moments],
-        [[[until, runs[number]] for number, (until, _) in own.items() if number in runs] for own in state.runs],
-        state.history,
-        int(state.alarm),
-        int(state.wake),
-        dumped(state.parts),
-    ]
 
 
 def restore(data: Sequence[Any], forecasts: Forecasts, runs: Sequence[Any]) -> None:
@@ -131,66 +44,12 @@ def restore(data: Sequence[Any], forecasts: Forecasts, runs: Sequence[Any]) -> N
         raise ValueError("forecasts of other subscriptions")
     forecasts.trained = read_model(trained, "snapshot")
     for own, saved in zip(known, subscriptions):
-        _load_subscription(own, saved)
+        load_subscription(own, saved)
     by_positions = {tuple(sorted(stream.positions.items())): stream for stream in forecasts.keyed.values()}
     for positions, keys, time, gaps, refused in scopes:
         found = sorted((forecasts.directory.stream(name), tuple(attributes)) for name, attributes in positions)
         stream = by_positions[tuple(found)]
-        stream.time, stream.gaps, stream.refused = time, _load_gaps(gaps), refused
+        stream.time, stream.gaps, stream.refused = time, load_gaps(gaps), refused
         for key in keys:
-            _load_key(stream, key, known, runs)
+            load_key(stream, key, known, runs)
     forecasts.deadlines += [(when, known[number].number) for when, number in deadlines]
-
-
-def _load_subscription(own: PredictiveSubscription, saved: Mapping[str, Any]) -> None:
-    for forecaster, each in zip(own.forecasters(), [saved, *saved["parts"]], strict=True):
-        _load_forecaster(forecaster, each)
-    own.notifier = load_notifier(saved["watch"])
-    own.verification.load(saved["account"])
-    if own.clock is not None:
-        own.clock.load(saved["pace"])
-    own.bases = {_unpacked(key): count for key, count in saved["bases"]}
-
-
-def _load_forecaster(forecaster: Forecaster, saved: Mapping[str, Any]) -> None:
-    counts, version = Counts(), forecaster.version
-    clock = forecaster.counts.clock_of(version)
-    clock.width, clock.generation, clock.rate = saved["clock"]
-    counts.clocks[version] = counts.clocks[marks_of(version)] = clock
-    for name, context, generation, state, following, count in saved["records"]:
-        counts.table(name, tuple(context)).put(generation, state, following, count)
-    forecaster.absorb(counts)
-    forecaster.reach(saved["horizon"])
-    forecaster.load(saved["forecaster"])
-
-
-def _load_key(
-    stream: KeyedStream, saved: Sequence[Any], known: Sequence[PredictiveSubscription], runs: Sequence[Any]
-) -> None:
-    values, events, time, states, due, counts, times, contexts, gaps = saved
-    key = StreamKey(_unpacked(values))
-    stream.keys[key.key] = key
-    key.events, key.time = events, time
-    for number, *state in states:
-        key.states[known[number].number] = _load_state(known[number], key, state, runs)
-    key.due = [key.states[known[number].number] for number in due]
-    key.count_alarms = [(when, known[number].number) for when, number in counts]
-    key.time_alarms = [(when, known[number].number) for when, number in times]
-    for number, context in contexts:
-        group = known[number].group
-        assert group is not None
-        key.contexts[group.number] = tuple(context)
-    key.gaps = None if gaps is None else _load_gaps(gaps)
-
-
-def _load_state(own: PredictiveSubscription, key: StreamKey, saved: Sequence[Any], runs: Sequence[Any]) -> KeyState:
-    state, seen, context, waiting, moments, known_runs, history, alarm, wake, parts = saved
-    chain = None if context is None else own.forecaster.chain(tuple(context))
-    found = KeyState(own, key, chain, seen, len(waiting), own.verification.open.of(key.run))
-    found.above, found.open = own.notifier.is_above(key.run), own.notifier.is_open(key.run)
-    found.state, found.alarm, found.wake, found.history = state, alarm, wake, list(history)
-    found.waiting, found.moments = list(waiting), [dict(each) for each in moments]
-    found.runs = [{id(runs[run]): (until, runs[run]) for until, run in each} for each in known_runs]
-    if own.combination is not None:
-        found.parts = own.combination.load(parts)
-    return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
+from ...events.schema import Schema
 from ...forecast.forecaster import Forecaster
 from ...forecast.key_state import KeyState
 from ...forecast.keyed_stream import KeyedStream
@@ -16,9 +17,9 @@ from ...forecast.progress import Progress
 from ...forecast.states import States
 from ...forecast.subscription import SubscriptionForecaster
 from ..notices import Forecast, Notice, Resolution
-from ..subscriber import Subscriber, digest
-from ..target import Outcome, Target
-from ..watcher import Watcher
+from ..program.target import Outcome, Target
+from ..program.watcher import Watcher
+from ..subscribing.subscriber import Subscriber, digest
 
 
 @final
@@ -46,6 +47,12 @@ class PredictiveSubscription(SubscriptionForecaster):
         self.target = Target(Outcome((), ()), subscriber)
         self.notices: list[Notice] = []
         self.listener: Watcher | None = None
+
+    def counted(self) -> Schema:
+        """The schema of the first stream whose events it counts."""
+        schema = dict(self.subscriber.form.sources)[self.plan.positions[0][0]]
+        assert schema is not None
+        return schema
 
     def report(
         self,

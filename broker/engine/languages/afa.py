@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final, final
 
 from ...algebra.afa.lowering import lower, lower_arcs
+from ...automaton.arc_updates import ArcUpdate, ChangingArcs
 from ...automaton.automaton import Automaton
 from ...automaton.constructions.registers import automaton_of_registers
 from ...events.errors import DefinitionError
@@ -16,13 +16,9 @@ from ...events.nearest import suggestion
 from ...language.afa import parse, parse_arc, print_query
 from ...language.afa.printer import print_arc
 from ...language.afa.syntax import AfaQuery, ArcExpression
-from ..executors.machine_plan import MachinePlan
-from ..options import Options
-from ..planner import Wanted, plan_of
-from ..subscriber import Form
-from ..templates import MachineTemplate
-from ..updates import ArcUpdate, ChangingArcs
+from ..subscribing.subscriber import CompiledQuery
 from .language import CompileRequest, Language
+from .machines import machine_form
 
 
 def _reads(query: AfaQuery) -> list[str]:
@@ -97,26 +93,10 @@ def _arcs_at(query: AfaQuery, updates: Sequence[ArcUpdate], begin: int) -> list[
     return arcs
 
 
-def _compile(request: CompileRequest) -> Form:
+def _compile(request: CompileRequest) -> CompiledQuery:
     typed = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
     automaton = automaton_of_registers(typed)
-    return Form(
-        request.definition.language,
-        request.written,
-        request.canonical,
-        request.sources,
-        typed.publish,
-        automaton.schema,
-        states=len(automaton.states),
-        template=None,
-        recipes=[],
-        machine=MachineTemplate(automaton, partial(_planned, request.surroundings.options)),
-        changing=_RegisterArcs(typed, automaton),
-    )
-
-
-def _planned(options: Options, automaton: Automaton) -> MachinePlan:
-    return plan_of(Wanted(automaton), options)
+    return machine_form(request, automaton, typed.publish, changing=_RegisterArcs(typed, automaton))
 
 
 def _no_shape(text: str) -> None:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, final
 
 from ...events.schema import Schema
+from ...language.marked_literals import LiteralFields
 from ...language.shapes import QueryShape, shape_of
 from ...language.subscription import SubscriptionDefinition
 from ...language.syntax import Number, String
-from ..literals import LiteralFields
+from ...language.wording import Wording
 from ..options import Options
-from ..subscriber import Form
-from ..wording import Wording
+from ..subscribing.subscriber import CompiledQuery
 
 Sources: TypeAlias = tuple[tuple[str, Schema | None], ...]
 """The streams that a query reads, in the order of its text, with their schemas; None for an unknown stream."""
@@ -113,7 +113,7 @@ class Language:
     parse: Callable[[str], Syntax]
     print: Callable[[Any], str]
     reads: Callable[[Any], list[str]]
-    compile: Callable[[CompileRequest], Form | None]
+    compile: Callable[[CompileRequest], CompiledQuery | None]
     shape: Callable[[str], QueryShape | None] = shape_of
     literals: LiteralFields = field(default_factory=lambda: EXPRESSION_LITERALS)
     durations: frozenset[type] = frozenset()

@@ -1,4 +1,4 @@
-"""Forms of the languages that lower to the operators of the algebra: automata that are merged into one program.
+"""Compiled queries of the languages that lower to the operators of the algebra, whose automata are merged.
 
 Here: the functions that such a language provides, and those that it gets. Not here: templates (templates), registering
 a form without states (recipes).
@@ -8,29 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeAlias
 
 from ...algebra.operators import Query
 from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.schema import Schema
-from ...forecast.plan import forecast_plan
-from ..planner import Wanted, is_merged
-from ..recipes import Recipe, recipe_of
-from ..subscriber import Form
-from ..templates import Template
+from ..compiler.recipes import Recipe, recipe_of
+from ..compiler.templates import MachineTemplate, Template
+from ..executors.machine_plan import MachinePlan
+from ..planner import Wanted, is_merged, plan_of
+from ..subscribing.subscriber import CompiledQuery
 from .language import CompileRequest
+from .machines import foretelling
 
 Lower: TypeAlias = Callable[[Any, str, Callable[[str], Schema | None], Callable[[], list[str]]], Query]
 """From syntax and its text to operators; the two functions look up a stream's schema and list the known streams."""
 
 
-def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
+def compiling(lower: Lower) -> Callable[[CompileRequest], CompiledQuery | None]:
     """A `compile` of the table."""
 
-    def compiled(request: CompileRequest) -> Form | None:
+    def compiled(request: CompileRequest) -> CompiledQuery | None:
         surroundings, definition = request.surroundings, request.definition
+        options, forecast = surroundings.options, definition.forecast is not None
+
+        def planned(automaton: Automaton) -> MachinePlan:
+            return plan_of(Wanted(automaton, forecast), options)
+
         query = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
         found = compile_query(query)
         if found.internal and request.shape is not None:
@@ -38,15 +43,10 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
         template = Template(query, found if request.shape is not None else _moment(found, request.since))
         recipes: list[Recipe | None] = [None for _ in found.automata]
         if request.shape is not None and request.shape.literals and query.publish is None and not definition.forecast:
-            recipes = [recipe_of(automaton, surroundings.options) for automaton in found.automata]
-        merged = [is_merged(Wanted(a, definition.forecast is not None), surroundings.options) for a in found.automata]
+            recipes = [recipe_of(automaton, options) for automaton in found.automata]
+        merged = [is_merged(Wanted(a, forecast), options) for a in found.automata]
         recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
-        foretells = None
-        if definition.forecast is not None:
-            foretells = partial(
-                forecast_plan, definition.forecast, sources=request.sources, key_of=surroundings.key_of
-            )
-        return Form(
+        return CompiledQuery(
             definition.language,
             request.written,
             request.canonical,
@@ -56,9 +56,10 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
             states=sum(len(automaton.states) for automaton in found.automata),
             template=template,
             recipes=recipes,
+            branches=[MachineTemplate(automaton, planned) for automaton in template.automata],
             report=definition.report,
             forecast=definition.forecast,
-            foretells=foretells,
+            foretells=foretelling(request),
         )
 
     return compiled

@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from ...algebra.sase.lowering import lower
-from ...automaton.automaton import Automaton
 from ...automaton.constructions.variants import automaton_of_variants
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
-from ..executors.machine_plan import MachinePlan
-from ..options import Options
-from ..planner import Wanted, plan_of
-from ..subscriber import Form
-from ..templates import MachineTemplate
+from ..subscribing.subscriber import CompiledQuery
 from .language import EXPRESSION_LITERALS, CompileRequest, Language
+from .machines import machine_form
 
 
 def _reads(query: SaseQuery) -> list[str]:
     return list(dict.fromkeys(component.stream for component in query.components))
 
 
-def _compile(request: CompileRequest) -> Form:
+def _compile(request: CompileRequest) -> CompiledQuery:
     variants = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
-    automaton, publish = automaton_of_variants(variants), request.syntax.publish
-    return Form(
-        request.definition.language,
-        request.written,
-        request.canonical,
-        request.sources,
-        publish,
-        automaton.schema,
-        states=len(automaton.states),
-        template=None,
-        recipes=[],
-        machine=MachineTemplate(
-            automaton, partial(_planned, publish is not None, request.surroundings.options)
-        ),
-        operands=automaton.operands,
-        report=request.definition.report,
-    )
-
-
-def _planned(published: bool, options: Options, automaton: Automaton) -> MachinePlan:
-    return plan_of(Wanted(automaton, published=published), options)
+    automaton = automaton_of_variants(variants)
+    return machine_form(request, automaton, request.syntax.publish, operands=automaton.operands)
 
 
 SASE: Final = Language(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..updates import ArcUpdate
+from ...automaton.arc_updates import ArcUpdate
 from .state import EngineState
 
 

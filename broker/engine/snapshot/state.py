@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias, final
 
+from ...automaton.arc_updates import ArcUpdate
 from ...events.stream import StreamDefinition
-from ..catalog import Catalog
+from ..compiler.query_compiler import Parsed
 from ..disorder.reordering import Reordering
 from ..dispatch.dispatcher import Dispatcher
 from ..executors.matches import PartialMatch
-from ..forms import Parsed
-from ..program import Program
-from ..subscriber import Subscriber
-from ..updates import ArcUpdate
+from ..program.program import Program
+from ..subscribing.catalog import Catalog
+from ..subscribing.subscriber import Subscriber
 
 UpdateAgain: TypeAlias = Callable[[Subscriber, Sequence[ArcUpdate]], None]
 """Applies the updates of a subscription that has taken no event yet."""

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from .. import suspensions
 from ..executors.machine_plan import MachinePlan
 from ..forecasts import snapshot as forecasts
 from ..planner import MERGED
-from ..program import Program
+from ..program.program import Program
+from ..subscribing import suspensions
 from . import definitions, disorder, epoch, machines, merged
 from .state import EngineState
 

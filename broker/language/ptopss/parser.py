@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, final
@@ -31,6 +31,7 @@ from .syntax import (
     Definition,
     EitherExpression,
     JoinExpression,
+    NamedStream,
     Pattern,
     PrimitiveDeclaration,
     PtopssQuery,
@@ -65,7 +66,7 @@ _WORDS: Final = Words(
     keywords=KEYWORDS | {"FROM", "BY", "MATCH", "WITHIN", "PUBLISH"},
     names=MappingProxyType({"STREAM": (), "ATTRIBUTE": (), "OPERAND": (), "NAME": (), "PUBLISHED": ()}),
 )
-_IN_A_DEFINITION: Final = re.compile(r"--[^\n]*|[A-Za-z0-9_]+")
+_IN_A_DEFINITION: Final = re.compile(r"--[^\n]*|[A-Za-z0-9_]+|,")
 _JOINS_ONLY: Final = "expected a $variable only in 'attribute = $variable', joined by AND to the rest of the predicate"
 
 
@@ -100,11 +101,18 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
     """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> PtopssQuery:
-        _, stream, partition, *definitions, _, pattern, within, publish = children
+        _, streams, partition, *definitions, _, pattern, within, publish = children
         _check_names(definitions, pattern)
         length, at = within
-        stream_name, found = name_of(stream), tuple(definitions)
-        return PtopssQuery(stream_name, partition, found, pattern, length, publish, place(stream), at)
+        found = tuple(_on_stream(definition, streams) for definition in definitions)
+        return PtopssQuery(streams, partition, found, pattern, length, publish, streams[0].at, at)
+
+    def streams(self, children: list[Token]) -> tuple[NamedStream, ...]:
+        streams = tuple(NamedStream(name_of(token), place(token)) for token in children)
+        for index, stream in enumerate(streams):
+            if stream in streams[:index]:
+                raise Misread(stream.at, f"expected each stream once after FROM, found {stream.name!r} twice")
+        return streams
 
     def partition(self, children: list[Token]) -> tuple[Name, ...]:
         names = tuple(Name(None, name_of(token), place(token)) for token in children[1:])
@@ -122,7 +130,10 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
     def definition(self, children: list[Any]) -> Definition:
         defined, predicate = children
         joins, rest = _split(predicate)
-        return Definition(tuple(_names(defined)), joins, rest, place(defined))
+        words, commas = _words(defined)
+        names = tuple(PrimitiveDeclaration(word, at) for word, at in words[: commas + 1])
+        stream = NamedStream(*words[-1]) if len(words) > len(names) else None
+        return Definition(names, joins, rest, stream, place(defined))
 
     def variable(self, children: list[Token]) -> _Variable:
         token = children[0]
@@ -168,13 +179,31 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
         )
 
 
-def _names(defined: Token) -> Iterator[PrimitiveDeclaration]:
-    """Yield the names in a token such as `a, b:`, which may contain comments."""
+def _words(defined: Token) -> tuple[list[tuple[str, int]], int]:
+    """Return the words in a token such as `a, b ON S:`, which may contain comments, and the number of its commas."""
+    words: list[tuple[str, int]] = []
+    commas = 0
     for found in _IN_A_DEFINITION.finditer(defined):
         word = found.group()
-        if not word.startswith("--"):
+        if word == ",":
+            commas += 1
+        elif not word.startswith("--"):
             at = place(defined) + found.start()
-            yield PrimitiveDeclaration(name_of(Token(defined.type, word, at)), at)
+            words.append((name_of(Token(defined.type, word, at)), at))
+    return words, commas
+
+
+def _on_stream(definition: Definition, streams: tuple[NamedStream, ...]) -> Definition:
+    """Check that a definition names its stream if there are several; if there is one, the name is left out."""
+    stream, names = definition.stream, [known.name for known in streams]
+    if stream is None and len(streams) > 1:
+        name = definition.names[-1].name
+        wanted = f"expected ON and one of {', '.join(names[:8])} before ':', since FROM names several streams"
+        raise Misread(definition.at, f"{wanted}; write '{name} ON {names[0]}: …'")
+    if stream is not None and stream not in streams:
+        found = f"found {stream.name!r}{suggestion(stream.name, names)}"
+        raise Misread(stream.at, f"expected a stream of FROM after ON, {found}")
+    return replace(definition, stream=None) if len(streams) == 1 else definition
 
 
 def _split(predicate: _Operand) -> tuple[tuple[JoinExpression, ...], Expression | None]:

@@ -31,11 +31,12 @@ _LOOSEST: Final = _EITHER
 
 def print_query(query: PtopssQuery) -> str:
     """Return the text of a P-ToPSS query. Linear in its size times its depth; recursion as deep as the tree."""
+    streams = ", ".join(stream.name for stream in query.streams)
     by = f" BY {', '.join(map(print_expression, query.partition))}" if query.partition else ""
     within = "" if query.within is None else f" WITHIN {format_duration(query.within)}"
     publish = "" if query.publish is None else f" PUBLISH {query.publish}"
     match = f"MATCH {print_pattern(query.pattern)}{within}{publish}"
-    return "\n".join([f"FROM {query.stream}{by}", *map(_definition, query.definitions), match])
+    return "\n".join([f"FROM {streams}{by}", *map(_definition, query.definitions), match])
 
 
 def print_pattern(pattern: Pattern) -> str:
@@ -48,7 +49,8 @@ def _definition(definition: Definition) -> str:
     if definition.predicate is not None:
         text = print_expression(definition.predicate)
         conjuncts.append(f"({text})" if conjuncts and isinstance(definition.predicate, Or) else text)
-    return f"{', '.join(name.name for name in definition.names)}: {' AND '.join(conjuncts)}"
+    on = "" if definition.stream is None else f" ON {definition.stream.name}"
+    return f"{', '.join(name.name for name in definition.names)}{on}: {' AND '.join(conjuncts)}"
 
 
 def _pattern(pattern: Pattern, place: int) -> str:

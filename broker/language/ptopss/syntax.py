@@ -34,13 +34,23 @@ class JoinExpression:
 
 @final
 @dataclass(frozen=True, slots=True)
+class NamedStream:
+    """A stream in FROM or after ON."""
+
+    name: str
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Definition:
-    """`name, name: join AND join AND predicate`: each name is a separate primitive. At least one join or a
-    predicate."""
+    """`name, name ON stream: join AND join AND predicate`: each name is a separate primitive. At least one join or a
+    predicate. `stream` is None if FROM names one stream only."""
 
     names: tuple[PrimitiveDeclaration, ...]
     joins: tuple[JoinExpression, ...]
     predicate: Expression | None
+    stream: NamedStream | None = None
     at: int = field(default=-1, compare=False, repr=False)
 
 
@@ -103,9 +113,9 @@ Pattern: TypeAlias = PrimitiveDeclaration | SequenceExpression | BothExpression 
 @dataclass(frozen=True, slots=True)
 class PtopssQuery:
     """A whole query: `partition` has the attributes of BY, `within` is in microseconds; `at` is the position of the
-    stream."""
+    first stream."""
 
-    stream: str
+    streams: tuple[NamedStream, ...]
     partition: tuple[Name, ...]
     definitions: tuple[Definition, ...]
     pattern: Pattern

@@ -8,6 +8,7 @@ from strategies.composite_subscriptions import lowered as generated
 from strategies.composite_subscriptions import subscriptions
 
 from broker.algebra.normal_form import ALWAYS, describe_form
+from broker.algebra.partitioned_stream import PartitionedStream
 from broker.algebra.ptopss.composite import (
     Both,
     Chain,
@@ -55,9 +56,7 @@ def test_a_whole_subscription() -> None:
         "first, middle: port = $y AND $x = ip AND status = 'denied' AND ip = $x\n"
         "MATCH first; (middle AND last) @(t(last) - t(first) < 5 min) WITHIN 1 hour PUBLISH Out"
     )
-    assert composite.stream == "Log"
-    assert composite.schema == SCHEMAS["Log"]
-    assert composite.partition == (2, 0)
+    assert composite.sources == (PartitionedStream("Log", SCHEMAS["Log"], (2, 0)),)
     assert [operand.name for operand in composite.operands] == ["first", "middle", "last"]
     assert [operand.joins for operand in composite.operands] == [
         (VariableJoin(1, 0), VariableJoin(2, 1)),
@@ -72,6 +71,18 @@ def test_a_whole_subscription() -> None:
     assert composite.within == 3_600_000_000
     assert composite.publish == "Out"
     assert composite.result_schema == Schema.declare({"x": "string", "y": "int"})
+
+
+def test_several_streams_and_their_times() -> None:
+    composite = lowered("FROM Stock, Log a ON Stock: name = $x b ON Log: ip = $x AND time > 5 MATCH a; b")
+    assert composite.sources == (
+        PartitionedStream("Stock", SCHEMAS["Stock"], ()),
+        PartitionedStream("Log", SCHEMAS["Log"], (), timed=True),
+    )
+    assert [(operand.source, operand.joins) for operand in composite.operands] == [
+        (0, (VariableJoin(0, 0),)),
+        (1, (VariableJoin(1, 0),)),
+    ]
 
 
 def test_predicates_that_say_the_same_are_equal_guards() -> None:
@@ -116,7 +127,14 @@ def test_order_is_what_the_first_common_ancestor_says(text: str, orders: list[Or
     ("text", "message"),
     [
         ("FROM Logs a: hot MATCH a", "line 1, column 6: unknown stream 'Logs'; did you mean 'Log'?"),
-        ("FROM Log BY prt a: hot MATCH a", "line 1, column 13: unknown attribute 'prt'; did you mean 'port'?"),
+        ("FROM Log BY prt a: hot MATCH a", "found 'prt', which 'Log' lacks; did you mean 'port'?"),
+        ("FROM Stock, Log a ON Stock: ip = 'x' MATCH a", "line 1, column 29: unknown attribute 'ip'"),
+        (
+            "FROM Stock, Log\na ON Stock: name = $x\nb ON Log: port = $x\nMATCH a; b",
+            "line 3, column 11: expected a string for '$x', which 'name' is, found 'port', a int",
+        ),
+        ("FROM Log, Stock BY ip a ON Log: hot MATCH a", "found 'ip', which 'Stock' lacks"),
+        ("FROM Log a: DUR > 5 MATCH a", "expected no DUR, since P-ToPSS reads the time of an event alone, as 'time'"),
         ("FROM Log\na: statu = 'x'\nMATCH a", "line 2, column 4: unknown attribute 'statu'; did you mean 'status'?"),
         ("FROM Log\na: ipp = $x\nMATCH a", "line 2, column 4: unknown attribute 'ipp'; did you mean 'ip'?"),
         ("FROM Log\na: port\nMATCH a", "line 2, column 4: expected a condition, found a value of type int"),

@@ -76,7 +76,7 @@ def test_streams_partitions_and_windows_start_apart() -> None:
     for before, after in (("FROM S BY ip", ""), ("FROM S", "WITHIN 5 min")):
         found = merge([("one", machines("a; b")), ("other", machines("a; b", before, after))])
         assert (found.before, len(found.states)) == (6, 6)
-    assert found.states[3].activation == Start("S", (), 300_000_000)
+    assert found.states[3].activation == Start(("S",), (), 300_000_000)
 
 
 def test_equal_boolean_machines_are_one_and_so_are_their_children() -> None:

@@ -104,7 +104,7 @@ def test_what_is_kept_accepts_the_same_tuples(text: str, history: list[meaning.E
     composite = lowered(text)
     kept = requirements(decompose(composite))
     for placed in meaning.arrangements(composite, composite.structure, history)[:2000]:
-        times = {operand: history[at][0] for operand, at in placed.items()}
+        times = {operand: history[at][1] for operand, at in placed.items()}
         within = composite.within is None or max(times.values()) - min(times.values()) <= composite.within
         timely = within and all(meaning.satisfied(composite, condition, times) for condition in composite.conditions)
         assert timely == all(accepted(composite, requirement, times) for requirement in kept)

@@ -45,6 +45,13 @@ def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = 
         ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.p > 1", NEXT, "items, 4"),
         ("S a, S b, ~(S n)", "a.p > 1 AND b.p < 2 AND n.p > 7", NEXT, "trailing, 3"),
         ("S a, S b", "a.p > 1 AND b.p < 2", "skip_till_any_match", "any match, 3"),
+        ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "wait, 3"),
+        ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'A' AND b.p < 2 AND b.ty != 'C'", NEXT, "wait, 3"),
+        ("S a, S b", "a.p > 1 AND b.p < 2 AND b.w > 3", NEXT, "revisit, 4"),
+        ("S a, S b", "a.p > 1 AND b.k = 2", NEXT, "revisit, 4"),
+        ("S+ a[]", "a[1].p > 1 AND a[i].p > a[i-1].p AND a.LEN >= 3", NEXT, "kleene, 2"),
+        ("S+ a[], S b", "a[1].p > 1 AND a[i].p > a[i-1].p AND b.p < 0.5 * a[a.LEN].p AND b.k > 2", NEXT, "kleene, 4"),
+        ("S a, S+ b[], S c", "[ty] AND a.p > 1 AND b[1].p < 2 AND c.p > 2", "partition_contiguity", "kleene, 3"),
     ],
 )
 def test_each_template_has_the_first_mechanism_that_can_keep_its_runs(
@@ -56,7 +63,8 @@ def test_each_template_has_the_first_mechanism_that_can_keep_its_runs(
 @pytest.mark.parametrize(
     ("pattern", "conditions", "expected"),
     [
-        ("S a, S+ b[]", "a.p > 1", "it is not a line of single events"),
+        ("S a, S+ b[], ~(S n)", "a.p > 1", "an operand repeats, and something is forbidden"),
+        ("S+ a[], S b", "a[i].p > 1", "it has no constants that could differ"),
         ("S a, S b", "a.ty = 'A' AND b.p > 1", "it compares a text with a constant that is not its key"),
         ("S a, S b", "a.p > 1 AND b.k > 9007199254740993", "a constant is too large to be compared exactly"),
     ],
@@ -81,3 +89,21 @@ def test_the_key_is_what_all_steps_share() -> None:
     assert [attribute.position for attribute in found.template.constants] == [0]
     assert [constant.value for constant in found.key] == ["A"]
     assert found.template.parts == ()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "one", "other", "alike"),
+    [
+        ("S+ a[], S b", "a[1].p > 1 AND b.p < 3", "a[1].p > 2 AND b.p < 4", True),
+        ("S+ a[], S b", "a[1].p > 1 AND a[i].p > 5", "a[1].p > 1 AND a[i].p > 6", False),  # which events a run takes
+        ("S a, S+ b[]", "a.p > 1 AND b[1].p > 5", "a.p > 1 AND b[1].p > 6", False),  # how long a run waits
+        ("S+ a[], S b, S c", "a[1].p > 1 AND b.p > 5", "a[1].p > 1 AND b.p > 6", True),
+        ("S+ a[], S b, S c", "a[1].p > 1 AND c.p > 5", "a[1].p > 1 AND c.p > 6", False),
+    ],
+)
+def test_constants_differ_where_they_do_not_change_what_a_run_does(
+    pattern: str, one: str, other: str, alike: bool
+) -> None:
+    found = [grouped(pattern, conditions) for conditions in (one, other)]
+    assert all(isinstance(each, Grouping) for each in found)
+    assert (found[0].template == found[1].template) == alike  # type: ignore[union-attr]

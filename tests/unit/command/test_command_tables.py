@@ -84,7 +84,10 @@ def test_csv_of_a_stream_without_attributes() -> None:
         ("time,name\n", "line 1: stream 'Stock': expected a column 'price', found none"),
         ("time,name,prize\n", "did you mean 'prize'?"),
         ("time,name,price,price\n", "line 1: expected the column 'price' once"),
-        ("when,name,price\n", "line 1: expected a column 'time' with the times (--time COLUMN names it), found 0"),
+        (
+            "when,name,price\n",
+            "line 1: expected a column 'time' with the times (--time COLUMN names it), found when, name, price",
+        ),
         ("time,name,price\n1,x,1\n2,x\n", "line 3: expected 3 fields, found 2"),
         ("time,name,price\n1,x,1\n2,x,dear\n", "line 3: stream 'Stock', attribute 'price': expected float, found"),
         ("time,name,price\n1,x,1\n2,x,1_0\n", "line 3: stream 'Stock', attribute 'price': expected float"),
@@ -103,7 +106,9 @@ def test_csv_complaints_have_a_line_and_lose_nothing(text: str, words: str) -> N
 
 
 def test_csv_that_is_no_text() -> None:
-    assert csv_complaint(b"time,name,price\n1,\xff,1\n")[1].endswith("expected UTF-8, found other bytes")
+    assert csv_complaint(b"time,name,price\n1,\xff,1\n")[1].endswith(
+        "expected UTF-8, found other bytes: iconv -t UTF-8 converts the file"
+    )
 
 
 @given(

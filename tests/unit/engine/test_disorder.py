@@ -115,8 +115,12 @@ def test_punctuations_of_streams_and_with_predicates() -> None:
         engine.punctuate(1, "U")
     with pytest.raises(EventError, match="of all streams, since events of this one come in order"):
         engine.punctuate(1, "T")
-    with pytest.raises(Unsupported, match="predicate"):
-        engine.punctuate(1, "S", "x > 1")
+    with pytest.raises(EventError, match="a stream beside the predicate"):
+        engine.punctuate(1, None, "x > 1")
+    with pytest.raises(QueryError, match="stream 'S': line 1, column 3: expected an attribute compared with"):
+        engine.punctuate(1, "S", "x > x")
+    with pytest.raises(EventError, match="no predicate"):
+        Engine().punctuate(1, None, "x > 1")
     with pytest.raises(EventError, match="of all streams"):
         engine_of(disorder="arrival").punctuate(1, "S")
 
@@ -193,23 +197,27 @@ def test_finality_is_told_where_it_is_promised_or_matters() -> None:
         come(engine, 20, "A", 6)
 
 
-def test_every_stream_that_takes_part_must_promise() -> None:
+def test_every_stream_that_a_subscription_reads_must_promise() -> None:
     engine = engine_of(("afa", PAIR))
     engine.add_stream("T", {"ty": "string"}, disorder="buffer")
+    engine.subscribe("q1", "afa", "FROM S, T START a FINAL b a -> b WHEN ty = 'A'")
     engine.add_stream("U", {"ty": "string"})
+
+    def final(found: Any) -> list[tuple[str, int]]:
+        return [(each.subscription, each.notice.time) for each in found if each.kind == "punctuation"]
+
     come(engine, 1, "A", 1)
     come(engine, 2, "B", 2)
-    assert said(engine.punctuate(5, "S")) == [("punctuation", 5)], "no other stream has begun"
+    assert final(engine.punctuate(5, "S")) == [("q0", 5), ("q1", 5)], "no other stream has begun"
     engine.publish("T", [6], [("A",)])
-    assert said(engine.punctuate(9, "S")) == []
-    assert said(engine.punctuate(8, "T")) == [("punctuation", 8)]
+    assert final(engine.punctuate(9, "S")) == [("q0", 9)]
+    assert final(engine.punctuate(8, "T")) == [("q1", 8)]
     engine.publish("U", [8], [("A",)])
-    assert said(engine.punctuate(20, "S")) == []
-    assert said(engine.punctuate(20, "T")) == []
-    assert said(engine.publish("U", [12], [("A",)])) == []
+    assert final(engine.punctuate(20, "S")) == [("q0", 20)]
+    assert final(engine.punctuate(20, "T")) == [("q1", 20)], "neither reads U"
     assert engine.statistics()["finality_behind"] == 0
     with pytest.raises(LateEvent):
-        engine.publish("U", [11], [("A",)])
+        engine.publish("U", [7], [("A",)])
 
 
 def test_what_is_far_ahead_waits_for_time_to_come_near() -> None:

@@ -10,7 +10,7 @@ from broker.algebra.predicate import SharedPredicate, holds
 from broker.algebra.resolution import BinaryScope, condition
 from broker.algebra.terms import Attribute, Register, Side, Term, replace
 from broker.engine.index.arcs import TAIL_MAX, ArcIndex
-from broker.engine.transition import Transition
+from broker.engine.program.transition import Transition
 from broker.events.schema import Row, Schema
 from broker.language import cayuga
 from broker.language.cayuga import syntax as cayuga_syntax

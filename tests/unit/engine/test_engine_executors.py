@@ -8,13 +8,13 @@ import pytest
 from strategies.composite_subscriptions import lowered
 
 from broker.automaton.constructions.composite import automaton_of_composite
-from broker.engine.account import FAILED, NOT_SUSPENDED
 from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
 from broker.engine.dispatch.matchers import Clock, Matcher
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.contract import Input, Member
 from broker.engine.executors.tuple_counts import CountingMachine, TupleCounts
-from broker.engine.target import Outcome, Target
+from broker.engine.program.account import FAILED, NOT_SUSPENDED
+from broker.engine.program.target import Outcome, Target
 from broker.events.schema import Row
 
 ALWAYS = ((),)
@@ -24,7 +24,7 @@ TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
 def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
     machine = CountingMachine(automaton_of_composite(lowered(TEXT.format(separator))))
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
-    counts = TupleCounts(machine, by, inputs)
+    counts = TupleCounts(machine, len(by) > 0, inputs)
     counts.member = Member(Target(Outcome((), ()), None))
     return Matcher(counts, "tuple_counts")
 

@@ -8,7 +8,7 @@ import pytest
 
 from broker.algebra.functions import FUNCTIONS, ScalarFunction
 from broker.engine import Engine, Match, Options
-from broker.engine.suspensions import suspended
+from broker.engine.subscribing.suspensions import suspended
 
 SUM = """
 PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match(a[], b) {{ a[i].v > 0 AND sum(a[].v) > {least} AND b.v > 0 }}

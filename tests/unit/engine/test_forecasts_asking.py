@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from broker.engine import Engine
-from broker.engine.forecasts.probability import Probability
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError, UnknownSubscription
+from broker.forecast.asking import Probability
 
 PAIR = "FILTER{v = 1}(S) NEXT{$2.k = $1.k AND $2.v = 2} S"
 SECOND = 1_000_000

@@ -113,7 +113,7 @@ def test_a_part_keeps_what_is_inside_it() -> None:
     assert part.results.names == ("x", "y")
     assert [[variable for _, variable in primitive.variables] for primitive in part.primitives] == [[0], [1]]
     assert [(each.minuend, each.subtrahend) for each in part.conditions] == [(1, 0)]
-    assert (part.source, part.within) == (whole.source, whole.within)
+    assert (part.sources, part.within) == (whole.sources, whole.within)
     other = part_of(whole, GateNode(Gate.AND, (0, 1)))
     assert (other.results.names, other.conditions) == (("x",), ())
 

@@ -5,28 +5,25 @@ from __future__ import annotations
 from typing import Any, cast
 
 import msgpack
-import pytest
 
 from broker.algebra.sase.lowering import lower
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.constructions.pattern import automaton_of_pattern
-from broker.engine.composed import Composed
-from broker.engine.directory import Directory
+from broker.engine.compiler.templates import MachineTemplate
 from broker.engine.dispatch.registry import Registry
 from broker.engine.executors.completions import Completions
-from broker.engine.executors.kleene.machine import KleeneMachine
+from broker.engine.executors.composed import Composed
 from broker.engine.executors.kleene.machine_plan import PatternPlan
-from broker.engine.executors.kleene.plain_runs import PlainRuns
 from broker.engine.executors.matches import trace_of
 from broker.engine.options import Options
+from broker.engine.program.directory import Directory
+from broker.engine.program.target import Target
 from broker.engine.snapshot import EngineState
 from broker.engine.snapshot import machines as snapshot
-from broker.engine.subscriber import Form, Subscriber
-from broker.engine.target import Target
-from broker.engine.templates import MachineTemplate
-from broker.engine.wording import Wording
+from broker.engine.subscribing.subscriber import CompiledQuery, Subscriber
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
+from broker.language.wording import Wording
 
 SCHEMAS = {
     "S": Schema.declare({"ty": "string", "k": "int"}),
@@ -50,15 +47,15 @@ class House:
         self.machines = Registry(Directory(options), options, (PatternPlan,), lambda plan, _: plan)
         self.program = self  # as a snapshot sees it
         self.executors: dict[int, str] = {}
-        self.forms: dict[str, Form] = {}
+        self.forms: dict[str, CompiledQuery] = {}
         self.number = 0
 
     def join(self, name: str, text: str) -> None:
         pattern = lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0]
-        plan = PatternPlan(automaton_of_pattern(pattern), pattern.publish is not None)
+        plan = PatternPlan(automaton_of_pattern(pattern))
         automaton = plan.automaton
         said, template = Wording((text,)), MachineTemplate(automaton, lambda _: plan)
-        form = Form("sase", said, said, (), None, automaton.schema, 2, None, [], template, automaton.operands)
+        form = CompiledQuery("sase", said, said, (), None, automaton.schema, 2, None, [], template, automaton.operands)
         self.forms[name] = form
         self.machines.join(name, plan, Subscriber(name, form, (), None, True, 0, 0), None)
 
@@ -205,32 +202,6 @@ def test_a_snapshot_keeps_what_is_under_way() -> None:
     for event in [("S", 4, "B", 2), ("T", 5, 3, 1.0), ("S", 7, "A", 9), ("T", 8, 9, 0.0), ("S", 30, "B", 1)]:
         stream, time, *row = event
         assert again.take(stream, time, *row) == house.take(stream, time, *row)
-
-
-@pytest.mark.parametrize("odd", [False, True])
-def test_subscriptions_that_differ_in_a_factor_share_runs_and_get_their_own_matches(odd: bool) -> None:
-    """Also where values are such that numbers would not do, and across snapshots."""
-    factors = (0.25, 0.5, 0.5, 0.75, 1.5, -1.0)
-    house = House()
-    alone = House(Options(variants=False))
-    for at, factor in enumerate(factors):
-        for each in (house, alone):
-            each.join(f"q{at}", alike(factor))
-    assert house.machines.statistics()["patterns"] == 1
-    assert alone.machines.statistics()["patterns"] == len(set(factors))
-    results = 0
-    for time, tick in enumerate(ODD if odd else EVEN, 1):
-        found = house.take("P", time, *tick)
-        results += len(found)
-        assert sorted(found) == sorted(alone.take("P", time, *tick))
-        if time == 3:
-            house.leave("q3")
-            alone.leave("q3")
-        house = reborn(house)
-    assert results >= 8
-    (registration, *_) = house.machines.registrations.values()
-    assert isinstance(registration.matcher.machine, KleeneMachine)
-    assert odd == any(isinstance(cell, PlainRuns) for cell in registration.matcher.machine.cells.values())
 
 
 def reborn(house: House) -> House:

@@ -6,7 +6,7 @@ import pytest
 
 from broker.algebra.normal_form import ALWAYS
 from broker.algebra.sase.lowering import lower
-from broker.automaton.analyses.measures import measures_of, monotone, variant
+from broker.automaton.analyses.measures import measures_of, monotone
 from broker.automaton.analyses.memory import memories
 from broker.automaton.analyses.pasts import shares_pasts
 from broker.automaton.automaton import Automaton
@@ -134,28 +134,3 @@ def test_only_what_is_still_read_is_remembered() -> None:
     assert [positions for _, positions in second.rows] == [(2,)]
     assert len(second.values) == 1
     assert states[4].rows == ()
-
-
-def test_patterns_that_differ_in_one_factor_are_alike() -> None:
-    def own(block: str, tail: str = " WITHIN 9") -> tuple[object, float] | None:
-        whole = automaton("S+ a[], S b", NEXT, f"a[i].p > avg(a[..i-1].p) AND {block}", tail)
-        measures = measures_of(whole)
-        assert measures is not None
-        return variant(whole, measures)
-
-    one, other = own("b.w < 80% * a[a.LEN].w"), own("b.w < 0.5 * a[a.LEN].w")
-    assert one is not None
-    assert other is not None
-    assert (one[0] == other[0], hash(one[0]) == hash(other[0]), one[1], other[1]) == (True, True, 0.8, 0.5)
-    for different in (
-        "b.w <= 0.5 * a[a.LEN].w",
-        "b.p < 0.5 * a[a.LEN].w",
-        "b.w < 0.5 * a[a.LEN].p",
-        "b.w < 0.5 * a[1].w",
-    ):
-        found = own(different)
-        assert found is None or found[0] != one[0]
-    assert own("b.w < a[a.LEN].w") is None
-    longer = own("b.w < 0.5 * a[a.LEN].w", " WITHIN 10")
-    assert longer is not None
-    assert longer[0] != one[0]

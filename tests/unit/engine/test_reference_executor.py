@@ -14,12 +14,12 @@ from broker.algebra.sase.semantics import Event
 from broker.automaton.automaton import Automaton, Report
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
-from broker.engine.account import UNLIMITED, Account, Exhausted
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.contract import Member
 from broker.engine.executors.matches import Matched, MatchSource
 from broker.engine.executors.reference.executor import Reference
-from broker.engine.target import Outcome, Target
+from broker.engine.program.account import UNLIMITED, Account, Exhausted
+from broker.engine.program.target import Outcome, Target
 from broker.events.schema import Row
 
 MEMBER = Member(Target(Outcome((), ()), None))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from broker.engine import Engine, Match
-from broker.engine.directory import NO_STREAM
+from broker.engine.program.directory import NO_STREAM
 from broker.events.errors import DefinitionError, QueryError
 
 GAPS = "SELECT n, p, time - start AS gap FROM FILTER{time - start < 5}(S NEXT{$2.n = $1.n} S)"

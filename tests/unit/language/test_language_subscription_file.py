@@ -70,7 +70,11 @@ def test_an_empty_file_declares_nothing() -> None:
         ("[[streams]]\n", "streams: expected a table, found a list"),
         ("[streams.Stock]\natributes = {}\n", "streams.Stock: unknown key 'atributes'; did you mean 'attributes'?"),
         ("[streams.S]\n", "streams.S: expected the key 'attributes', found none"),
-        ("[streams.S]\nattributes = 1\n", "streams.S: attributes: expected a table of names and types, found int 1"),
+        (
+            "[streams.S]\nattributes = 1\n",
+            'streams.S: attributes: expected a table of names and types, such as { name = "string", price = "float" }, '
+            "found int 1",
+        ),
         (
             '[streams.S]\nattributes = { a = "itn" }\n',
             "streams.S: attribute 'a': expected a type, one of string, int, float, bool (with ? if it may be null), "
@@ -117,7 +121,10 @@ def test_an_empty_file_declares_nothing() -> None:
             SUBSCRIPTION + "forecast = { withn = 1 }\n",
             "subscriptions.q: forecast: unknown key 'withn'; did you mean 'within'?",
         ),
-        (STREAM + STREAM, "line 3, column 11: Cannot declare ('streams', 'S') twice"),
+        (
+            STREAM + STREAM,
+            "line 3, column 11: Cannot declare ('streams', 'S') twice; give one of the two another name",
+        ),
         ("[streams.S]\nattributes = { a = }\n", "line 2, column 20: Invalid value"),
         ("a = " + "[" * 5000, "expected tables and lists nested less deep"),
     ],

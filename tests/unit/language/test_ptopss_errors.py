@@ -19,11 +19,22 @@ def refusal(text: str) -> QueryError:
     [
         ("", "line 1, column 1: expected FROM, found the end of the query"),
         ("SELECT * FROM S", "line 1, column 1: expected FROM, found 'SELECT'"),
-        ("FROM S MATCH a", "line 1, column 8: expected BY or a definition 'name: predicate', found 'MATCH'"),
+        ("FROM S MATCH a", "line 1, column 8: expected BY, ',' or a definition 'name: predicate', found 'MATCH'"),
         (
             "FROM S\na: x\nMTCH a",
             "line 3, column 1: expected an arithmetic operator, a comparison, AND, OR, a definition",
         ),
+        ("FROM S, T, S a ON S: x MATCH a", "line 1, column 12: expected each stream once after FROM, found 'S' twice"),
+        (
+            "FROM S, T\na ON S: x\nb, c: y\nMATCH a; b; c",
+            "line 3, column 1: expected ON and one of S, T before ':', since FROM names several streams; "
+            "write 'c ON S: …'",
+        ),
+        (
+            "FROM Sensor, Door a ON Dor: x MATCH a",
+            "line 1, column 24: expected a stream of FROM after ON, found 'Dor'; did you mean 'Door'?",
+        ),
+        ("FROM S a ON T: x MATCH a", "line 1, column 13: expected a stream of FROM after ON, found 'T'"),
         ("FROM S\na: x\nMTCH a", "found 'MTCH'; did you mean 'MATCH'?"),
         ("FROM S a: x MATCH (a", "line 1, column 21: expected ')', found the end of the query"),
         ("FROM S a: x MATCH a WITHN 5", "found 'WITHN'; did you mean 'WITHIN'?"),

@@ -15,6 +15,7 @@ from broker.language.ptopss.syntax import (
     Definition,
     EitherExpression,
     JoinExpression,
+    NamedStream,
     Pattern,
     PrimitiveDeclaration,
     PtopssQuery,
@@ -50,7 +51,7 @@ def test_a_whole_query_with_the_places_of_its_parts() -> None:
     )
     time_condition = ConditionExpression(PrimitiveDeclaration("s2"), PrimitiveDeclaration("s1"), "<", 300_000_000)
     assert query == PtopssQuery(
-        "Log",
+        (NamedStream("Log"),),
         (Name(None, "host"), Name(None, "user")),
         (
             Definition((PrimitiveDeclaration("s1"), PrimitiveDeclaration("s2")), (ip,), denied),
@@ -124,6 +125,14 @@ def test_joins_are_taken_out_of_the_conjunction_wherever_they_stand() -> None:
     assert defined("(p AND q) AND p AND u = $x") == Definition((A,), (x,), And((And((p, q)), p)))
 
 
+def test_definitions_name_their_streams_where_there_are_several() -> None:
+    query = parse("FROM S, T BY k a, b -- of S\n on S: x ON oN -- on\n T: y MATCH a; b, ON")
+    assert query.streams == (NamedStream("S"), NamedStream("T"))
+    assert [definition.stream for definition in query.definitions] == list(query.streams)
+    assert [[name.name for name in definition.names] for definition in query.definitions] == [["a", "b"], ["ON"]]
+    assert parse("FROM S a ON S: x MATCH a") == parse("FROM S a: x MATCH a")
+
+
 def test_keywords_are_reserved_only_where_the_grammar_expects_them() -> None:
     query = parse(
         "from from by by, match\n"
@@ -132,7 +141,7 @@ def test_keywords_are_reserved_only_where_the_grammar_expects_them() -> None:
         "within: and\n"
         "match by and and or or; min @(t(min) - t(t) < 5 min), t AND match, within; s within 5 publish publish"
     )
-    assert query.stream == "from"
+    assert query.streams == (NamedStream("from"),)
     assert query.partition == (Name(None, "by"), Name(None, "match"))
     names = [name.name for definition in query.definitions for name in definition.names]
     assert names == ["by", "s", "and", "or", "min", "match", "t", "within"]

@@ -15,6 +15,7 @@ from broker.language.ptopss.syntax import (
     Definition,
     EitherExpression,
     JoinExpression,
+    NamedStream,
     Pattern,
     PrimitiveDeclaration,
     PtopssQuery,
@@ -80,6 +81,7 @@ def queries(draw: st.DrawFn) -> PtopssQuery:
     several = st.lists(condition, max_size=2).map(tuple) if len(chosen) > 1 else st.just(())
     timed = draw(st.lists(several, max_size=6))
     rest = list(chosen)
+    streams = tuple(map(NamedStream, draw(st.lists(names, min_size=1, max_size=3, unique=True))))
     definitions = []
     while rest:
         together = tuple(PrimitiveDeclaration(rest.pop()) for _ in range(draw(st.integers(1, len(rest)))))
@@ -87,11 +89,12 @@ def queries(draw: st.DrawFn) -> PtopssQuery:
             draw(st.lists(st.builds(JoinExpression, st.builds(Name, st.none(), bare_names), names), max_size=2))
         )
         predicate = draw(st.none() | expressions) if joins else draw(expressions)
-        definitions.append(Definition(together, joins, predicate))
+        stream = draw(st.sampled_from(streams)) if len(streams) > 1 else None
+        definitions.append(Definition(together, joins, predicate, stream))
     by = draw(st.lists(names, max_size=2, unique=True))
     within = draw(st.none() | st.integers(0, 2**61))
     return PtopssQuery(
-        draw(names),
+        streams,
         tuple(Name(None, name) for name in by),
         tuple(definitions),
         renamed(shape, list(chosen), timed),

@@ -10,7 +10,7 @@ import pytest
 
 from broker.algebra.functions import FUNCTIONS, ScalarFunction
 from broker.engine import Engine
-from broker.engine.suspensions import suspended
+from broker.engine.subscribing.suspensions import suspended
 from broker.kernel import Record
 from broker.kernel.records import BatchTaken, StreamDeclared, SubscriptionAdded
 from broker.server import Broker

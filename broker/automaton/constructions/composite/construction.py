@@ -36,7 +36,7 @@ def automaton_of(tree: MachineTree, report: Report = Report.EACH) -> Automaton:
         states=tuple([SKIPPING if exploration.skips(place) else ADJACENT for place in tables.waiting]),
         arcs=tuple([tables.arc(move) for move in exploration.moves]),
         schema=tree.results,
-        sources=(tree.source,),
+        sources=tree.sources,
         operands=tree.names,
         within=tree.within,
         time=TimeModel.ARRIVAL,
@@ -68,6 +68,7 @@ class _AutomatonTables:
             guard=self.tree.primitives[move.operand].guard,
             update=() if final else self.update(move, read),
             output=self.output(move.source, read) if final else (),
+            stream=self.stream(move.operand),
             operand=move.operand,
             joins=joins,
             rest=rest,
@@ -84,13 +85,18 @@ class _AutomatonTables:
             if variable in self.places[source].bound:
                 joins.append(Join(position, self.register(source, variable)))
             else:
-                attribute = self.attribute(position)
+                attribute = self.attribute(operand, position)
                 known = read.setdefault(variable, attribute)
                 atoms.append(Comparison("=", known, attribute))  # an attribute equals itself unless it is null
         return tuple(joins), reordered((tuple(atoms),)) if atoms else ALWAYS, read
 
-    def attribute(self, position: int) -> Attribute:
-        found = self.tree.source.schema.attributes[position]
+    def stream(self, operand: int) -> str:
+        """The stream of an operand's events; "" where there is but one."""
+        sources = self.tree.sources
+        return sources[self.tree.primitives[operand].source].stream if len(sources) > 1 else ""
+
+    def attribute(self, operand: int, position: int) -> Attribute:
+        found = self.tree.sources[self.tree.primitives[operand].source].schema.attributes[position]
         return Attribute(Side.EVENT, position, found.type, found.name, found.nullable)
 
     def register(self, place: int, variable: int) -> Register:
@@ -126,9 +132,8 @@ class _AutomatonTables:
 
     def mixed(self, variable: int) -> bool:
         """Whether the variable is a float and is also read from int attributes."""
-        attributes = self.tree.source.schema.attributes
-        joins = [join for primitive in self.tree.primitives for join in primitive.variables]
-        return any(attributes[position].type == "int" for position, other in joins if other == variable)
+        joins = [(o, *join) for o, primitive in enumerate(self.tree.primitives) for join in primitive.variables]
+        return any(self.attribute(o, position).type == "int" for o, position, other in joins if other == variable)
 
     def elapsed(self, move: PathMove) -> tuple[Elapsed, ...]:
         kept, run_of = self.kept[move.source], self.exploration.run_of

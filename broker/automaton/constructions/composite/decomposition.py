@@ -6,18 +6,18 @@ automaton (construction).
 
 from __future__ import annotations
 
-from ....algebra.partitioned_stream import PartitionedStream
-from ....algebra.ptopss.composite import Both, Chain, Composite, Either, Leaf, Structure
+from ....algebra.ptopss.composite import Both, Chain, Composite, Either, Leaf, Operand, Structure
 from ....algebra.ptopss.constant_conditions import remarks
+from ....algebra.timed_stream import source_in_use
 from ...machines.tree import Gate, GateNode, MachineTree, Node, Primitive, Series, WrittenCondition
 
 
 def decompose(composite: Composite) -> MachineTree:
     """The machines of a composite subscription. O(operands + conditions), times the depth of nesting."""
     return MachineTree(
-        PartitionedStream(composite.stream, composite.schema, composite.partition),
+        tuple(map(source_in_use, composite.sources)),
         tuple([operand.name for operand in composite.operands]),
-        tuple([Primitive(o.guard, tuple([(j.position, j.variable) for j in o.joins])) for o in composite.operands]),
+        tuple([_primitive(operand) for operand in composite.operands]),
         composite.result_schema,
         _node(composite.structure),
         tuple([WrittenCondition(c.minuend, c.subtrahend, c.operator, c.duration) for c in composite.conditions]),
@@ -25,6 +25,11 @@ def decompose(composite: Composite) -> MachineTree:
         tuple(remarks(composite)),
         isinstance(composite.structure, Chain) and any(isinstance(part, Chain) for part in composite.structure.parts),
     )
+
+
+def _primitive(operand: Operand) -> Primitive:
+    joins = tuple([(join.position, join.variable) for join in operand.joins])
+    return Primitive(operand.guard, joins, operand.source)
 
 
 def _node(structure: Structure) -> Node:

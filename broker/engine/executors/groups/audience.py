@@ -1,8 +1,8 @@
 """The audience of a group, which reads the rows of numbers that the group writes for a batch.
 
 A row is the blocks of one event, each with a header of BLOCK_FIELDS: kind, members, paths, numbers of a path, numbers
-of all paths; then the members' handles and the paths. Handles lead to targets. When a member leaves, its handle stays
-valid until no result with it can be read any more.
+of all paths; then the members' handles, unless the kind says that they are in a ranking, and the paths. Handles lead to
+targets. When a member leaves, its handle stays valid until no result with it can be read any more.
 
 Here: reading rows on access. Not here: writing rows (machine), blocks (blocks).
 """
@@ -16,27 +16,43 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Computation
 from ....events.schema import Row
-from ...target import Target
+from ...program.target import Target
+from ..common_runs import CommonMatches
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..expansion import Found
-from ..matches import Assigned, Item, Matched, MatchSource
+from ..matches import Assigned, Expansion, Item, Matched, MatchSource
 from ..packed import Integers
-from .blocks import COMBINED, LATE, TOO_MANY, combined, counted
+from .blocks import COMBINED, LATE, PREFIX, SUFFIX, TOO_MANY, RankedMembers, combined, counted
 from .kept_events import EventPage
 
 BLOCK_FIELDS: Final = 5
+
+
+def ranked(kind: i64) -> bool:
+    """Whether the members of a block of that kind are in a ranking."""
+    return kind in (PREFIX, SUFFIX)
+
+
+@final
+class CommonPage:
+    """The matches of common runs, and the ranking of members at that time."""
+
+    def __init__(self, source: CommonMatches, ranking: RankedMembers | None) -> None:
+        self.source = source
+        self.ranking = ranking
 
 
 @final
 class GroupAudience(Audience):
     """The targets of a group.
 
-    `members`: targets by handle; those in `gone` have left. `outputs`: the computations of a match's values, which read
-    slots; `slots`: for each slot the step whose event it has. `single`: no target has several subscribers.
+    `counted`: all matches of a member at one event, which have one block, are one result. `members`: targets by handle;
+    those in `gone` have left. `outputs`: the computations of a match's values, which read slots; `slots`: for each slot
+    the step whose event it has.
     """
 
-    def __init__(self, outputs: list[Computation], slots: list[int]) -> None:
-        super().__init__([], False)
+    def __init__(self, outputs: list[Computation], slots: list[int], counted: bool = False) -> None:
+        super().__init__([], counted)
         self.members: dict[int, Target] = {}
         self.gone: dict[int, None] = {}
         self.outputs = outputs
@@ -56,19 +72,24 @@ class GroupAudience(Audience):
         total = 0
         while place < end:
             members, count = numbers[place + 1], numbers[place + 2]
-            if count == TOO_MANY:
+            if self.compressed:
+                total += int(members)
+            elif count == TOO_MANY:
                 total += counted(lists_of(numbers, place))
             else:
                 total += int(members * count)
-            place += BLOCK_FIELDS + members + numbers[place + 4]
+            place += BLOCK_FIELDS + (0 if ranked(numbers[place]) else members) + numbers[place + 4]
         return total
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         numbers = found.numbers
-        page = cast(EventPage, found.pages[numbers[at + 2] >> 2])
+        page = found.pages[numbers[at + 2] >> 2]
         row, time, item = events(int(numbers[at]))
         begin = at + HEADER
-        return BlocksFound(self, page, numbers[begin : begin + numbers[at + 4]], row, time, item)
+        own = numbers[begin : begin + numbers[at + 4]]
+        if isinstance(page, CommonPage):
+            return BlocksFound(self, NO_EVENTS, own, row, time, item, page, numbers[at + 3])
+        return BlocksFound(self, cast(EventPage, page), own, row, time, item)
 
     def values(self, rows: list[Row]) -> Row:
         """The values of a match with these events, one for each step."""
@@ -91,11 +112,17 @@ def lists_of(numbers: Integers, block: i64) -> list[list[int]]:
 @final
 @mypyc_attr(acyclic=True)
 class BlocksFound(Served):
-    """The blocks of one event, which has these values, time and item."""
+    """The blocks of one event, which has these values, time and item.
+
+    `common`: the runs are common ones, and the event found them at `upto`.
+    """
 
     def __init__(
-        self, audience: GroupAudience, page: EventPage, numbers: Integers, row: Row, time: i64, item: Item
-    ) -> None:
+        self, audience: GroupAudience, page: EventPage, numbers: Integers, row: Row, time: i64, item: Item,
+        common: CommonPage | None = None, upto: i64 = 0,
+    ) -> None:  # fmt: skip
+        self.common = common
+        self.upto = upto
         self.audience = audience
         self.page = page
         self.numbers = numbers
@@ -110,10 +137,18 @@ class BlocksFound(Served):
         while place < len(numbers):
             handle = place + BLOCK_FIELDS
             end = handle + numbers[place + 1]
+            handles, kind = numbers, numbers[place]
+            after = end
+            if self.common is not None and self.common.ranking is not None and ranked(kind):
+                ranking = self.common.ranking
+                after = handle
+                handles = ranking.handles
+                handle = 0 if kind == PREFIX else ranking.count - numbers[place + 1]
+                end = handle + numbers[place + 1]
             while handle < end:
-                yield self.audience.members[int(numbers[handle])], PathsFound(self, place)
+                yield self.audience.members[int(handles[handle])], PathsFound(self, place)
                 handle += 1
-            place = end + numbers[place + 4]
+            place = after + numbers[place + 4]
 
 
 @final
@@ -132,6 +167,25 @@ class PathsFound(Found):
         count = numbers[self.place + 2]
         return counted(lists_of(numbers, self.place)) if count == TOO_MANY else int(count)
 
+    def one(self) -> Matched:
+        """The latest match: of each step the latest event before those of later steps. O(numbers)."""
+        if not self.blocks.audience.compressed:
+            return next(self.all())
+        numbers, place = self.blocks.numbers, self.place
+        if numbers[place] != COMBINED:
+            last = place + BLOCK_FIELDS + numbers[place + 1] + numbers[place + 4] - numbers[place + 3]
+            return self._matched([int(numbers[last + i]) for i in range(numbers[place + 3])], True)
+        path: list[int] = []
+        for each in reversed(lists_of(numbers, place)):
+            path.insert(0, next(number for number in reversed(each) if not path or number < path[0]))
+        return self._matched(path, True)
+
+    def arbitrary(self) -> bool:
+        return self.blocks.audience.compressed
+
+    def expansion(self, names: tuple[str, ...]) -> Expansion | None:
+        return None if self.blocks.audience.compressed else super().expansion(names)
+
     def all(self) -> Iterator[Matched]:
         """All matches. O(steps x log(events kept)) each."""
         numbers, place = self.blocks.numbers, self.place
@@ -141,7 +195,13 @@ class PathsFound(Found):
                 yield self._matched(list(path), True)
             return
         width = numbers[place + 3]
-        at = place + BLOCK_FIELDS + numbers[place + 1]
+        at = place + BLOCK_FIELDS + (0 if ranked(kind) else numbers[place + 1])
+        blocks = self.blocks
+        if blocks.common is not None:
+            for number in range(at, at + numbers[place + 2]):
+                source = blocks.common.source
+                yield source.matched(numbers[number], blocks.upto, blocks.row, blocks.time, blocks.item)
+            return
         for _ in range(numbers[place + 2]):
             yield self._matched([int(numbers[i]) for i in range(at, at + width)], kind != LATE)
             at += width
@@ -160,3 +220,6 @@ class PathsFound(Found):
             assigned.append((len(rows), blocks.item, int(blocks.time)))
             rows.append(blocks.row)
         return Matched(assigned, assigned[0][2], assigned[-1][2], blocks.audience.values(rows))
+
+
+NO_EVENTS: Final = EventPage()

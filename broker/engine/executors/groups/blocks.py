@@ -1,11 +1,11 @@
 """Match blocks: products of members and paths. Counting and forwarding one costs O(1); matches are made when read.
 
 A path is the numbers of the events of a run, without the event that completes it. A block belongs to one event, and is
-one of - PRODUCT: each of its members has a match with each of its paths; - PREFIX: the same, and the members are the
-first ones of a ranking that does not change; - COMBINED: one member, and a list of numbers for each step before the
+one of - PRODUCT: each of its members has a match with each of its paths; - PREFIX and SUFFIX: the same, and the members
+are the first or the last ones of a ranking; - COMBINED: one member, and a list of numbers for each step before the
 last: a match takes one of each, ascending; - RUN: its members have a match with a run that knows its own events, at
-this place of `runs`; - LATE: a product that time completed; the event is the first later one, and
-not part of the path.
+this place of `runs`; - LATE: a product that time completed; the event is the first later one, and not part of the path.
+If the runs are common ones (common_runs), `source` has their matches, and a path is the number of one.
 
 The blocks of an event are in the order of the law, a subscription's matches oldest first (notes on columns, 4).
 
@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, final
 
 from mypy_extensions import i64
 
+from ..common_runs import CommonMatches
 from ..matches import PartialMatch, flattened
 from .columns import Integers, integers, with_room_for_integers
 
@@ -27,6 +28,7 @@ PREFIX: Final = 1
 COMBINED: Final = 2
 LATE: Final = 3
 RUN: Final = 4
+SUFFIX: Final = 5
 
 FIELDS: Final = 8  # event, owner, kind, first member, members, first number of paths, paths, numbers a path
 TOO_MANY: Final = -1  # instead of a count: it is computed on access
@@ -39,6 +41,15 @@ class BlockMatch(NamedTuple):
     owner: int
     handle: int
     path: tuple[int, ...]
+
+
+@final
+class RankedMembers:
+    """Handles of members in the order of a ranking. It does not change once a block refers to it."""
+
+    def __init__(self, handles: Integers) -> None:
+        self.handles = handles
+        self.count: i64 = len(handles)
 
 
 @final
@@ -55,13 +66,15 @@ class MatchBlocks:
         self.blocks: Integers = integers()
         self.upto: i64 = 0
         self.total: i64 = 0  # matches, without blocks of TOO_MANY
-        self.rankings: list[Integers] = []
+        self.ranking: RankedMembers | None = None
+        self.source: CommonMatches | None = None
+        self.source_upto: i64 = 0
         self.runs: list[PartialMatch] = []
 
     def clear(self) -> None:
         """Drop all blocks. O(1)."""
         self.members_upto = self.paths_upto = self.upto = self.total = 0
-        self.rankings = []
+        self.source = self.ranking = None
         self.runs = []
 
     def room_for_members(self, count: i64) -> Integers:
@@ -140,13 +153,9 @@ class MatchBlocks:
         self.runs.append(run)
         self.total += members
 
-    def close_prefix(self, ranking: Integers, members: i64, path: i64, width: i64) -> None:
-        """Complete a PREFIX: the first members of a ranking, which must not change, and the one path from `path` on."""
-        at: i64 = len(self.rankings) - 1
-        if at < 0 or self.rankings[at] is not ranking:
-            self.rankings.append(ranking)
-            at += 1
-        self._write(PREFIX, at, members, path, 1, width)
+    def close_ranked(self, kind: i64, members: i64, path: i64) -> None:
+        """Complete a PREFIX or SUFFIX of so many members of the ranking, and the one number from `path` on."""
+        self._write(kind, 0, members, path, 1, 1)
         self.total += members
 
     def close_combined(self, member: i64, path: i64, steps: i64, count: i64) -> None:
@@ -196,8 +205,10 @@ class MatchBlocks:
                 for i in range(member, member + members):
                     yield BlockMatch(owner, int(self.members[i]), (*flattened(self.runs[path].lineage), event))
             else:
-                column = self.rankings[member] if kind == PREFIX else self.members
-                first = 0 if kind == PREFIX else member
+                column, first = self.members, member
+                if self.ranking is not None and kind in (PREFIX, SUFFIX):
+                    column = self.ranking.handles
+                    first = 0 if kind == PREFIX else int(self.ranking.count) - members
                 for i in range(first, first + members):
                     for j in (path + width * n for n in range(count)):
                         numbers = tuple(int(self.paths[n]) for n in range(j, j + width))

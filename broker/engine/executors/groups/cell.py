@@ -15,7 +15,7 @@ from mypy_extensions import i64
 
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ..matches import Item
+from ..matches import Assigned, Item
 from .blocks import MatchBlocks
 from .members import Members
 
@@ -24,7 +24,7 @@ class GroupCell:
     """The members of a group for one key, and their waiting runs.
 
     The host sets `position` and `place`, the number of the event in its stream and in its partition, if a template asks
-    for adjacent events; and `began`, the start of the event, and `item`, if times are epochs. `noted`: the last event
+    for adjacent events; `item`; and `began`, the start of the event, if times are epochs. `noted`: the last event
     that a later match may have; `alarm`: the time at which the host will wake the cell.
     """
 
@@ -35,6 +35,7 @@ class GroupCell:
         self.began: i64 = 0
         self.item: Item = 0
         self.noted: i64 = -1
+        self.lost: i64 = 0  # how often a limit was hit since the host last asked
         self.alarm = FOREVER
 
     def join(self, handle: int, point: list[float], since: int) -> None:
@@ -74,6 +75,10 @@ class GroupCell:
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         """The runs of a member with that point, for users: the events of each. O(waiting runs)."""
         return []
+
+    def assigned(self, point: list[float], since: int, time: i64) -> list[Assigned] | None:
+        """The same with their events, if the cell itself keeps these; else None."""
+        return None
 
     def used(self, events: set[int]) -> None:
         """Add the events that a later match may have."""

@@ -29,6 +29,8 @@ SMALL: Final = 1e-290  # below, neighbours are looked up
 ULP: Final = 1.1102230246251568e-16  # 2**-53 * (1 + 2**-52): what leads from a float to the next one
 ROUNDS_MAX: Final = 8
 
+EXACT: Final = 2.0**53  # floats hold every integer below
+
 ATTRIBUTE: Final = 0
 DURATION: Final = 1  # t - t0 + 1
 SPAN: Final = 2  # t - t0
@@ -97,12 +99,14 @@ def narrowed(
             other = j + 1
             if (bound.sign > 0.0) != (register >= 0.0):
                 other, j = j, other
-            attribute = bound.sign * number(row, bound.attribute)
+            attribute, strict = bound.sign * number(row, bound.attribute), bound.strict
+            if attribute >= EXACT or attribute <= -EXACT:
+                attribute, strict = reached(row[bound.attribute], bound.sign, strict)
             if size == 0.0:
-                if not (attribute > 0.0 or (attribute == 0.0 and not bound.strict)):
+                if not (attribute > 0.0 or (attribute == 0.0 and not strict)):
                     return False
                 continue
-            value = greatest_factor(attribute, size, bound.strict)
+            value = greatest_factor(attribute, size, strict)
             if size > 1.0:  # a product may be infinite, which is null
                 limit = greatest_factor(GREATEST, size, False)
                 if limit < x[other]:
@@ -112,6 +116,18 @@ def narrowed(
         if value < x[j]:
             x[j] = value
     return True
+
+
+def reached(value: Value, sign: float, strict: bool) -> tuple[float, bool]:
+    """A float to compare with others instead of a value, times a sign, that floats may not hold; and how."""
+    if not isinstance(value, int):
+        assert isinstance(value, float), "it has been compared as a number"
+        return sign * value, strict
+    signed = value if sign > 0.0 else -value
+    nearest = float(signed)
+    if nearest > signed or (strict and nearest == signed):
+        nearest = math.nextafter(nearest, -math.inf)
+    return nearest, False
 
 
 def above(value: float) -> float:

@@ -13,8 +13,8 @@ from ....algebra.computation import Computation, Slots
 from ....algebra.predicate import computation
 from ....automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ....events.schema import Row
-from ...trace import mixed
 from ..matches import Item, Lineage, PartialMatch, ids
+from ..trace import mixed
 from .kept_events import EventPage
 
 CARRIED: Final = 0

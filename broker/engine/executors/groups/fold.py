@@ -23,8 +23,8 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Computation, Slots
 from ....algebra.predicate import All, holds
 from ....events.schema import Row
-from ...trace import mixed
 from ..matches import Lineage, PartialMatch, flattened
+from ..trace import mixed
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, filled, floats_from

@@ -16,13 +16,14 @@ from ....algebra.predicate import computation
 from ....automaton.analyses.mechanism import Layout
 from ....automaton.analyses.template import GroupTemplate
 from ....events.schema import Row
-from ...account import UNLIMITED, Account
-from ...target import Outcome, Target
+from ...program.account import UNLIMITED, Account
+from ...program.target import Outcome, Target
+from ..common_runs import CommonPattern
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..epoch_matches import EpochMatches
 from ..matches import Assigned, Item, PartialMatch
-from .audience import BLOCK_FIELDS, GroupAudience
+from .audience import BLOCK_FIELDS, CommonPage, GroupAudience, ranked
 from .blocks import COMBINED, FIELDS, RUN, MatchBlocks
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
@@ -61,8 +62,11 @@ class GroupMachine(Executor):
         outcome: Outcome,
         events_max: int,
         runs: EpochRuns | None = None,
+        common: CommonPattern | None = None,
+        account: Account | None = None,
     ) -> None:
-        super().__init__(Account(UNLIMITED, UNLIMITED), inputs, epochs=runs is not None)
+        own = account or Account(UNLIMITED, UNLIMITED)
+        super().__init__(own, inputs, template.counted, epochs=runs is not None)
         self._runs = runs
         self._events_max: i64 = events_max
         self.outcome = outcome
@@ -70,7 +74,8 @@ class GroupMachine(Executor):
         self.members = Members(layout.dimensions)
         self.events = KeptEvents()
         self.cells: dict[Key, GroupCell] = {}
-        self._maker = CellMaker(template, layout, self.members, self.events, runs)
+        self._maker = CellMaker(template, layout, self.members, self.events, runs, common)
+        self._common: CommonPage | None = None
         self._newcomers: list[Target] = []  # of which is not known whether they want lineage
         self._parts: list[int] = list(template.parts)
         self._late = template.late
@@ -79,7 +84,8 @@ class GroupMachine(Executor):
         self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
         self._handles = 0  # count of handles so far
         self._free: list[int] = []
-        self._audience = GroupAudience([computation(term) for term in template.output], list(template.slots))
+        outputs = [computation(term) for term in template.output]
+        self._audience = GroupAudience(outputs, list(template.slots), template.counted)
         self._settled: i64 = 0
 
     @property
@@ -112,6 +118,7 @@ class GroupMachine(Executor):
     def _enter(self, handle: int, point: list[float], since: int) -> GroupMember:
         target = Target(self.outcome, None)
         self.members.put(handle, point, since)
+        self._maker.joined(handle, point)
         self._audience.members[handle] = target
         if self.epochs:
             self._newcomers.append(target)
@@ -124,12 +131,13 @@ class GroupMachine(Executor):
         """
         handle = member.handle
         self.members.remove(handle, point)
+        self._maker.left(handle)
         for cell in self.cells.values():
             cell.forget(handle)
         audience = self._audience
         audience.gone[handle] = None
         if 2 * len(audience.gone) > len(audience.members) + FEW:
-            fresh = self._audience = GroupAudience(audience.outputs, audience.slots)
+            fresh = self._audience = GroupAudience(audience.outputs, audience.slots, self.compressed)
             fresh.members = {known: target for known, target in audience.members.items() if known not in audience.gone}
             self._free.extend(audience.gone)
 
@@ -149,15 +157,18 @@ class GroupMachine(Executor):
         event = self.number
         cell.position = position
         cell.place = place
+        cell.item = item
         start = time
         if self.epochs:
             start = found.epochs.start(int(found.event))
             cell.began = start
-            cell.item = item
             if len(self._newcomers) > 0:
                 self._welcome()
         out = self._found
         cell.take(row, time, event, out)
+        if cell.lost > 0:
+            self.lost += cell.lost
+            cell.lost = 0
         noted = cell.noted == event
         if noted:
             self.events.add(event, row, start, time, item)
@@ -264,15 +275,23 @@ class GroupMachine(Executor):
             numbers[at + 3] = width
             numbers[at + 4] = length
             at += BLOCK_FIELDS
-            for j in range(first, first + number):
-                numbers[at] = members[j]
-                at += 1
+            if not ranked(kind):
+                for j in range(first, first + number):
+                    numbers[at] = members[j]
+                    at += 1
             for j in range(path, path + length):
                 numbers[at] = paths[j]
                 at += 1
             block += FIELDS
+        source = out.source
+        if source is None:
+            found.close(self.events.page, 0, 0, at - begin)
+        else:
+            page = self._common
+            if page is None or page.source is not source or page.ranking is not out.ranking:
+                page = self._common = CommonPage(source, out.ranking)
+            found.close(page, out.source_upto, 0, at - begin)
         out.clear()
-        found.close(self.events.page, 0, 0, at - begin)
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 
@@ -313,15 +332,17 @@ class GroupMachine(Executor):
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
-    def partial(
-        self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Assigned] | None:
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
         """O(members and what waits)."""
         handle = cast(GroupMember, member).handle
         page = self.events.page
         found: list[Assigned] = []
         point, since = next((point, since) for own, point, since in self.members.each() if own == handle)
         for cell in self.cells.values():
+            own = cell.assigned(point, since, time)
+            if own is not None:
+                found += own
+                continue
             for path in sorted(cell.live(handle, point, since, time), key=_by_length):
                 at = [page.place(number) for number in path]
                 found.append([(step, page.items[each], int(page.times[each])) for step, each in enumerate(at)])

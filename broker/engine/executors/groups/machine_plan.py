@@ -7,55 +7,122 @@ group's machine (machine).
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Final, cast
+from typing import Any, Final, cast, final
 
+from ....algebra.marked_terms import number_of
 from ....algebra.normal_form import reordered
-from ....algebra.terms import Comparison
+from ....algebra.terms import Comparison, Constant
 from ....automaton.analyses.grouping import grouping_of
 from ....automaton.analyses.mechanism import Layout, layout_of
-from ....automaton.analyses.template import Grouping
+from ....automaton.analyses.template import GroupTemplate
+from ....automaton.analyses.traced import Coordinate
 from ....automaton.automaton import Automaton, Stay, TimeModel
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
-from ....automaton.drawing import automata_diagram
-from ...binding import MarkedParts
+from ....automaton.drawing import automata_diagram, written
+from ....language.marked_literals import Literals, chosen, numbers_in
+from ...compiler.recently_used import Recent
 from ...options import Options
-from ...target import Outcome
+from ...program.account import Account
+from ...program.target import Outcome
+from ..common_runs import Keeper
 from ..contract import Executor, Input, Member
-from ..machine_plan import Known, MachinePlan, PlanMaker
+from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from .epoch_runs import EpochRuns
 from .machine import GroupMachine, GroupMember
 
 LIMITS: Final = "runs_max"
+FORMS_MAX: Final = 1_000  # the most templates of one shape that are kept
 SHOWN: Final = 8  # subscriptions up to which each is explained
 
 
-class GroupPlan(MachinePlan):
-    """Subscriptions with equal templates, keys and layouts are members of one group, whenever they join."""
+@final
+class GroupForm:
+    """A template with its layout; equal for all subscriptions that differ in the key and the point only."""
 
-    __slots__ = ("grouping", "layout", "point")
+    __slots__ = ("_hash", "layout", "template")
+
+    def __init__(self, template: GroupTemplate, layout: Layout) -> None:
+        self.template = template
+        self.layout = layout
+        self._hash = hash((template, layout))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, GroupForm) and self.layout == other.layout and self.template == other.template
+
+
+class GroupPlan(MachinePlan):
+    """Subscriptions with equal forms and keys are members of one group, whenever they join.
+
+    A plan that `shared` made has only its literals, from which the automaton and the point are made when asked for.
+    """
+
+    __slots__ = ("_made", "form", "keeper", "key", "literals", "shared")
 
     executor = "groups"
     version = 1
     figures = ("groups", "group_members", "group_cells", "group_events")
     kind = "group"
     always_open = True
+    same_inputs = True
+    pays = "a visit of the group, and the matches that it completes"
 
-    def __init__(self, automaton: Automaton, grouping: Grouping, layout: Layout) -> None:
-        self.automaton = automaton
-        self.grouping = grouping
-        self.layout = layout
-        self.point = layout.point(grouping)
+    def __init__(
+        self,
+        form: GroupForm,
+        key: tuple[Constant, ...],
+        made: tuple[Automaton, list[float]] | None,
+        keeper: Keeper,
+        shared: MemberPlans | None = None,
+        literals: Literals = (),
+    ) -> None:
+        self.form = form
+        self.key = key
+        self.keeper = keeper
+        self._made = made
+        self.shared = shared
+        self.literals = literals
+
+    @property
+    def automaton(self) -> Automaton:
+        if self._made is None:
+            assert self.shared is not None
+            return self.shared.automaton(self.literals)
+        return self._made[0]
+
+    @automaton.setter
+    def automaton(self, other: Automaton) -> None:
+        raise AssertionError("the automaton of a plan does not change")
+
+    @property
+    def point(self) -> list[float]:
+        """O(constants)."""
+        if self._made is None:
+            assert self.shared is not None
+            return self.shared.point(self.literals)
+        return self._made[1]
 
     def inputs(self) -> list[Input]:
-        template = self.grouping.template
-        asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.grouping.key)]
+        template = self.form.template
+        if template.found:
+            return [Input(template.stream, reordered(template.found))]
+        asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.key)]
         return [Input(template.stream, reordered((tuple(asked),)))]
 
+    def selective(self) -> bool:
+        """Whether constants say which events it is about."""
+        return len(self.key) > 0 or len(self.form.template.found) > 0
+
     def streams(self) -> tuple[str, ...]:
-        return (self.grouping.template.stream,)
+        return (self.form.template.stream,)
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
-        template = self.grouping.template
+        template = self.form.template
         adjacent = any(step.stay is Stay.FOREIGN for step in template.steps)
         return (template.partition,) if adjacent else ()
 
@@ -64,16 +131,20 @@ class GroupPlan(MachinePlan):
         return Outcome(self.automaton.schema.names, output, (), LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        # No coordinate is marked, because finding them computes with constants: marks are in the key, or outside atoms.
-        return lambda bound, automaton: _again(automaton)
+        return MemberPlans(self, parts).plan
 
     def alike(self, options: Options) -> Hashable:
-        return self.layout, self.grouping.template, self.grouping.key
+        return self.form, self.key
 
     def make(self, options: Options) -> Executor:
-        template, most = self.grouping.template, options.runs_max
+        template, most = self.form.template, options.runs_max
         runs = EpochRuns(template.updates) if template.time is TimeModel.EPOCHS else None
-        return GroupMachine(template, self.layout, self.inputs(), self.outcome(), most, runs)
+        common, account = None, None
+        if template.common is not None:
+            account = Account(options.work_max, options.work_earned)
+            whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
+            common = self.keeper(template.common, whole, account, options)
+        return GroupMachine(template, self.form.layout, self.inputs(), self.outcome(), most, runs, common, account)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point)
@@ -89,13 +160,23 @@ class GroupPlan(MachinePlan):
         handle, since = saved
         return cast(GroupMachine, machine).rejoin(handle, self.point, since)
 
+    def shares(self) -> str:
+        """What members have in common, for users."""
+        template = self.form.template
+        equal = f" with {written(self.inputs()[0].guard)}" if self.key else ""
+        return f"{counted(len(template.steps), 'step')} on {template.stream}{equal}"
+
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
-        """The group of each subscription: the mechanism, the number of members, and how its events are found."""
+        """The group of each subscription, what it shares, how runs are kept, the number of members."""
         lines: list[str] = []
-        for name, plan, machine in known[:SHOWN]:
-            group = "suspended" if machine is None else machine.method
-            lines.append(f"{name}: how runs are kept: {group}, {plan.layout.dimensions} constants each")
+        numbers: dict[tuple[GroupForm, tuple[Constant, ...]], int] = {}
+        for name, plan, machine in known:
+            number = numbers.setdefault((plan.form, plan.key), len(numbers) + 1)
+            if len(lines) < 2 * SHOWN:
+                kept = "suspended" if machine is None else machine.method
+                lines.append(f"{name}: group {number} shares {plan.shares()}")
+                lines.append(f"{name}: how runs are kept: {kept}, {plan.form.layout.dimensions} constants each")
         if len(known) > SHOWN:
             lines.append(f"and {len(known) - SHOWN} more members of groups")
         groups = {id(machine) for _, _, machine in known if machine is not None}
@@ -108,16 +189,75 @@ class GroupPlan(MachinePlan):
         return automata_diagram("group", [(name, plan.automaton) for name, plan, _ in known])
 
 
-def plan_of_group(automaton: Automaton) -> GroupPlan | str:
-    """The plan, or the reason why the automaton does not fit a group. O(its size squared)."""
+@final
+class MemberPlans:
+    """The plans of all subscriptions of a shape, from one plan whose literals are marked.
+
+    A template may have literals of its own, such as those that an aggregate computes with: subscriptions that share
+    these share the template. Of the first one of them the plan is made anew, and what is made here must equal it.
+    """
+
+    def __init__(self, plan: GroupPlan, parts: MarkedParts) -> None:
+        self._parts = parts
+        self._keeper = plan.keeper
+        self._make = parts.automaton(plan.automaton)
+        self._point = plan.point
+        self._places: list[int] = [value.place if isinstance(value, Coordinate) else -1 for value in plan.point]
+        self._trace = next((value.trace for value in plan.point if isinstance(value, Coordinate)), None)
+        self._common = sorted(numbers_in(plan.form.template))
+        self._key = [(number_of(constant), constant) for constant in plan.key]
+        self._forms: Recent[Literals, GroupForm | Unequal] = Recent(FORMS_MAX)
+
+    def automaton(self, literals: Literals) -> Automaton:
+        """O(size of the parts with marks)."""
+        return self._make(self._parts.bind(literals))
+
+    def point(self, literals: Literals) -> list[float]:
+        """O(constants)."""
+        found = None if self._trace is None else self._trace.values(literals)
+        return self._chosen(found or [])
+
+    def _chosen(self, coordinates: list[float]) -> list[float]:
+        return [coordinates[at] if at >= 0 else value for at, value in zip(self._places, self._point)]
+
+    def plan(self, bound: BoundLiterals, make: AutomatonMaker) -> GroupPlan:
+        """O(constants), and once for each set of the template's own literals O(size of the automaton squared)."""
+        literals = bound.literals
+        common = tuple([literals[number] for number in self._common])
+        form = self._forms.get(common)
+        if isinstance(form, GroupForm):
+            return GroupPlan(form, self._keyed(literals), None, self._keeper, self, literals)
+        anew = plan_of_group(make(bound), self._keeper)
+        assert not isinstance(anew, str), "the analysis of these literals has the same outcome"
+        if form is None:
+            known = anew.key, anew.point
+            equal = known == (self._keyed(literals), self._chosen(bound.coordinates))
+            self._forms.put(common, anew.form if equal else Unequal())
+        return anew
+
+    def _keyed(self, literals: Literals) -> tuple[Constant, ...]:
+        return tuple(
+            [
+                constant if number is None else Constant(chosen(literals, number), constant.type)
+                for number, constant in self._key
+            ]
+        )
+
+
+@final
+class Unequal:
+    """In place of a form: the plan has to be made for each subscription."""
+
+
+def plan_of_group(automaton: Automaton, keeper: Keeper) -> GroupPlan | str:
+    """The plan, or the reason why the automaton does not fit a group. O(its size squared).
+
+    `keeper` keeps runs that do not depend on members.
+    """
     grouping = grouping_of(automaton)
     if isinstance(grouping, str):
         return grouping
     layout = layout_of(grouping)
-    return layout if isinstance(layout, str) else GroupPlan(automaton, grouping, layout)
-
-
-def _again(automaton: Automaton) -> GroupPlan:
-    plan = plan_of_group(automaton)
-    assert not isinstance(plan, str)
-    return plan
+    if isinstance(layout, str):
+        return layout
+    return GroupPlan(GroupForm(grouping.template, layout), grouping.key, (automaton, layout.point(grouping)), keeper)

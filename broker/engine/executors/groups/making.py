@@ -12,8 +12,16 @@ from ....algebra.normal_form import Clause
 from ....algebra.predicate import computation, condition
 from ....algebra.terms import Register, walk
 from ....automaton.analyses.mechanism import Layout, Mechanism
-from ....automaton.analyses.template import Compared, GroupTemplate, TemplateClause, TemplateStep, reads_registers
+from ....automaton.analyses.template import (
+    CommonLine,
+    Compared,
+    GroupTemplate,
+    TemplateClause,
+    TemplateStep,
+    reads_registers,
+)
 from ....automaton.automaton import Stay, TimeModel
+from ..common_runs import CommonPattern
 from .any_match import AnyCell, AnyTemplate
 from .cell import GroupCell
 from .chain import ChainCell
@@ -25,6 +33,8 @@ from .history import HistoryCell, HistoryTemplate
 from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
 from .members import Members
+from .repeating import RepeatingCell, RepeatingTemplate
+from .revisit import RevisitCell, RevisitTemplate
 from .stamps import Stamps
 from .starts import NONE
 from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
@@ -53,8 +63,10 @@ class CellMaker:
         members: Members,
         events: KeptEvents,
         epochs: EpochRuns | None = None,
+        common: CommonPattern | None = None,
     ) -> None:
         self.template = template
+        self._common = common
         self.epochs = epochs
         self.again: list[FoldClause] = []
         self.ends: list[FoldClause] = []
@@ -65,11 +77,24 @@ class CellMaker:
         self.arrival = template.time is TimeModel.ARRIVAL
         self._coordinates = iter(layout.coordinates)
         self._registers: list[Register] = []
+        if template.common is not None and common is not None:
+            self._form: object = self._repeating(template, template.common, common, layout)
+            return
         self.steps = [self._step(step) for step in template.steps]
         self.kills = [[self._clause(clause) for clause in kill.clauses] for kill in template.kills]
         self.window = next(self._coordinates) if template.window else NONE
         self.within = NONE if template.within is None else template.within
         self._form = self._formed(layout.dimensions)
+
+    def joined(self, handle: int, point: list[float]) -> None:
+        """A member has joined the group."""
+        if isinstance(self._form, RepeatingTemplate):
+            self._form.joined(handle, point)
+
+    def left(self, handle: int) -> None:
+        """A member has left the group."""
+        if isinstance(self._form, RepeatingTemplate):
+            self._form.left(handle)
 
     def make(self) -> GroupCell:
         """A cell without waiting runs."""
@@ -90,8 +115,36 @@ class CellMaker:
                 return TrailingCell(form, members)
             case AnyTemplate():
                 return AnyCell(form, members)
+            case RevisitTemplate():
+                return RevisitCell(form, members)
+            case RepeatingTemplate():
+                return RepeatingCell(form, members)
             case _:
                 return FilterCell(self.steps[0], int(members.d), None, members)
+
+    def _repeating(
+        self, template: GroupTemplate, line: CommonLine, pattern: CommonPattern, layout: Layout
+    ) -> RepeatingTemplate:
+        """The form of a line in which an operand repeats."""
+        first, whole = (step.clauses[0] for step in template.steps)
+        begin = self._clause(first)
+        last: list[CoordinateBound] = []
+        measured: list[CoordinateBound] = []
+        compared: list[CoordinateBound] = []
+        for asked, (left, right), register in zip(whole.asked, line.compared, pattern.registers):
+            at, sign = next(self._coordinates), float(asked.sign)
+            if asked.source in (Compared.FACTOR, Compared.OFFSET):
+                source = SOURCES[asked.source]
+                compared.append(CoordinateBound(at, source, left, sign, right, asked.strict))
+                measured.append(CoordinateBound(at, source, asked.attribute, sign, register, asked.strict))
+                continue
+            compared.append(CoordinateBound(at, REGISTER, -1, sign, left))
+            if register >= 0:
+                measured.append(CoordinateBound(at, REGISTER, -1, sign, register))
+            elif asked.source is Compared.ATTRIBUTE and line.measures is not None:
+                last.append(CoordinateBound(at, ATTRIBUTE, asked.attribute, sign))
+        asked_at = list(line.asked)
+        return RepeatingTemplate(layout.dimensions, begin, last, measured, compared, asked_at, pattern)
 
     def _step(self, step: TemplateStep) -> list[StepClause]:
         if step.again is None:
@@ -142,11 +195,14 @@ class CellMaker:
                 for clause in steps[-1]:
                     clause.bounds.append(CoordinateBound(self.window, SPAN, sign=-1.0))
             stays = [STAYS.get(step.stay, SKIP) for step in self.template.steps]
+            sees = [self._clause(TemplateClause((), step.sees)) if step.sees else None for step in self.template.steps]
             registers = [Remembered(register.position, register.slot) for register in self._registers]
-            return ChainTemplate(d, steps, registers, stays, self.window)
+            return ChainTemplate(d, steps, registers, stays, self.window, sees)
         if mechanism is Mechanism.ANY_MATCH:
             return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
         first, second, *further = [clauses[0] for clauses in steps]
+        if mechanism is Mechanism.REVISIT:
+            return RevisitTemplate(d, first, second, window=self.window, within=self.within, arrival=True)
         if mechanism is Mechanism.HISTORY:
             return HistoryTemplate(d, first, second, further[0], window=self.window)
         kill = self.kills[0][0] if self.kills and mechanism is Mechanism.WAIT else None

@@ -13,17 +13,17 @@ from typing import final
 
 from ....algebra.normal_form import duration_bound
 from ....automaton.automaton import State
-from ...directory import Directory
+from ....language.marked_literals import Literals
+from ...compiler.recipes import GroupKind, Recipe, Structure, Way
 from ...index.axis import Axis
 from ...index.boxes import Box
 from ...index.family import Family
 from ...index.intervals import Intervals
 from ...index.spaces import Key, Space
-from ...literals import Literals
-from ...recipes import GroupKind, Recipe, Structure, Way
-from ...subscriber import Subscriber
-from ...target import Outcome, Target
-from ...transition import UNBOUNDED, Place
+from ...program.directory import Directory
+from ...program.target import Outcome, Target
+from ...program.transition import UNBOUNDED, Place
+from ...subscribing.subscriber import Subscriber
 
 
 @final

@@ -12,9 +12,9 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Slots
 from ....events import instant
 from ....events.schema import Row
-from ...directory import Static
 from ...index.spaces import Key, Space, waiting_key
-from ...transition import Place
+from ...program.directory import Static
+from ...program.transition import Place
 from ..matches import Lineage, PartialMatch
 
 UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch

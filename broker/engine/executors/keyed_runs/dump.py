@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...transition import Place
+from ...program.transition import Place
 from ..matches import Lineage, flattened
 from .cells import UNTOUCHED, Run
 

@@ -1,6 +1,6 @@
 """Describes the merged program in words and as data for a diagram: key spaces, and shared states.
 
-Not here: the description of all subscriptions (broker.engine.explanation), drawing (broker.automaton.diagram).
+Not here: the description of all subscriptions (engine/inspection/explanation), drawing (broker.automaton.diagram).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ....automaton.automaton import Automaton, describe_arc
 from ....automaton.diagram import Edge, Graph, Node
 from ....automaton.sharing import Forest
 from ....events.event import TIME_NAMES
-from ...directory import Directory
 from ...index.columns import BLOCK
 from ...index.spaces import Space
-from ...transition import Place
+from ...program.directory import Directory
+from ...program.transition import Place
 from ..machine_plan import NAMES_SHOWN, counted, stream_name
 from ..merged import SchemaOf
 

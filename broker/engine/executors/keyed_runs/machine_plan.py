@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from typing import final
 
-from ...directory import Directory
-from ..machine_plan import MergedPlan
+from ....automaton.automaton import Automaton
+from ....automaton.binding import MarkedParts
+from ...program.directory import Directory
+from ..machine_plan import MergedPlan, PlanMaker
 from ..merged import MergedAutomata
 from .program import KeyedAutomata
 
 
 @final
 class KeyedRunsPlan(MergedPlan):
-    """The name of the executor, and its program."""
+    """An automaton that is merged with others."""
 
     __slots__ = ()
 
@@ -24,6 +26,12 @@ class KeyedRunsPlan(MergedPlan):
     figures = ()
     kind = "keyed runs"
     section = "keyed runs"
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        return lambda bound, automaton: KeyedRunsPlan(automaton(bound))
 
     @classmethod
     def automata(cls, directory: Directory) -> MergedAutomata:

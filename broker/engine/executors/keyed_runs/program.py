@@ -14,14 +14,14 @@ from ....algebra.normal_form import Form, duration_bound
 from ....automaton.automaton import Automaton
 from ....automaton.diagram import Graph
 from ....automaton.sharing import Change, End, Forest, SharedState
-from ...directory import Directory
+from ....language.marked_literals import Literals
+from ...compiler.recipes import Recipe
 from ...index.spaces import Key, Space
-from ...literals import Literals
-from ...recipes import Recipe
-from ...subscriber import Subscriber
-from ...target import Feed, Outcome, Target
-from ...transition import UNBOUNDED, Place, SlotUpdate, Transition
-from ...watcher import Watch, Watcher
+from ...program.directory import Directory
+from ...program.target import Feed, Outcome, Target
+from ...program.transition import UNBOUNDED, Place, SlotUpdate, Transition
+from ...program.watcher import Watch, Watcher
+from ...subscribing.subscriber import Subscriber
 from ..merged import MergedAutomata, MergedRuns, SchemaOf
 from .bulk import Bulk
 from .explanation import drawn, explained

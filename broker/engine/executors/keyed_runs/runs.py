@@ -23,15 +23,15 @@ from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....automaton.sharing import End
 from ....events.schema import Row
-from ...directory import Directory, Static
 from ...index.arcs import ArcIndex
 from ...index.spaces import Key, Space, waiting_key
-from ...target import Target
-from ...trace import mixed
-from ...transition import Place, SlotUpdate, Transition
+from ...program.directory import Directory, Static
+from ...program.target import Target
+from ...program.transition import Place, SlotUpdate, Transition
 from ..epoch_matches import Fault
 from ..matches import Lineage, PartialMatch
 from ..merged import MergedOrder, MergedRuns
+from ..trace import mixed
 from .bulk import Bulk
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
 from .dump import dumped, loaded

@@ -1,4 +1,4 @@
-"""The machine of an automaton with several branches: a machine of runs for each, whose matches are told together.
+"""The machine of an automaton with several branches: a machine of runs for each, whose matches are one source.
 
 The branches are the variants of a pattern whose elements may be absent. Each keeps its runs in the form that suits it,
 and gets the events of its own inputs only. They share one account.
@@ -16,7 +16,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....automaton.automaton import Report
 from ....events.schema import Row
-from ...account import Account
+from ...program.account import Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..expansion import Found
@@ -76,7 +76,7 @@ class BranchingMachine(Executor):
         account = Account(bounds.work, bounds.earned)
         super().__init__(account, inputs, plans[0].automaton.report == Report.COMPRESSED)
         self.branches = [
-            BranchRuns(KleeneMachine(plan, bounds, switches, None, account), own, known)
+            BranchRuns(KleeneMachine(plan, bounds, switches, account), own, known)
             for plan, own, known in zip(plans, operands, bits)
         ]
 
@@ -104,7 +104,7 @@ class BranchingMachine(Executor):
         self._settle(done, found)
 
     def _settle(self, done: list[tuple[MatchSource, tuple[int, ...]]], found: Completions) -> None:
-        """Tell what is complete, and set the alarm."""
+        """Report the complete matches, and set the alarm."""
         if done:
             found.add(BranchMatches(done))
         alarm: i64 = NOTHING_DUE
@@ -134,9 +134,7 @@ class BranchingMachine(Executor):
         held = [branch for branch in self.branches if not branch.machine.empty(time, position, places)]
         return not held
 
-    def partial(
-        self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Assigned] | None:
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
         return self._partial(member, time, position, places)
 
     def _partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned]:
@@ -165,7 +163,7 @@ class BranchingMachine(Executor):
         for branch in self.branches:
             branch.machine.check_invariants()
             assert branch.machine.account is self.account
-            assert branch.found.upto == 0, "matches that nobody has asked for"
+            assert branch.found.upto == 0, "matches that were not reported"
         assert self.alarm == min([branch.machine.alarm for branch in self.branches])
 
     # --- snapshots --------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from typing import Final, final
 
 from ....automaton.analyses.branches import LineBranch, branches_of
 from ....automaton.automaton import Automaton
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....events.errors import LimitExceeded
-from ...binding import BoundLiterals, MarkedParts
 from ...options import Options
 from ..contract import Executor, Input, Member
 from ..machine_plan import MachinePlan, PlanMaker
@@ -41,7 +41,7 @@ class BranchingPlan(PatternPlan):
         self.automaton = automaton
         self.branches = tuple(branches)
         self.plans = tuple([compile_kleene(branch.automaton) for branch in branches] if plans is None else plans)
-        super().__init__(automaton, plan=self.plans[0], varies=False)
+        super().__init__(automaton, self.plans[0])
         numbers: dict[Input, int] = {}
         self.bits = [[numbers.setdefault(given, len(numbers)) for given in inputs_of(plan)] for plan in self.plans]
         if len(numbers) > INPUTS_MAX:
@@ -52,8 +52,9 @@ class BranchingPlan(PatternPlan):
     def maker(self, parts: MarkedParts) -> PlanMaker:
         makers = [plan_maker(plan, parts) for plan in self.plans]
 
-        def made(bound: BoundLiterals, automaton: Automaton) -> MachinePlan:
-            return BranchingPlan(automaton, branches_of(automaton), [make(bound) for make in makers])
+        def made(bound: BoundLiterals, automaton: AutomatonMaker) -> MachinePlan:
+            own = automaton(bound)
+            return BranchingPlan(own, branches_of(own), [make(bound) for make in makers])
 
         return made
 
@@ -74,7 +75,7 @@ class BranchingPlan(PatternPlan):
     def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
         """Nothing more is kept of it."""
 
-    # --- for people -------------------------------------------------------------------------------------------------
+    # --- for users --------------------------------------------------------------------------------------------------
 
     def lines(self) -> list[str]:
         found = [f"{len(self.branches)} variants, a set of runs for each"]

@@ -271,7 +271,7 @@ class Shared(Found):
                 last = writer.link(-2 - known, last)
         if self.row is not None:
             last = writer.link(writer.event(len(writer.names) - 1, self.item, int(self.time), last), NOTHING)
-        return writer.told(last)
+        return writer.graph(last)
 
     def all(self) -> Iterator[Matched]:
         left = self.most

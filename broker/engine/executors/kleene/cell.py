@@ -13,22 +13,22 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Assigned, Item
+from .negation_index import NegationIndex
 from .run import Restored, RunsArchive
-from .shadows import Shadow
 
 
 class RunCell:
-    """`shadows` by negation. `owed`: matches that wait until time has passed.
+    """`negated`: the negated events, by negation. `owed`: matches that wait until time has passed.
 
     `lost`: how often a limit was hit since the last reading.
     """
 
-    __slots__ = ("lost", "owed", "shadows", "upto")
+    __slots__ = ("lost", "negated", "owed", "upto")
 
-    def __init__(self, shadows: list[Shadow]) -> None:
-        self.shadows = shadows
-        for shadow in shadows:
-            shadow.users += 1
+    def __init__(self, negated: list[NegationIndex]) -> None:
+        self.negated = negated
+        for index in negated:
+            index.users += 1
         self.lost: i64 = 0
         self.owed: i64 = 0
         self.upto: i64 = -(1 << 62)  # nonoverlap: the end in the stream of the last result that time completed
@@ -56,7 +56,7 @@ class RunCell:
         raise AssertionError
 
     def dump(self, archive: RunsArchive) -> list[Any]:
-        """The state as plain values, without shadows and matches that wait for time."""
+        """The state as plain values, without negated events and matches that wait for time."""
         raise AssertionError
 
     def load(self, data: Any, restored: Restored) -> None:

@@ -10,30 +10,26 @@ from typing import final
 from mypy_extensions import i64
 
 from ..packed import Integers, integers, put_integer
-from .family import FactorFamily
 from .measure_columns import MeasureColumn, MeasureReaders
-from .numbered_matches import RANGES, RUNS
+from .numbered_matches import RUNS
 from .numbered_runs import NumberedRuns
 from .tables import Tables
 
 
 @final
 class RunColumns(NumberedRuns):
-    """Runs as rows. `family`: the family whose members end runs, if it has several."""
+    """Runs as rows."""
 
-    __slots__ = ("family", "indices", "paired", "taking_now")
+    __slots__ = ("indices", "paired", "taking_now")
 
-    def __init__(self, tables: Tables, measures: MeasureReaders, family: FactorFamily | None) -> None:
-        super().__init__(tables, measures, RUNS if family is None else RANGES)
-        self.family = family
+    def __init__(self, tables: Tables, measures: MeasureReaders) -> None:
+        super().__init__(tables, measures, RUNS)
         self.indices: Integers = integers()  # scratch: rows that take the event
         # The usual case: one measure to take and one to end, which one pass can test together.
-        self.paired = len(self.taking) == len(self.leaving) == 1 and tables.last > 0 and family is None
+        self.paired = len(self.taking) == len(self.leaving) == 1 and tables.last > 0
         self.taking_now: i64 = -1  # number of rows that take the event, if known
 
     def leave(self, takes: bool) -> i64:
-        if self.family is not None:
-            return self._ranging(self.family)
         if takes and self.paired:
             return self._pair()
         count = self._passing(self.leaving, self.found)
@@ -112,33 +108,3 @@ class RunColumns(NumberedRuns):
                     kept += 1
             count = kept
         return count
-
-    def _ranging(self, family: FactorFamily) -> i64:
-        """The ranges of members that end runs with the event."""
-        column = self.leaving[0]
-        values = column.values
-        level = column.reader.level
-        sign = column.reader.sign
-        found = self.found
-        count: i64 = 0
-        j: i64
-        if level != level:
-            return 0
-        several = len(self.leaving) > 1
-        known = 0.0
-        family.low = family.high = 0
-        fresh = True
-        for j in range(self.bottom, self.top):
-            value = values[j]
-            if value != value:
-                continue
-            if fresh or value != known:
-                known = value
-                fresh = False
-                family.search(level, sign, value)
-            if family.low < family.high and (not several or self.passes(j, 1)):
-                found[count] = self.lows[j]
-                found[count + 1] = family.low
-                found[count + 2] = family.high
-                count += 3
-        return count // 3

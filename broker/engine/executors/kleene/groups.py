@@ -22,15 +22,15 @@ from ....automaton.analyses.line import line_of
 from ....automaton.analyses.memory import Memory, memories
 from ....automaton.automaton import Report
 from ....events.schema import Row
-from ...account import PACKED_BITS
+from ...program.account import PACKED_BITS
 from ..completions import Completions
 from ..matches import Assigned, Item
 from .buffer import FEW, NOTHING, Pasts, Shared
 from .cell import RunCell
+from .negation_index import NegationIndex
 from .plan import KleenePlan
 from .registers import AVERAGE, SUM, Registers
 from .run import Restored, RunsArchive, plain_slots, slots_of
-from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables
 
 
@@ -94,8 +94,8 @@ class Groups(RunCell):
 
     __slots__ = ("done", "fresh", "groups", "marked", "page", "recalls", "registers", "tables")
 
-    def __init__(self, tables: Tables, recalls: Recalls, shadows: list[Shadow]) -> None:
-        super().__init__(shadows)
+    def __init__(self, tables: Tables, recalls: Recalls, negated: list[NegationIndex]) -> None:
+        super().__init__(negated)
         self.tables = tables
         self.recalls = recalls.recalls
         self.registers = recalls.registers
@@ -238,7 +238,7 @@ class Groups(RunCell):
         """Drop from each `clean` union the nodes before a negated event that has come since."""
         newest: i64 = self.marked[k]
         for number in here.marks:
-            newest = max(newest, self.shadows[number].position)
+            newest = max(newest, self.negated[number].position)
         if newest <= self.marked[k]:
             return
         self.marked[k] = int(newest)
@@ -286,7 +286,7 @@ class Groups(RunCell):
         for at in range(page.links):
             assert page.nexts[at] < page.root + at, "a link to what is newer"
             behind = page.nexts[at] - page.root
-            assert behind < 0 or page.tops[at] >= page.tops[behind], "what is behind is newer than what is told"
+            assert behind < 0 or page.tops[at] >= page.tops[behind], "a link is newer than the link before it"
         for k in range(len(self.groups)):
             for key, group in self.groups[k].items():
                 assert key == group.slots

@@ -15,23 +15,21 @@ from ....automaton.analyses.measures import measures_of, monotone
 from ....automaton.analyses.pasts import shares_pasts
 from ....automaton.automaton import Report
 from ....events.schema import Row
-from ...account import UNLIMITED, Account
+from ...program.account import UNLIMITED, Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Assigned, Item
 from .cell import RunCell
 from .columns import RunColumns
-from .family import FactorFamily
 from .groups import Groups, Recalls
 from .measure_columns import MeasureReaders
+from .negation_index import NegationIndex
 from .numbered_matches import RunsAudience
 from .numbered_runs import NumberedRuns
 from .pending import Pending
-from .plain_runs import PlainRuns
 from .plan import KleenePlan
 from .run import CompleteRuns, KleeneRun, Restored, RunsArchive
 from .runs import Runs
-from .shadows import Shadow
 from .stacks import Stacks
 from .tables import BEFORE, FOREVER, RunBounds, Switches, Tables
 
@@ -54,7 +52,6 @@ class KleeneMachine(Executor):
         plan: KleenePlan,
         bounds: RunBounds | None = None,
         switches: Switches | None = None,
-        family: FactorFamily | None = None,
         account: Account | None = None,
     ) -> None:
         self.tables = Tables(plan, bounds or RunBounds(), account)
@@ -65,29 +62,19 @@ class KleeneMachine(Executor):
         measures = measures_of(plan.automaton)
         if measures is not None and chosen.columns:
             self.measures = MeasureReaders(measures, len(plan.steps[0].begun))
-        self.family = family if self.measures is not None else None
-        self.ranged: FactorFamily | None = None  # the family, if it has several members
-        self.begun = False
         self.stacked = measures is not None and chosen.merging and monotone(plan.automaton, measures)
         if self.stacked and self.measures is not None:
             self.measures.take[0].ordered = True
         shares = self.measures is None and chosen.buffer and shares_pasts(plan.automaton)
         self.recalls: Recalls | None = Recalls(plan) if shares else None
         self.cells: dict[Key, RunCell] = {}
-        self.shadows: list[dict[Key, Shadow]] = [{} for _ in plan.negations]
+        self.negated: list[dict[Key, NegationIndex]] = [{} for _ in plan.negations]
         self.pending = Pending(self.tables)
         self.settled: i64 = 0
 
     def audience(self) -> Audience:
-        """The subscribers; for a family its members."""
-        if self.family is None:
-            targets = [] if self.member is None else [self.member.target]
-            return RunsAudience(self.tables, targets, None, self.compressed)
-        ranks = self.family.ranks()
-        return RunsAudience(self.tables, ranks.targets, ranks, self.compressed)
-
-    def idle(self) -> bool:
-        return super().idle() if self.family is None else not self.family.members
+        """The subscribers."""
+        return RunsAudience(self.tables, [] if self.member is None else [self.member.target], self.compressed)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
@@ -156,29 +143,20 @@ class KleeneMachine(Executor):
             cell.lost = 0
 
     def _cell(self, key: Key) -> RunCell:
-        if not self.begun:
-            self._begin()
         if self.measures is not None:
             if self.stacked:
                 return Stacks(self.tables, self.measures)
-            return RunColumns(self.tables, self.measures, self.ranged)
-        shadows = self._shadows_of(key)
+            return RunColumns(self.tables, self.measures)
+        negated = self._indexes_of(key)
         if self.recalls is not None:
-            return Groups(self.tables, self.recalls, shadows)
-        return Runs(self.tables, shadows, self.pending)
+            return Groups(self.tables, self.recalls, negated)
+        return Runs(self.tables, negated, self.pending)
 
     def _plain(self, runs: list[KleeneRun]) -> RunCell:
         """The single runs that replace numbered ones."""
-        return PlainRuns(self.tables, self.ranged, self.pending, runs)
-
-    def _begin(self) -> None:
-        """Close the family at the first event. A single member needs no search."""
-        self.begun = True
-        family = self.family
-        if family is not None and self.measures is not None:
-            if len(family.members) != 1 or family.members[0].plan is not self.plan:
-                self.ranged = family
-                self.measures.begin[0].raw = True
+        plain = Runs(self.tables, [], self.pending)
+        plain.enter(runs)
+        return plain
 
     @property
     def method(self) -> str:
@@ -190,7 +168,7 @@ class KleeneMachine(Executor):
     def clear(self) -> None:
         """Drop all state."""
         self.cells = {}
-        self.shadows = [{} for _ in self.plan.negations]
+        self.negated = [{} for _ in self.plan.negations]
         self.pending = Pending(self.tables)
         self.alarm = NOTHING_DUE
         self.settled = self.lost = 0
@@ -204,17 +182,17 @@ class KleeneMachine(Executor):
 
     # --- negations ----------------------------------------------------------------------------------------------
 
-    def _shadows_of(self, key: Key) -> list[Shadow]:
+    def _indexes_of(self, key: Key) -> list[NegationIndex]:
         values: Any = (key,) if len(self.plan.key) == 1 else key
-        return [self._shadow(at, values) for at in range(len(self.shadows))]
+        return [self._index(at, values) for at in range(len(self.negated))]
 
-    def _shadow(self, at: i64, values: tuple[Any, ...]) -> Shadow:
+    def _index(self, at: i64, values: tuple[Any, ...]) -> NegationIndex:
         denial = self.tables.denials[at]
         key = tuple([values[part] for part in denial.parts])
-        shadow = self.shadows[at].get(key)
-        if shadow is None:
-            shadow = self.shadows[at][key] = Shadow(denial)
-        return shadow
+        index = self.negated[at].get(key)
+        if index is None:
+            index = self.negated[at][key] = NegationIndex(denial)
+        return index
 
     def _deny(self, mask: i64, row: Row, time: i64, position: i64) -> None:
         tables = self.tables
@@ -224,14 +202,14 @@ class KleeneMachine(Executor):
             key = tuple([row[at] for at in tables.keys[denial.bit]])
             if None in key:
                 continue
-            shadows = self.shadows[denial.number]
-            shadow = shadows.get(key)
-            if shadow is None:
+            negated = self.negated[denial.number]
+            index = negated.get(key)
+            if index is None:
                 if denial.place > 0:
                     continue  # it can take back no match
-                shadow = shadows[key] = Shadow(denial)
+                index = negated[key] = NegationIndex(denial)
             oldest = BEFORE if tables.window == FOREVER else time - tables.window
-            if shadow.take(row, time, position, oldest, tables.logged_max):
+            if index.take(row, time, position, oldest, tables.logged_max):
                 self.lost += 1
 
     # --- upkeep -------------------------------------------------------------------------------------------------
@@ -241,27 +219,22 @@ class KleeneMachine(Executor):
         for key in list(self.cells):
             cell = self.cells[key]
             if cell.settle(time, position) == 0 and cell.owed == 0:
-                for shadow in cell.shadows:
-                    shadow.users -= 1
+                for index in cell.negated:
+                    index.users -= 1
                 del self.cells[key]
-        for shadows in self.shadows:
-            for key in list(shadows):
-                shadow = shadows[key]
-                if shadow.users == 0 and (shadow.denial.place > 0 or shadow.time < time - self.tables.window):
-                    del shadows[key]
+        for negated in self.negated:
+            for key in list(negated):
+                index = negated[key]
+                if index.users == 0 and (index.denial.place > 0 or index.time < time - self.tables.window):
+                    del negated[key]
         self.settled = len(self.cells)
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
         self.settle(time, position)
-        return not self.cells and not any(self.shadows)
+        return not self.cells and not any(self.negated)
 
-    def partial(
-        self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Assigned] | None:
-        """The runs.
-
-        Runs that contiguity rules out may still be among them. A family's runs belong to any of its members.
-        """
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+        """The runs. Runs that contiguity rules out may still be among them."""
         return self._partial(time)
 
     def _partial(self, time: i64) -> Iterator[Assigned]:
@@ -288,7 +261,7 @@ class KleeneMachine(Executor):
             "pattern_keys": len(self.cells),
             "pattern_runs": sum(cell.size() for cell in self.cells.values()),
             "pattern_waiting": len(self.pending.waiting),
-            "pattern_negated": sum(map(len, self.shadows)),
+            "pattern_negated": sum(map(len, self.negated)),
         }
 
     def check_invariants(self) -> None:
@@ -297,11 +270,11 @@ class KleeneMachine(Executor):
         owed: dict[int, int] = {}
         for cell in self.cells.values():
             cell.check_invariants()
-            for shadow in cell.shadows:
-                users[id(shadow)] = users.get(id(shadow), 0) + 1
-        for shadows in self.shadows:
-            for shadow in shadows.values():
-                assert shadow.users == users.get(id(shadow), 0)
+            for index in cell.negated:
+                users[id(index)] = users.get(id(index), 0) + 1
+        for negated in self.negated:
+            for index in negated.values():
+                assert index.users == users.get(id(index), 0)
         for _, _, cell in self.pending.waiting.values():
             owed[id(cell)] = owed.get(id(cell), 0) + 1
         assert owed == {id(cell): cell.owed for cell in self.cells.values() if cell.owed}
@@ -313,8 +286,8 @@ class KleeneMachine(Executor):
         keys = [list(key) if isinstance(key, tuple) else key for key in self.cells]
         cells = [[cell.dump(archive), int(cell.upto)] for cell in self.cells.values()]
         numbers = {id(cell): at for at, cell in enumerate(self.cells.values())}
-        shadows = [[[list(key), shadow.dump()] for key, shadow in known.items()] for known in self.shadows]
-        return [shadows, keys, cells, self.pending.dump(archive, numbers), archive.data]
+        negated = [[[list(key), index.dump()] for key, index in known.items()] for known in self.negated]
+        return [negated, keys, cells, self.pending.dump(archive, numbers), archive.data]
 
     def load(self, data: Any) -> None:
         """Restore a dump. The account is full first, because replaying costs no units."""
@@ -324,11 +297,11 @@ class KleeneMachine(Executor):
         account.left = account.most
 
     def _load(self, data: Any) -> None:
-        shadows, keys, cells, pending, trails = data
-        for at, known in enumerate(shadows):
+        negated, keys, cells, pending, trails = data
+        for at, known in enumerate(negated):
             for key, content in known:
-                shadow = self.shadows[at][tuple(key)] = Shadow(self.tables.denials[at])
-                shadow.load(content)
+                index = self.negated[at][tuple(key)] = NegationIndex(self.tables.denials[at])
+                index.load(content)
         restored = Restored(trails)
         for key, (content, upto) in zip(keys, cells):
             whole = tuple(key) if isinstance(key, list) else key

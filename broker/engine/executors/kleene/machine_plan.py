@@ -6,20 +6,18 @@ Here: what the dispatcher needs. Not here: runs (machine), the tests of each edg
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Final, cast
+from typing import Final
 
 from ....automaton.analyses.ignoring import asks_for_adjacent_events_of_a_partition
-from ....automaton.analyses.measures import measures_of, monotone, variant
 from ....automaton.automaton import Automaton
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
-from ...binding import BoundLiterals, MarkedParts
 from ...options import Options
-from ...target import Outcome, Target
-from ..contract import Executor, Input, Member
+from ...program.target import Outcome
+from ..contract import Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from .explanation import plan_lines
-from .family import FactorFamily, FamilyMember
 from .machine import KleeneMachine, inputs_of
 from .plan import KleenePlan, compile_kleene
 from .plan_template import plan_maker
@@ -30,39 +28,24 @@ SHOWN: Final = 8  # subscriptions up to which each is explained
 
 
 class PatternPlan(MachinePlan):
-    """The plan of a pattern. Raises LimitExceeded (compile_kleene).
+    """The plan of a pattern. Raises LimitExceeded (compile_kleene). `plan`: the automaton's, if it is known already."""
 
-    `variant`: the common part of patterns that differ only in a factor, and the factor. `plan`: the automaton's, if it
-    is known already; `varies` is false if it is known that there is no such factor.
-    """
-
-    __slots__ = ("plan", "published", "variant")
+    __slots__ = ("plan",)
 
     executor = "kleene"
-    version = 1
+    version = 2
     figures = ("patterns", "pattern_keys", "pattern_runs", "pattern_waiting", "pattern_negated")
     kind = "pattern"
 
-    def __init__(
-        self, automaton: Automaton, published: bool = False, plan: KleenePlan | None = None, varies: bool = True
-    ) -> None:
+    def __init__(self, automaton: Automaton, plan: KleenePlan | None = None) -> None:
         self.automaton = automaton  # equal for subscriptions that may share a machine
         self.plan: KleenePlan = compile_kleene(automaton) if plan is None else plan
-        self.published = published
-        if not varies:
-            self.variant = None
-            return
-        within_key = self.plan.automaton
-        measures = measures_of(within_key)
-        merges = measures is None or monotone(within_key, measures)
-        # If equal runs are merged, that saves more than sharing them with other factors.
-        self.variant = None if measures is None or merges or published else variant(automaton, measures)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        make, varies = plan_maker(self.plan, parts), self.variant is not None
+        make = plan_maker(self.plan, parts)
 
-        def made(bound: BoundLiterals, automaton: Automaton) -> MachinePlan:
-            return PatternPlan(automaton, self.published, make(bound), varies)
+        def made(bound: BoundLiterals, automaton: AutomatonMaker) -> MachinePlan:
+            return PatternPlan(automaton(bound), make(bound))
 
         return made
 
@@ -81,30 +64,10 @@ class PatternPlan(MachinePlan):
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
 
     def alike(self, options: Options) -> Hashable:
-        if options.columns and options.variants and self.variant is not None:
-            return self.variant[0]
         return self.automaton
 
     def make(self, options: Options) -> Executor:
-        bounds, switches = bounds_of(options), switches_of(options)
-        family = FactorFamily() if options.columns and options.variants and self.variant is not None else None
-        return KleeneMachine(self.plan, bounds, switches, family)
-
-    def join(self, machine: Executor, symbols: list[int]) -> Member:
-        family = cast(KleeneMachine, machine).family
-        if family is None or self.variant is None:
-            return super().join(machine, symbols)
-        member = family.find(self.variant[1])
-        if member is None:
-            member = FamilyMember(self.variant[1], Target(self.outcome(), None), self.plan)
-            family.enter(member)
-        return member
-
-    def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
-        if isinstance(member, FamilyMember):
-            family = cast(KleeneMachine, machine).family
-            assert family is not None
-            family.leave(member)
+        return KleeneMachine(self.plan, bounds_of(options), switches_of(options))
 
     def lines(self) -> list[str]:
         """The plan in lines of text."""
@@ -143,4 +106,4 @@ def bounds_of(options: Options) -> RunBounds:
 
 
 def switches_of(options: Options) -> Switches:
-    return Switches(options.columns, options.merging, options.buffer, options.variants)
+    return Switches(options.columns, options.merging, options.buffer)

@@ -61,9 +61,12 @@ class MeasureReader:
         self.scaled = factor is not None
         self.factor = float(factor) if factor is not None else 1.0
         self.ordered = False  # a null has no place among ordered values
-        self.raw = False  # a family multiplies by many factors itself
+        self.asked = False  # a group has many constants here, of which these are the least and the greatest:
+        self.other = self.factor
+        self.several = False
         self.level = NULL
         self.value = NULL
+        self.given = NULL  # before it was compared
         self.odd = False
 
     def read(self, row: Row) -> None:
@@ -96,16 +99,39 @@ class MeasureReader:
                 self.value = self._number(value, self.limit)
         else:
             self.value = self._number(self.values.value((), (), (row,) * self.slots, 0, 0), EXACT)
+        self.given = self.value
         if self.kind <= LAST:
             self.value = self.compared(self.value)
 
     def compared(self, value: float) -> float:
         """The number that levels are compared with, from a measure's plain value."""
-        if self.raw:
-            return value if value - value == 0.0 else NULL
+        if self.asked:
+            return self._least(value)
         if self.scaled:
             value = self.factor * value
         return value * self.sign if value - value == 0.0 else NULL
+
+    def bound(self, least: float, opposite: float, factor: bool, several: bool) -> None:
+        """Set a group's constants: their least coordinate, and a factor's least opposite (analyses.coordinates)."""
+        self.asked = True
+        self.several = several
+        if not factor:
+            self.level = math.nextafter(-least, math.inf)
+        elif self.sign > 0.0:
+            self.scaled, self.factor, self.other = True, least, -opposite
+        else:
+            self.scaled, self.factor, self.other = True, -opposite, least
+
+    def _least(self, value: float) -> float:
+        """The least number that some constant of a group makes of a measure."""
+        if value - value != 0.0:
+            return NULL
+        if not self.scaled:
+            return value * self.sign
+        product = (self.factor if value >= 0.0 else self.other) * value
+        if product - product != 0.0:  # it may be finite with other constants
+            return -math.inf if self.several else NULL
+        return product * self.sign
 
     def _number(self, value: Any, limit: int) -> float:
         if type(value) is float:
@@ -125,9 +151,10 @@ class MeasureReaders:
     def __init__(self, measures: Measures, slots: int) -> None:
         self.take = [MeasureReader(measure, slots) for measure in measures.take]
         self.begin = [MeasureReader(measure, slots) for measure in measures.begin]
-        end = [MeasureReader(measure, slots) for measure in measures.end]
-        self.all = [*self.take, *self.begin, *end]
-        for reader in end:
+        self.end = [MeasureReader(measure, slots) for measure in measures.end]
+        self.all = [*self.take, *self.begin, *self.end]
+        self.version: i64 = 0  # of the constants of a group
+        for reader in self.end:
             reader.read(())  # its level is a constant
 
     def read(self, row: Row, takes: bool, ends: bool) -> bool:
@@ -155,11 +182,13 @@ class MeasureReaders:
 
 @final
 class MeasureColumn:
-    """One measure of all runs of a cell, in `values`. Aggregates also have `totals`, averages `numbers`."""
+    """One measure of all runs of a cell, in `values`. Aggregates also have `totals`, averages `numbers`; what a group's
+    constants bound has `given` if it is no aggregate."""
 
     def __init__(self, reader: MeasureReader) -> None:
         self.reader = reader
         self.values: Floats = floats()
+        self.given: Floats = floats()
         self.totals: Floats = floats()
         self.numbers: Floats = floats()
 
@@ -168,6 +197,8 @@ class MeasureColumn:
         reader = self.reader
         if reader.kind <= LAST:
             self.values = put(self.values, at, reader.value)
+            if reader.asked:
+                self.given = put(self.given, at, reader.given)
             return
         self.values = put(self.values, at, reader.compared(reader.value))
         self.totals = put(self.totals, at, reader.value)
@@ -185,8 +216,11 @@ class MeasureColumn:
         if kind == LAST:
             for i in range(count):
                 values[takers[i]] = value
+            if reader.asked:
+                for i in range(count):
+                    self.given[takers[i]] = reader.given
         elif kind == AVERAGE:
-            simple = not (reader.scaled or reader.raw or reader.sign < 0.0)
+            simple = not (reader.scaled or reader.asked or reader.sign < 0.0)
             for i in range(count):
                 j = takers[i]
                 total = totals[j] + value
@@ -207,9 +241,23 @@ class MeasureColumn:
                 totals[j] = total
                 values[j] = reader.compared(total)
 
+    def measured(self, at: i64) -> float:
+        """The measure of a run, not yet compared; only where a group's constants bound it."""
+        if self.reader.kind <= LAST:
+            return self.given[at]
+        return self.totals[at] / self.numbers[at] if self.reader.kind == AVERAGE else self.totals[at]
+
+    def compare(self, first: i64, upto: i64) -> None:
+        """Compare the runs from `first` on with other constants of a group. O(runs)."""
+        j: i64
+        for j in range(first, upto):
+            self.values[j] = self.reader.compared(self.measured(j))
+
     def shift(self, first: i64, upto: i64) -> None:
         """Move the runs from `first` on to the front."""
         shifted(self.values, first, upto)
+        if len(self.given) > 0:
+            shifted(self.given, first, upto)
         if self.reader.kind > LAST:
             shifted(self.totals, first, upto)
         if self.reader.kind == AVERAGE:

@@ -11,18 +11,16 @@ from typing import Final, cast, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
-from ...target import Target
-from ..completions import HEADER, Audience, Completions, Events, Served
+from ...program.target import Target
+from ..completions import HEADER, Audience, Completions, Events
 from ..expansion import Found
 from ..matches import Item, Matched, MatchSource
-from ..packed import Integers, integers, put_integer
+from ..packed import Integers
 from .event_log import EventLog
-from .family import Ranks
 from .tables import Tables
 
 RUNS: Final = 0  # kinds of numbers: runs;
-BLOCKS: Final = 1  # the number of matches, and blocks of runs, each with its first run and the one after its last;
-RANGES: Final = 2  # runs, each with a range of members: the lowest and the one after the highest
+BLOCKS: Final = 1  # the number of matches, and blocks of runs, each with its first run and the one after its last
 
 
 @final
@@ -61,7 +59,7 @@ class NumberedMatches(Found):
     def all(self) -> Iterator[Matched]:
         if self.kind == RUNS:
             for run in self.numbers:
-                yield self._match(run)
+                yield self.match(run)
             return
         left = self.numbers[0]
         for at in range(1, len(self.numbers), 2):
@@ -69,9 +67,10 @@ class NumberedMatches(Found):
                 if left == 0:
                     return
                 left -= 1
-                yield self._match(run)
+                yield self.match(run)
 
-    def _match(self, run: i64) -> Matched:
+    def match(self, run: i64) -> Matched:
+        """The match of a run."""
         log = self.log
         taken, slots = log.path(self.tables, run, self.upto)
         assigned = [(0, log.items[at], int(log.times[at])) for at in taken]
@@ -80,62 +79,22 @@ class NumberedMatches(Found):
             assigned.append((1, self.item, int(self.time)))
         return Matched(assigned, assigned[0][2], int(self.time), self.tables.values(slots))
 
-    def of(self, runs: Integers) -> NumberedMatches:
-        """Matches of the same event, for these runs."""
-        return NumberedMatches(self.tables, self.log, RUNS, runs, self.upto, self.row, self.time, self.item)
-
-
-@final
-@mypyc_attr(acyclic=True)
-class FactorRanges(Served):
-    """Matches of one event, RANGES, by member; `found` knows the event."""
-
-    def __init__(self, ranks: Ranks, found: NumberedMatches) -> None:
-        self.ranks = ranks
-        self.found = found
-
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        """The matches of each member that has any. O(runs) a member."""
-        ranges = self.found.numbers
-        least: i64 = len(self.ranks.targets)
-        most: i64 = 0
-        at: i64
-        rank: i64
-        for at in range(0, len(ranges), 3):
-            least = min(least, ranges[at + 1])
-            most = max(most, ranges[at + 2])
-        for rank in range(least, most):
-            own = integers()
-            number: i64 = 0
-            for at in range(0, len(ranges), 3):
-                if ranges[at + 1] <= rank < ranges[at + 2]:
-                    own = put_integer(own, number, ranges[at])
-                    number += 1
-            if number > 0:
-                yield self.ranks.targets[rank], self.found.of(own)
-
 
 @final
 class RunsAudience(Audience):
-    """The audience; for a family, `ranks` are its members."""
+    """The subscribers."""
 
-    def __init__(self, tables: Tables, targets: list[Target], ranks: Ranks | None, compressed: bool) -> None:
+    def __init__(self, tables: Tables, targets: list[Target], compressed: bool) -> None:
         super().__init__(targets, compressed)
         self.tables = tables
-        self.ranks = ranks
 
     def total(self, found: Completions, at: i64) -> int:
-        """The number of results. O(subscribers once, and numbers of families)."""
+        """The number of results. O(subscribers once)."""
         served = self.served()
         numbers = found.numbers
         begin = at + HEADER
         end = begin + numbers[at + 4]
         kind = numbers[at + 2] & 3
-        if kind == RANGES:
-            total = 0
-            for i in range(begin, end, 3):
-                total += served[numbers[i + 2]] - served[numbers[i + 1]]
-            return total
         if self.compressed:
             return served[-1]
         return int(end - begin if kind == RUNS else numbers[begin]) * served[-1]
@@ -147,8 +106,4 @@ class RunsAudience(Audience):
         own = numbers[at + HEADER : at + HEADER + numbers[at + 4]]
         log = cast(EventLog, found.pages[known >> 2])
         last = row if self.tables.last > 0 else None
-        source = NumberedMatches(self.tables, log, known & 3, own, numbers[at + 3], last, time, item)
-        if known & 3 != RANGES:
-            return source
-        assert self.ranks is not None
-        return FactorRanges(self.ranks, source)
+        return NumberedMatches(self.tables, log, known & 3, own, numbers[at + 3], last, time, item)

@@ -17,14 +17,14 @@ from typing import Any, Final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from ...account import PACKED_BITS
+from ...program.account import PACKED_BITS
 from ..completions import HEADER, Completions
 from ..matches import Assigned, Item
-from ..packed import Integers, integers, put_integer, roomy, shifted_integers
+from ..packed import Floats, Integers, floats, integers, put, put_integer, roomy, shifted_integers
 from .cell import RunCell
 from .event_log import EventLog
 from .measure_columns import MeasureColumn, MeasureReaders
-from .numbered_matches import BLOCKS, RANGES
+from .numbered_matches import BLOCKS
 from .run import KleeneRun, Restored, RunsArchive, Trail
 from .tables import BEFORE, Tables
 
@@ -36,13 +36,19 @@ class NumberedRuns(RunCell):
     """The runs from `oldest` on; `begun` runs have begun in all.
 
     The rows are from `bottom` to `top`, `lows` are their first runs. `kind`: the kind of numbers in matches. `start`:
-    the time of the run `oldest`, or earlier.
+    the time of the run `oldest`, or earlier. `common`: the runs are those of a group, and report nothing: the last
+    event completes the runs `ended`, `reported` of them, each with the measures that the group's constants bound;
+    `end`: that of the log at that event.
     """
 
     __slots__ = (
         "begun",
         "bottom",
         "columns",
+        "common",
+        "compared",
+        "end",
+        "ended",
         "found",
         "kind",
         "leaving",
@@ -50,10 +56,13 @@ class NumberedRuns(RunCell):
         "lows",
         "measures",
         "oldest",
+        "registers",
+        "reported",
         "start",
         "tables",
         "taking",
         "top",
+        "version",
         "width",
     )
 
@@ -72,6 +81,13 @@ class NumberedRuns(RunCell):
         self.oldest: i64 = 0
         self.begun: i64 = 0
         self.start: i64 = BEFORE
+        self.common = False
+        self.compared: list[MeasureColumn] = []
+        self.ended: Integers = integers()
+        self.registers: Floats = floats()
+        self.reported: i64 = 0
+        self.end: i64 = 0
+        self.version: i64 = measures.version
         self.found: Integers = integers()  # scratch: completions of an event
         self.width: i64 = 0  # the number of these, for BLOCKS
 
@@ -98,6 +114,8 @@ class NumberedRuns(RunCell):
         ends = mask & tables.ends != 0
         begins = mask & tables.begins != 0
         log = self.log
+        if self.version != self.measures.version:
+            self._compare()
         if not self.measures.read(row, takes, ends) or len(log.items) >= LONG:
             return False
         if begins and self.begun - self.oldest >= tables.runs_max:
@@ -139,8 +157,8 @@ class NumberedRuns(RunCell):
         for column in self.columns:
             column.begin(at)
         self.top = at + 1
-        if len(self.found) < 3 * self.top + 1:
-            self.found = roomy(self.found, 3 * self.top + 1)
+        if len(self.found) < 2 * self.top + 1:
+            self.found = roomy(self.found, 2 * self.top + 1)
 
     def passes(self, j: i64, first: i64) -> bool:
         """Whether a row satisfies all measures to end, from number `first` on."""
@@ -158,19 +176,15 @@ class NumberedRuns(RunCell):
             self.lost += 1
             count = tables.matches_max
         tables.account.spend(count * tables.match_units)
+        if self.common:
+            self._share(count, upto)
+            return
         ended = self.found
         width = count
         i: i64
         if self.kind == BLOCKS:
             ended[0] = count
             width = self.width
-        elif self.kind == RANGES:
-            width = 3 * count
-            low, high = ended[1], ended[2]
-            for i in range(3, width, 3):
-                low = min(low, ended[i + 1])
-                high = max(high, ended[i + 2])
-            found.entries += high - low - 1  # usually one end is that of all members
         numbers = found.room(width)
         at = found.upto + HEADER
         for i in range(width):
@@ -178,6 +192,62 @@ class NumberedRuns(RunCell):
         found.close(self.log, upto, self.kind, width)
         if tables.alone:
             self.drop()
+
+    # --- the runs of a group ------------------------------------------------------------------------------------
+
+    def share(self) -> None:
+        """Keep what ends for a group instead of reporting it."""
+        self.common = True
+        self.compared = [column for column in self.columns if column.reader.asked]
+
+    def _compare(self) -> None:
+        """The group has other constants."""
+        self.version = self.measures.version
+        for column in self.compared:
+            column.compare(self.bottom, self.top)
+
+    def start_with(self, run: i64) -> None:
+        """Give the first run of empty runs another number than 0."""
+        self.oldest = self.begun = run
+        self.log = EventLog(0, run)
+
+    def _share(self, count: i64, upto: i64) -> None:
+        """Keep the runs that end, and the measures that the group's constants bound."""
+        found = self.found
+        self.end = upto
+        at: i64 = 0
+        i: i64
+        if self.kind == BLOCKS:
+            if len(self.ended) < count:
+                self.ended = roomy(self.ended, count)
+            i = 1
+            while at < count:
+                for run in range(found[i], min(found[i + 1], found[i] + count - at)):
+                    self.ended[at] = run
+                    at += 1
+                i += 2
+        else:
+            self.ended = found  # it is read before the next event
+        self.reported = count
+        if len(self.compared) == 0 or not self.compared[0].reader.several:
+            return
+        at = 0
+        for i in range(count):
+            row = self._row_of(self.ended[i])
+            for column in self.compared:
+                self.registers = put(self.registers, at, column.measured(row))
+                at += 1
+
+    def _row_of(self, run: i64) -> i64:
+        """The row of a run. O(log rows)."""
+        low, high = self.bottom, self.top
+        while low < high:
+            middle = (low + high) >> 1
+            if self.lows[middle] <= run:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1
 
     def expire(self, oldest: i64) -> None:
         """Drop the runs that began before that time."""
@@ -266,7 +336,7 @@ class NumberedRuns(RunCell):
         edges = self.tables.edges[0]
         # Events before the oldest live run began runs that are over; replaying these would make them live again.
         alive = min(wanted, default=int(old.end())) - int(old.base)
-        self.log = EventLog(old.base + alive)
+        self.log = EventLog(old.base + alive, self.begun)
         for at in range(alive, len(old.items)):
             begins = int(old.base) + at in wanted
             mask = (edges.take if old.takes[at] else 0) | (edges.begin if begins else 0)

@@ -62,11 +62,11 @@ class Pending:
 
     def _denied(self, run: KleeneRun, last: i64, cell: RunCell) -> bool:
         for denial in self.tables.trailing:
-            shadow = cell.shadows[denial.number]
+            index = cell.negated[denial.number]
             if not denial.logged:
-                if shadow.time > last:
+                if index.time > last:
                     return True
-            elif shadow.denies(shadow.during(last, run.start + self.tables.window), run.slots, self.tables.account):
+            elif index.denies(index.during(last, run.start + self.tables.window), run.slots, self.tables.account):
                 return True
         return False
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....algebra.normal_form import Form
-from ...binding import UNMARKED, BoundLiterals, MarkedParts
+from ....automaton.binding import UNMARKED, BoundLiterals, MarkedParts
 from .plan import ForbiddenEvents, KeyedInput, KleenePlan, OperandStep
 
 

@@ -4,8 +4,8 @@ A run waits for a component (`waiting`), or is in a Kleene component with at lea
 does not fit a run's state leaves the run unchanged. The next visit of the run applies its strategy for such events, by
 the numbers of events in the stream and in the partition.
 
-Here: the effect of an event on the runs of one key value. Not here: keys (machine), negated events (shadows), time that
-passes after a match (pending).
+Here: the effect of an event on the runs of one key value. Not here: keys (machine), negated events (negation_index),
+time that passes after a match (pending).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Assigned, Item
 from .cell import RunCell
+from .negation_index import NegationIndex
 from .pending import Pending, order
 from .plan import ANY, NEXT, PARTITION, STRICT
 from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, Trail, unrolled
-from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables
 
 FEW = 16  # runs up to which useless ones are not searched
@@ -51,8 +51,8 @@ class Runs(RunCell):
         "waiting",
     )
 
-    def __init__(self, tables: Tables, shadows: list[Shadow], pending: Pending) -> None:
-        super().__init__(shadows)
+    def __init__(self, tables: Tables, negated: list[NegationIndex], pending: Pending) -> None:
+        super().__init__(negated)
         self.tables = tables
         self.pending = pending
         self.waiting: list[list[KleeneRun]] = [[] for _ in tables.edges]
@@ -112,7 +112,7 @@ class Runs(RunCell):
             return
         lead: i64 = BEFORE
         for denial in self.tables.leading:
-            lead = max(lead, self.shadows[denial.number].lead(self.time))
+            lead = max(lead, self.negated[denial.number].lead(self.time))
         self._forward(KleeneRun(self.time, lead, fresh, None, 0, 0), 0, False)
 
     def _visit_waiting(self, k: i64, here: Edges) -> None:
@@ -149,7 +149,7 @@ class Runs(RunCell):
     def _marked(self, run: KleeneRun, here: Edges) -> bool:
         """Whether a negated event stands between the run's last event and the current one."""
         for number in here.marks:  # noqa: SIM110  a generator here would allocate on the hot path
-            if self.shadows[number].position > run.position:
+            if self.negated[number].position > run.position:
                 return True
         return False
 
@@ -263,13 +263,13 @@ class Runs(RunCell):
     def _denied(self, run: KleeneRun, number: i64) -> bool:
         """Whether a logged event of a negation at the start or in the middle forbids a whole match."""
         denial = self.tables.denials[number]
-        shadow = self.shadows[number]
+        index = self.negated[number]
         if denial.place == 0:
-            rows = shadow.during(self.time - self.tables.window, run.start - 1)
+            rows = index.during(self.time - self.tables.window, run.start - 1)
         else:
             after, before = _bounds_of(run.trail, denial.place)
-            rows = shadow.between(after, before)
-        return shadow.denies(rows, run.slots, self.tables.account)
+            rows = index.between(after, before)
+        return index.denies(rows, run.slots, self.tables.account)
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 
@@ -321,7 +321,7 @@ class Runs(RunCell):
         runs = sum(map(len, self.waiting)) + sum(map(len, self.inside))
         assert runs == self.count, f"{runs} runs, counted {self.count}"
         assert not self.waiting[0], "no run waits for the first component"
-        assert not self.done, "matches that nobody has asked for"
+        assert not self.done, "matches that were not reported"
 
     def dump(self, archive: RunsArchive) -> list[Any]:
         waiting = [[archive.run(run) for run in runs] for runs in self.waiting]

@@ -15,7 +15,7 @@ from ....algebra.predicate import All, computation, condition
 from ....automaton.automaton import Report
 from ....events import instant
 from ....events.schema import Row
-from ...account import MATCH_UNITS, UNLIMITED, Account
+from ...program.account import MATCH_UNITS, UNLIMITED, Account
 from .plan import KleenePlan
 from .registers import Registers
 
@@ -44,13 +44,11 @@ class Switches:
     """Representations of runs, each for the patterns that it supports; without any of them runs are single objects.
 
     `columns`: rows of numbers. `merging`: runs that are equal from some event on are one. `buffer`: pasts are shared.
-    `families`: subscriptions that differ only in one factor share one set of runs, in columns.
     """
 
     columns: bool = True
     merging: bool = True
     buffer: bool = True
-    families: bool = True
 
 
 @final

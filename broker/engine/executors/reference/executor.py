@@ -15,12 +15,12 @@ from ....algebra.normal_form import ALWAYS
 from ....automaton.automaton import Automaton, Kind, Report, TimeModel
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ...account import MATCH_UNITS, Account
-from ...trace import mixed
+from ...program.account import MATCH_UNITS, Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..expansion import Found, MatchGraph
 from ..matches import Assigned, Expansion, Item, Lineage, Matched, PartialMatch, ids
+from ..trace import mixed
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
 

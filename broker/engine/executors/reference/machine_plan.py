@@ -9,12 +9,12 @@ from collections.abc import Hashable
 from typing import Final
 
 from ....automaton.automaton import Automaton, Kind, Stay, TimeModel, describe_arc
+from ....automaton.binding import MarkedParts
 from ....automaton.diagram import Edge, Graph, Node
 from ....automaton.diagram.graph import EdgeKind
-from ...account import UNLIMITED, Account
-from ...binding import MarkedParts
 from ...options import Options
-from ...target import Outcome
+from ...program.account import UNLIMITED, Account
+from ...program.target import Outcome
 from ..contract import Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from .executor import Reference, inputs_of
@@ -48,7 +48,7 @@ class ReferencePlan(MachinePlan):
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        return lambda bound, automaton: ReferencePlan(automaton)
+        return lambda bound, automaton: ReferencePlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
         return self.automaton

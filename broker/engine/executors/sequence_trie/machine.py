@@ -12,8 +12,8 @@ from typing import Any, cast, final
 
 from mypy_extensions import i64
 
-from ...account import UNLIMITED, Account
-from ...target import Target
+from ...program.account import UNLIMITED, Account
+from ...program.target import Target
 from ..completions import Audience, Completions
 from ..contract import Executor, Member
 from ..matches import Item

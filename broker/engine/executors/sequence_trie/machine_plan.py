@@ -1,4 +1,5 @@
-"""The plan of a composite subscription that is a chain of contiguous words; one trie counts all of them on a stream.
+"""The plan of a composite subscription that is a chain of contiguous words; one trie counts all of them on the same
+streams.
 
 Here: how they join and leave. Not here: which subscriptions qualify (automaton.analyses.sequences), the effect of an
 event (machine, trie).
@@ -11,7 +12,7 @@ from typing import Any, cast
 
 from ....automaton.automaton import Automaton
 from ...options import Options
-from ...target import Target
+from ...program.target import Target
 from ..composite_plan import CompositePlan
 from ..contract import Executor, Member
 from .machine import Ending, SequenceTrie
@@ -23,6 +24,7 @@ class TriePlan(CompositePlan):
     __slots__ = ("words",)
 
     executor = "sequence_trie"
+    pays = "a step in a trie that all subscriptions share"
     version = 1
     figures = ("terms",)
 
@@ -34,7 +36,7 @@ class TriePlan(CompositePlan):
         return TriePlan(automaton, self.words)
 
     def alike(self, options: Options) -> Hashable:
-        return (self.executor, self.source.stream)
+        return (self.executor, self.streams())
 
     def make(self, options: Options) -> Executor:
         return SequenceTrie()

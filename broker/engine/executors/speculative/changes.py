@@ -13,10 +13,18 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ..packed import Floats, Integers, floats, integers, roomy, roomy_floats
-from .arena import NONE, ORDER, START, STATE, Arena, NodeLayout, read_registers, store
+from ..trace import mixed
+from .arena import NONE, ORDER, START, STATE, Arena, NodeLayout, read_registers, store, unknowns, zeros
 
 ROOM: Final = 16
-SUMMARY: Final = 2  # numbers of a change: the time of its last event, and whether it is added
+# What changes of one event have in common, their head: its time, whether they are added, and, where that event is not
+# among those of the record yet, its id and the label of its arc.
+HEAD: Final = 5
+TIME: Final = 0
+INSERTED: Final = 1
+ENDED: Final = 2
+ENDS: Final = 3
+LABELLED: Final = 4
 
 
 @final
@@ -54,20 +62,23 @@ class ResultChange:
 class Changes:
     """A sequence of changes. Those collected so far, or, once settled, those that are left; these never change.
 
-    `words`, `numbers`, `objects`: copies of records; `summaries`: SUMMARY numbers each. `left` are left, those that are
-    `picked` or all; `links`: those of the arena, for the events that each took.
+    `words`, `numbers`, `objects`: copies of records; `places`: of each change the place of its head in `heads`. `left`
+    are left, those that are `picked` or all; `links`: those of the arena, for the events that each took, if `lineage`.
     """
 
-    def __init__(self, layout: NodeLayout, within: i64, expected: i64 = 0) -> None:
+    def __init__(self, layout: NodeLayout, within: i64, lineage: bool, expected: i64 = 0) -> None:
         self.layout = layout
         self.within = within
+        self.lineage = lineage
         self.count: i64 = 0
         self.withdrawn: i64 = 0
         self.room: i64 = 0
         self.words: Integers = integers()
         self.numbers: Floats = floats()
         self.objects: list[object] = []
-        self.summaries: Integers = integers()
+        self.places: Integers = integers()
+        self.heads: Integers = zeros(HEAD)  # the first one is of no change
+        self.headed: i64 = HEAD
         self.left: i64 = 0
         self.picked: list[int] = []
         self.links: Integers = integers()
@@ -76,17 +87,34 @@ class Changes:
 
     # --- collecting ---------------------------------------------------------------------------------------------
 
-    def add(self, words: Integers, numbers: Floats, objects: list[object], node: i64, time: i64, inserted: bool) -> i64:
+    def head(self, time: i64, inserted: bool, ended: bool, id: i64, label: i64) -> i64:
+        """The place of a head, for changes that follow. O(1), amortised."""
+        at = self.headed
+        heads = self.heads
+        added: i64 = 1 if inserted else 0
+        before = at - HEAD
+        if not ended and heads[before + TIME] == time and heads[before + INSERTED] == added and before > 0:
+            if heads[before + ENDED] == 0:
+                return before
+        if at + HEAD > len(heads):
+            heads = self.heads = roomy(heads, at + HEAD)
+        heads[at + TIME] = time
+        heads[at + INSERTED] = added
+        heads[at + ENDED] = 1 if ended else 0
+        heads[at + ENDS] = id
+        heads[at + LABELLED] = label
+        self.headed = at + HEAD
+        return at
+
+    def add(self, words: Integers, numbers: Floats, objects: list[object], node: i64, head: i64) -> i64:
         """Copy a record, and return where it is. O(1), amortised."""
         layout = self.layout
         at = self.count
         if at >= self.room:
             self.reserve(at + 1)
         self.count = at + 1
-        self.summaries[SUMMARY * at] = time
-        self.summaries[SUMMARY * at + 1] = 1 if inserted else 0
-        if not inserted:
-            self.withdrawn += 1
+        self.places[at] = head
+        self.withdrawn += 1 - self.heads[head + INSERTED]
         stride, floats = layout.stride, layout.floats
         copies = self.words
         i: i64
@@ -111,16 +139,18 @@ class Changes:
         self.room = max(2 * self.room, count, ROOM)
         self.words = roomy(self.words, self.room * self.layout.stride)
         self.numbers = roomy_floats(self.numbers, self.room * self.layout.floats)
-        self.summaries = roomy(self.summaries, self.room * SUMMARY)
+        self.places = roomy(self.places, self.room)
 
-    def settle(self, arena: Arena, cancelling: bool, lineage: bool) -> None:
+    # --- settling -----------------------------------------------------------------------------------------------
+
+    def settle(self, arena: Arena, cancelling: bool) -> None:
         """Leave out results that came and went. O(1), or O(changes) if some are withdrawn."""
         if cancelling and 0 < self.withdrawn < self.count:
             self._cancel()
             self.left = len(self.picked)
         else:
             self.left = self.count
-        if lineage:
+        if self.lineage:
             self.links = arena.links  # what is there is never overwritten
 
     def _at(self, index: i64) -> i64:
@@ -128,39 +158,72 @@ class Changes:
         return self.picked[index] if len(self.picked) > 0 else index
 
     def _cancel(self) -> None:
-        """Compare only the results that end with an event of which a result is withdrawn."""
-        times: set[int] = set()
+        """Leave out each change that the next one of the same result undoes. O(changes)."""
+        newest: dict[int, int] = {}  # by key, the last change that is not undone; keys of which none is withdrawn lack
+        before = unknowns(self.count)  # the one before it
+        undone = zeros(self.count)
         at: i64
         for at in range(self.count):
-            if self.summaries[SUMMARY * at + 1] == 0:
-                times.add(int(self.summaries[SUMMARY * at]))
-        net: dict[tuple[object, ...], int] = {}
-        marks: dict[int, tuple[object, ...]] = {}
+            if self.heads[self.places[at] + INSERTED] == 0:
+                newest[self._key(at)] = NONE
         for at in range(self.count):
-            if int(self.summaries[SUMMARY * at]) in times:
-                mark = marks[int(at)] = self._mark(at)
-                net[mark] = net.get(mark, 0) + (1 if self.summaries[SUMMARY * at + 1] else -1)
-        at = self.count
-        while at > 0:  # the last change of a result decides
-            at -= 1
-            own = marks.get(int(at))
-            if own is not None:
-                if net[own] != (1 if self.summaries[SUMMARY * at + 1] else -1):
-                    continue
-                net[own] = 0
-            self.picked.append(int(at))
-        self.picked.reverse()
+            key = self._key(at)
+            last = newest.get(key)
+            if last is None:
+                continue
+            later: i64 = NONE
+            other: i64 = last
+            while other != NONE and not self._same(at, other):
+                later, other = other, before[other]
+            if other == NONE:
+                before[at] = last
+                newest[key] = int(at)
+                continue
+            undone[at] = undone[other] = 1
+            if later == NONE:
+                newest[key] = int(before[other])
+            else:
+                before[later] = before[other]
+        for at in range(self.count):
+            if undone[at] == 0:
+                self.picked.append(int(at))
+            elif self.heads[self.places[at] + INSERTED] == 0:
+                self.withdrawn -= 1
 
-    def _mark(self, at: i64) -> tuple[object, ...]:
-        """What a result is, as a key."""
-        layout = self.layout
-        first = at * layout.stride
+    def _key(self, at: i64) -> int:
+        """A number that equal results have in common."""
         words = self.words
-        registers = read_registers(layout, words, self.numbers, self.objects, at)
-        return (
-            int(self.summaries[SUMMARY * at]), int(words[first + START]), int(words[first + ORDER]),
-            int(words[first + STATE]), int(words[first + layout.trace]), registers,
-        )  # fmt: skip
+        first = at * self.layout.stride
+        key = mixed(self._trace(at), self.heads[self.places[at] + TIME], words[first + STATE])
+        return int(mixed(key, words[first + START], words[first + ORDER]))
+
+    def _same(self, one: i64, other: i64) -> bool:
+        """Whether two changes are of the same result."""
+        if self.heads[self.places[one] + TIME] != self.heads[self.places[other] + TIME]:
+            return False
+        layout = self.layout
+        words = self.words
+        a, b = one * layout.stride, other * layout.stride
+        i: i64
+        for i in range(layout.trace):
+            if words[a + i] != words[b + i]:
+                return False
+        for i in range(layout.floats):
+            if self.numbers[one * layout.floats + i] != self.numbers[other * layout.floats + i]:
+                return False
+        for i in range(layout.objects):
+            if self.objects[one * layout.objects + i] != self.objects[other * layout.objects + i]:
+                return False
+        return self._trace(one) == self._trace(other)
+
+    def _trace(self, at: i64) -> i64:
+        """The digest of the events that a result took."""
+        layout = self.layout
+        trace = self.words[at * layout.stride + layout.trace]
+        head = self.places[at]
+        if self.heads[head + ENDED] == 1 and self.lineage:
+            return mixed(trace, self.heads[head + ENDS], self.heads[head + LABELLED])
+        return trace
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -168,12 +231,8 @@ class Changes:
         return int(self.left)
 
     def withdrawals(self) -> int:
-        """How many of them are withdrawals. O(changes)."""
-        found: i64 = 0
-        i: i64
-        for i in range(self.left):
-            found += 1 - self.summaries[SUMMARY * self._at(i) + 1]
-        return int(found)
+        """How many of them are withdrawals. O(1)."""
+        return int(self.withdrawn)
 
     def __getitem__(self, index: int) -> ResultChange:
         """A change as objects. O(registers and lineage). Raises IndexError."""
@@ -184,15 +243,19 @@ class Changes:
         words = self.words
         first = at * layout.stride
         registers = read_registers(layout, words, self.numbers, self.objects, at)
+        head = self.places[at]
         links: list[int] = []
-        link = words[first + layout.link] if len(self.links) > 0 else NONE
-        while link >= 0:
-            links.append(int(self.links[2 * link + 1]))
-            link = self.links[2 * link]
-        links.reverse()
+        if self.lineage:
+            if self.heads[head + ENDED] == 1:
+                links.append(int(self.heads[head + ENDS]))
+            link = words[first + layout.link]
+            while link >= 0:
+                links.append(int(self.links[2 * link + 1]))
+                link = self.links[2 * link]
+            links.reverse()
         start, order, state = words[first + START], words[first + ORDER], words[first + STATE]
-        node = RunNode(start, order, start + self.within, state, registers, words[first + layout.trace], links)
-        return ResultChange(self.summaries[SUMMARY * at + 1] == 1, node, self.summaries[SUMMARY * at])
+        node = RunNode(start, order, start + self.within, state, registers, self._trace(at), links)
+        return ResultChange(self.heads[head + INSERTED] == 1, node, self.heads[head + TIME])
 
     def __iter__(self) -> Iterator[ResultChange]:
         return iter([self[index] for index in range(self.left)])

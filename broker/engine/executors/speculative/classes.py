@@ -1,11 +1,14 @@
 """Classes of events: which of the conditions on an event alone hold (AFA, F.1: the triggering set).
 
-They are evaluated once an event, at its arrival. Hot. Not here: arcs (arcs), conditions on registers (operations).
+They are evaluated once an event, at its arrival. Where all of them compare one attribute with numbers, these cut its
+values into regions, each of one class, and a search replaces the evaluation. Hot. Not here: arcs (arcs), conditions on
+registers (operations).
 """
 
 from __future__ import annotations
 
-from typing import Final, final
+import itertools
+from typing import Final, cast, final
 
 from mypy_extensions import i64
 
@@ -13,20 +16,52 @@ from ....algebra.normal_form import Clause
 from ....algebra.predicate import All, conjunction, holds
 from ....algebra.terms import Attribute, Comparison, Constant, Side
 from ....events.schema import Row
-from ..packed import Integers, integers
+from ..packed import Floats, Integers, floats, integers, put
 from .arena import unknowns
 from .operations import EXACT_MAX
 from .written import Written
 
 UNKNOWN: Final = -1
 DIRECT_MAX: Final = 10  # conditions on events alone, up to which classes have a table
+UNCUT: Final = -1  # the conditions of a stream are not all about one attribute
+
+
+@final
+class EventCuts:
+    """`classes`: by region, UNKNOWN before an event has come that lies there; the last region is that of NaN."""
+
+    def __init__(self, numbers: list[float]) -> None:
+        self.count: i64 = len(numbers)
+        self.numbers: Floats = floats()
+        for at, number in enumerate(numbers):
+            self.numbers = put(self.numbers, at, number)
+        self.classes: Integers = unknowns(2 * self.count + 2)
+
+    def region(self, value: float) -> i64:
+        """Where a value lies. O(log numbers)."""
+        numbers = self.numbers
+        low: i64 = 0
+        high = self.count
+        while low < high:
+            middle = (low + high) >> 1
+            if numbers[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        if low < self.count:
+            if numbers[low] == value:
+                return 2 * low + 1
+        if value != value:
+            return 2 * self.count + 1
+        return 2 * low
 
 
 @final
 class EventClasses:
-    """`numbers`: the number of a condition of a stream; `known`: by class, the stream and the conditions that hold."""
+    """`numbers`: the number of a condition of a stream; `known`: by class, the stream and the conditions that hold.
+    `cutting`: the switch of regions, for comparison."""
 
-    def __init__(self, streams: int) -> None:
+    def __init__(self, streams: int, cutting: bool = True) -> None:
         self.streams = streams
         self.numbers: dict[tuple[int, Clause], int] = {}
         self.known: list[tuple[int, int]] = []
@@ -36,6 +71,11 @@ class EventClasses:
         # Classes by the conditions that hold, from a stream's base on, if these are few.
         self._direct: Integers = integers()
         self._bases: list[int] = []
+        # By stream: the attribute that numbers cut into regions, these, and the classes of the regions: below the first
+        # number, that number, up to the next one, and so on.
+        self.cutting = cutting
+        self._attributes: list[int] = []
+        self._cuts: list[EventCuts] = []
 
     def number(self, arcs: list[list[Written]]) -> bool:
         """Number the conditions of all arcs. If that is not as it was, forget the classes and return True. O(arcs)."""
@@ -59,10 +99,33 @@ class EventClasses:
         few = max(sizes) <= DIRECT_MAX
         self._bases = [sum(1 << size for size in sizes[:stream]) for stream in range(len(sizes))] if few else []
         self._direct = unknowns(sum(1 << size for size in sizes) if few else 0)
+        self._cut()
         return True
 
+    def _cut(self) -> None:
+        by_stream: list[list[Clause]] = [[] for _ in range(self.streams)]
+        for stream, alone in self.numbers:
+            by_stream[stream].append(alone)
+        cuts = [_cuts(clauses) if self.cutting else None for clauses in by_stream]
+        self._attributes = [UNCUT if cut is None else cut[0] for cut in cuts]
+        self._cuts = [EventCuts([] if cut is None else cut[1]) for cut in cuts]
+
     def classify(self, stream: i64, row: Row) -> i64:
-        """The class of an event, a new one maybe. O(conditions on its stream's events alone)."""
+        """The class of an event, a new one maybe. O(log numbers), or O(conditions on its stream's events alone)."""
+        attribute = self._attributes[stream]
+        if attribute == UNCUT:
+            return self._evaluated(stream, row)
+        value = row[attribute]
+        if value is None:
+            return self._evaluated(stream, row)
+        cuts = self._cuts[stream]
+        region = cuts.region(cast("float", value))
+        found = cuts.classes[region]
+        if found == UNKNOWN:
+            found = cuts.classes[region] = self._evaluated(stream, row)
+        return found
+
+    def _evaluated(self, stream: i64, row: Row) -> i64:
         if stream >= len(self._bases):
             return self._class_of(stream, row)
         forms = self._forms[stream]
@@ -92,6 +155,20 @@ class EventClasses:
         found = self._classes[key] = len(self.known)
         self.known.append(key)
         return found
+
+
+def _cuts(clauses: list[Clause]) -> tuple[int, list[float]] | None:
+    """The one attribute that conditions compare with numbers, and these in order; None if there is more to them."""
+    attributes: set[int] = set()
+    numbers: set[float] = set()
+    for atom in itertools.chain.from_iterable(clauses):
+        match floated(atom):
+            case Comparison(_, Attribute(Side.EVENT, position, "float"), Constant(float() as number, "float")):
+                attributes.add(position)
+                numbers.add(number)
+            case _:
+                return None
+    return (attributes.pop(), sorted(numbers)) if len(attributes) == 1 else None
 
 
 def floated(atom: Comparison) -> Comparison:

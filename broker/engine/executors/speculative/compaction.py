@@ -101,7 +101,7 @@ class Compaction:
                 mark(links, places, runs.words[i * stride + link])
         if arena.linked > 0:
             places[0] = 0  # that of runs without lineage
-        kept = zeros(len(links))  # changes that are not read yet have the old ones
+        kept = zeros(2 * arena.linked)  # changes that are not read yet have the old ones
         to: i64 = 0
         for i in range(arena.linked):
             if places[i] == NONE:

@@ -5,7 +5,7 @@ Not here: their order (timeline), nodes (nodes).
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -20,14 +20,13 @@ class TimelineEntry:
     Events of one time are in the order of `order`.
     """
 
-    __slots__ = ("count", "finals", "first", "id", "item", "klass", "order", "row", "stream", "time")
+    __slots__ = ("count", "finals", "first", "id", "klass", "order", "row", "stream", "time")
 
-    def __init__(self, stream: i64, time: i64, order: i64, id: i64, item: Any, row: Row, klass: i64) -> None:
+    def __init__(self, stream: i64, time: i64, order: i64, id: i64, row: Row, klass: i64) -> None:
         self.stream = stream
         self.time = time
         self.order = order
         self.id = id
-        self.item = item
         self.row = row
         self.klass = klass
         self.first: i64 = 0

@@ -8,21 +8,31 @@ Here: computing a block from the previous one. Hot. Not here: the arena, events 
 
 from __future__ import annotations
 
-from typing import Any, Final, cast, final
+from typing import Final, cast, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Computation, Slots
-from ....algebra.predicate import All, holds
+from ....algebra.computation import Slots
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
-from ...account import Exhausted
-from ...trace import mixed
+from ...program.account import Exhausted
 from ..packed import Integers
+from ..trace import mixed
 from .arcs import UNKNOWN, ArcTable, Epoch
-from .arena import FIRST, NONE, NULLS, ORDER, START, STATE, Arena, marks
-from .forms import assign, related, related_integers
-from .operations import ADD_INTEGER, COMPUTATION, EVENT_INTEGER, INTEGER_CONSTANT, WORDS
+from .arena import FIRST, NONE, NULLS, ORDER, START, STATE, Arena, marks, unknowns
+from .forms import assign, related, related_floats, related_integers
+from .moves import EventlessMoves, compute, condition_holds
+from .operations import (
+    ADD_EVENT,
+    ADD_INTEGER,
+    COMPUTATION,
+    EVENT_FLOAT,
+    EVENT_INTEGER,
+    EVENT_SUM,
+    FROM_EVENT_FLOAT,
+    INTEGER_CONSTANT,
+    WORDS,
+)
 from .written import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UPDATES
 
 SAFE: Final = 1 << 30  # a sum of two integers below has 64 bits
@@ -41,7 +51,13 @@ class BlockStepper:
     """
 
     def __init__(
-        self, table: ArcTable, arena: Arena, automaton: Automaton, within: i64, lineage: bool, waiting: list[int],
+        self,
+        table: ArcTable,
+        arena: Arena,
+        automaton: Automaton,
+        within: i64,
+        lineage: bool,
+        waiting: list[int],
         runs_max: i64,
     ) -> None:
         self.table = table
@@ -53,12 +69,12 @@ class BlockStepper:
         self.marked: Integers = marks(automaton.final, max(1, len(automaton.operands)))
         for state in waiting:
             self.marked[state] = 1
+        self.latest: Integers = unknowns(len(self.marked))  # by state, where the last node in it was written
         self.made: i64 = 0
         self.met: i64 = 0  # runs that wait and events that have met
         self.most: i64 = 0
         self.finals: i64 = 0
-        self._last: i64 = 0  # where the arena ends at most
-        self._group: i64 = 0  # the first node of the current first event in the block
+        self.moves = EventlessMoves(table, arena, lineage)
         self._begin_node(automaton.initial)
         if not lineage:
             arena.link(NONE, 0)
@@ -82,61 +98,66 @@ class BlockStepper:
         arena = self.arena
         table = self.table
         epoch = table.enter(time)
-        self.finals = 0
         begins: i64 = 0
-        roots: i64 = 1
+        roots: i64 = 0
         if whole:
             arena.words[START] = time
             arena.words[ORDER] = order
+            roots = 1
             if table.moving and len(table.moves[0]) > 0:
                 begins = arena.top
-                self._group = begins
-                self._last = begins + self.runs_max
+                self.moves.group = begins
+                self.moves.last = begins + self.runs_max
                 arena.copy(0, 1)
-                self._close(begins, time, id, False)
+                self.moves.close(begins, time, id)
                 roots = arena.top - begins
         first = arena.top
-        self._last = first + self.runs_max
-        if upto > before:
-            self._steps(before, upto, row, epoch, klass, time, id)
-        if whole:
-            self._steps(begins, begins + roots, row, epoch, klass, time, id)
+        self.finals = 0
+        self._steps(before, upto - before, begins, roots, row, epoch, klass, time, id)
         count = arena.top - first
         self.made += count
         if count > self.most:
             self.most = count
         return count
 
-    def _steps(self, first: i64, upto: i64, row: Row, epoch: Epoch, klass: i64, time: i64, id: i64) -> None:
-        """Take each arc that each of these runs can take. Columns are fetched again wherever they may have grown."""
+    def _steps(
+        self, before: i64, count: i64, begins: i64, roots: i64, row: Row, epoch: Epoch, klass: i64, time: i64, id: i64
+    ) -> None:
+        """Take each arc that each of the `count` runs from `before` on and then the `roots` from `begins` on can take.
+
+        Columns are fetched again wherever they may have grown.
+        """
         arena = self.arena
         table = self.table
         layout = arena.layout
         stride, floats, objects = layout.stride, layout.floats, layout.objects
         trace, link = layout.trace, layout.link
         lineage, moving = self.lineage, table.moving
-        marked = self.marked
+        marked, latest = self.marked, self.latest
         alive = time - self.within
         offsets, room = epoch.offsets, table.room
         code, constants = table.code, table.numbers
         words, numbers = arena.words, arena.numbers
         links, linked = arena.links, arena.linked
-        last = self._last
+        last = arena.top + self.runs_max
         top = arena.top
         group = top
         finals: i64 = 0
         start: i64 = 0
         ordinal: i64 = -1
-        node: i64
+        read: i64 = -1  # the attribute of the event that was read last, and its value
+        value: float = 0.0
         i: i64
-        for node in range(first, upto):
+        for i in range(count + roots):
+            node = before + i if i < count else begins + i - count
             source = node * stride
             state = words[source + STATE]
-            if words[source] <= alive or marked[state] == 1:
+            begun = words[source]
+            if begun <= alive or marked[state] == 1:
                 continue
-            if words[source] != start or words[source + ORDER] != ordinal:
+            if begun != start or words[source + ORDER] != ordinal:
                 group = top
-                start, ordinal = words[source], words[source + ORDER]
+                start, ordinal = begun, words[source + ORDER]
             at = offsets[state * room + klass]
             if at == UNKNOWN:
                 at = table.fill(epoch, state, klass)
@@ -144,6 +165,10 @@ class BlockStepper:
                 offsets, room = epoch.offsets, table.room
                 code, constants = table.code, table.numbers
             left = code[at]
+            if left == 0:
+                continue
+            nulls = words[source + NULLS]
+            own = node * floats
             at += 1
             while left > 0:
                 left -= 1
@@ -157,20 +182,40 @@ class BlockStepper:
                     position += 1
                     behind = position + WORDS * atoms
                     while atoms > 0:
-                        if code[position] == INTEGER_CONSTANT:  # the most frequent one without a call
+                        # The most frequent ones without a call.
+                        form = code[position]
+                        if form == INTEGER_CONSTANT:
                             integer = words[source + FIRST + code[position + 1]]
                             added = code[position + 4]
-                            if words[source + NULLS] & code[position + 2] != 0:
+                            if nulls & code[position + 2] != 0:
                                 break
                             if not -SAFE < integer < SAFE or not -SAFE < added < SAFE:
-                                if not related(code, constants, position, words, numbers, source, node * floats, row):
+                                if not related(code, constants, position, words, numbers, source, own, row):
                                     break
                             elif not related_integers(code[position + 3], integer + added, code[position + 5]):
                                 break
-                        elif code[position] <= EVENT_INTEGER:
-                            if not related(code, constants, position, words, numbers, source, node * floats, row):
+                        elif form in (EVENT_SUM, EVENT_FLOAT):
+                            if code[position + 4] != read:
+                                given = row[code[position + 4]]
+                                if given is None:
+                                    break
+                                read, value = code[position + 4], cast("float", given)
+                            number = numbers[own + code[position + 1]]
+                            if nulls & code[position + 2] != 0:
                                 break
-                        elif not self._holds(node, row, position):
+                            if form == EVENT_FLOAT:
+                                if not related_floats(code[position + 3], value, number):
+                                    break
+                            else:
+                                number += value
+                                if not related_floats(code[position + 3], number, constants[position + 5]):
+                                    break
+                                if number - number != 0.0:
+                                    break
+                        elif form <= EVENT_INTEGER:
+                            if not related(code, constants, position, words, numbers, source, own, row):
+                                break
+                        elif not condition_holds(table, arena, node, row, position):
                             break
                         atoms -= 1
                         position += WORDS
@@ -185,40 +230,65 @@ class BlockStepper:
                     arena.reserve(top + 1)
                     words, numbers = arena.words, arena.numbers
                 target = top * stride
-                for i in range(stride):
-                    words[target + i] = words[source + i]
-                for i in range(floats):
-                    numbers[top * floats + i] = numbers[node * floats + i]
-                for i in range(objects):
-                    arena.objects[top * objects + i] = arena.objects[node * objects + i]
+                to = top * floats
+                j: i64
+                words[target] = begun
+                words[target + ORDER] = ordinal
+                words[target + STATE] = state
+                words[target + NULLS] = nulls
+                for j in range(FIRST, trace):
+                    words[target + j] = words[source + j]
+                for j in range(floats):
+                    numbers[to + j] = numbers[own + j]
+                for j in range(objects):
+                    arena.objects[top * objects + j] = arena.objects[node * objects + j]
                 takes = code[here + IGNORES] == 0 or words[source + link] == NONE
                 if takes:
                     words[target + STATE] = code[here + TARGET]
                     position = at - WORDS * code[here + UPDATES]
                     while position < at:
-                        integer = words[source + FIRST + code[position + 3]] if code[position] == ADD_INTEGER else SAFE
-                        added = code[position + 5]
-                        if -SAFE < integer < SAFE and -SAFE < added < SAFE and words[source + NULLS] == 0:
-                            words[target + FIRST + code[position + 1]] = integer + added
-                            words[target + NULLS] = words[target + NULLS] & ~code[position + 2]
-                        elif code[position] < COMPUTATION:
+                        form = code[position]
+                        done = False
+                        if nulls != 0:
+                            pass
+                        elif form == ADD_INTEGER:
+                            integer, added = words[source + FIRST + code[position + 3]], code[position + 5]
+                            if -SAFE < integer < SAFE and -SAFE < added < SAFE:
+                                words[target + FIRST + code[position + 1]] = integer + added
+                                done = True
+                        elif form in (ADD_EVENT, FROM_EVENT_FLOAT):
+                            if code[position + 5] != read:
+                                given = row[code[position + 5]]
+                                if given is not None:
+                                    read, value = code[position + 5], cast("float", given)
+                            if code[position + 5] == read:
+                                number = value
+                                if form == ADD_EVENT:
+                                    number += numbers[own + code[position + 3]]
+                                if number - number == 0.0:
+                                    numbers[to + code[position + 1]] = number
+                                    done = True
+                        if done:
+                            pass
+                        elif form < COMPUTATION:
                             assign(
-                                code, constants, position, words, numbers, source, node * floats, words, numbers,
-                                target, top * floats, row,
+                                code, constants, position, words, numbers, source, own, words, numbers, target, to, row
                             )  # fmt: skip
                         else:
-                            self._compute(node, top, row, position)
+                            compute(table, arena, node, top, row, position)
                         position += WORDS
-                i = group
-                while i < top and (words[i * stride + STATE] != words[target + STATE] or not arena.merges(i, top)):
-                    i += 1
-                if i < top:
+                reached = words[target + STATE]
+                other = top if latest[reached] < group and not moving else group
+                while other < top and (words[other * stride + STATE] != reached or not arena.merges(other, top)):
+                    other += 1
+                if other < top:
                     continue
                 if top >= last:
                     raise Exhausted
+                words[target + trace], words[target + link] = words[source + trace], words[source + link]
                 if takes:
                     if lineage:
-                        words[target + trace] = mixed(words[target + trace], id, code[here + LABEL])
+                        words[target + trace] = mixed(words[source + trace], id, code[here + LABEL])
                         if 2 * linked + 2 > len(links):
                             arena.linked = linked
                             arena.reserve_links(1)
@@ -229,108 +299,17 @@ class BlockStepper:
                         linked += 1
                     else:
                         words[target + link] = UNTRACED
+                latest[reached] = top
                 top += 1
                 if marked[code[here + TARGET]] == 1:
                     finals += 1
                 elif moving:
                     arena.top, arena.linked = top, linked
-                    self._group = group
-                    self._close(top - 1, time, id, True)
+                    self.moves.group, self.moves.last = group, last
+                    finals += self.moves.close(top - 1, time, id)
                     top, linked = arena.top, arena.linked
                     links = arena.links
                     code, constants = table.code, table.numbers
                     words, numbers = arena.words, arena.numbers
         arena.top, arena.linked = top, linked
         self.finals += finals
-
-    def _holds(self, node: i64, row: Row, at: i64) -> bool:
-        """Whether a condition without a form of its own holds."""
-        condition = cast("All", self.table.objects[self.table.code[at + 5]])
-        return holds(condition, row, (), self.arena.registers(node), 1, 1)
-
-    def _compute(self, node: i64, target: i64, row: Row, at: i64) -> None:
-        """Assign a register from a term without a form of its own."""
-        code = self.table.code
-        term = cast("Computation", self.table.objects[code[at + 5]])
-        value: Any = term.value(row, (), self.arena.registers(node), 1, 1)
-        self.arena.store(target, code[at + 1], value)
-
-    # --- arcs without event -------------------------------------------------------------------------------------
-
-    def _close(self, node: i64, time: i64, id: i64, count: bool) -> None:
-        """Add what the newest node reaches by arcs that take no event, unless it exists."""
-        arena = self.arena
-        table = self.table
-        layout = arena.layout
-        at = node
-        while at < arena.top:
-            state = arena.words[at * layout.stride + STATE]
-            if state < table.final:
-                for made in table.moves[state]:
-                    if made.begin <= time < made.end:
-                        size = table.size
-                        here = table.fill_move(made) + 1
-                        self._move(at, here, id)
-                        table.rewind(size)
-            elif count and at > node:
-                self.finals += 1  # no state waits where there are such arcs
-            at += 1
-
-    def _move(self, node: i64, here: i64, id: i64) -> None:
-        arena = self.arena
-        table = self.table
-        layout = arena.layout
-        code, constants = table.code, table.numbers
-        position = here + HEAD
-        clauses = code[here + CLAUSES]
-        holding = clauses == 0
-        floats = layout.floats
-        while clauses > 0:
-            clauses -= 1
-            atoms = code[position]
-            position += 1
-            behind = position + WORDS * atoms
-            while atoms > 0:
-                if code[position] > EVENT_INTEGER:
-                    if not self._holds(node, (), position):
-                        break
-                elif not related(
-                    code, constants, position, arena.words, arena.numbers, node * layout.stride, node * floats, ()
-                ):
-                    break
-                atoms -= 1
-                position += WORDS
-            if atoms == 0:
-                holding = True
-            position = behind
-        if not holding:
-            return
-        arena.copy(node, 1)
-        top = arena.top - 1
-        words, numbers = arena.words, arena.numbers
-        record = top * layout.stride
-        words[record + STATE] = code[here + TARGET]
-        end = here + code[here + LENGTH]
-        position = end - WORDS * code[here + UPDATES]
-        while position < end:
-            if code[position] < COMPUTATION:
-                source = node * layout.stride
-                assign(
-                    code, constants, position, words, numbers, source, node * floats, words, numbers, record,
-                    top * floats, (),
-                )  # fmt: skip
-            else:
-                self._compute(node, top, (), position)
-            position += WORDS
-        i = self._group
-        while i < top and not arena.merges(i, top):
-            i += 1
-        if i < top:
-            arena.top = top
-            return
-        if top >= self._last:
-            raise Exhausted
-        link = words[record + layout.link]
-        if self.lineage and code[here + TARGET] >= table.final and link != NONE and arena.links[2 * link + 1] != id:
-            words[record + layout.trace] = mixed(words[record + layout.trace], id, code[here + LABEL])
-            words[record + layout.link] = arena.link(link, id)  # a match has its last event

@@ -12,7 +12,7 @@ from mypy_extensions import i64
 
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
-from ...account import MATCH_UNITS, Account
+from ...program.account import MATCH_UNITS, Account
 from ..matches import Item
 from ..revising import Reviser, Revision
 from .found import Contributions, LifetimeMatches
@@ -27,7 +27,7 @@ class SpeculativeReviser(Reviser):
     def __init__(self, automaton: Automaton, account: Account, runs_max: int) -> None:
         self.account = account
         self.endless = automaton.within is None
-        self.speculation = Speculation(automaton, True, runs_max)
+        self.speculation = Speculation(automaton, runs_max)
         self.contributions = Contributions(automaton.within)
 
     @property
@@ -39,18 +39,21 @@ class SpeculativeReviser(Reviser):
         self.contributions.take(time, item)
         before = speculation.work()
         self.account.earn()
-        speculation.take(stream, time, number, number, item, row)
+        speculation.take(stream, time, number, number, row)
         self.account.spend(1 + speculation.work() - before)
 
-    def retract(self, number: int) -> None:
+    def retract(self, stream: i64, time: i64, number: i64, row: Row) -> None:
         before = self.speculation.work()
         self.account.earn()
-        self.speculation.retract(number)
+        self.speculation.retract(stream, time, number, row)
         self.account.spend(1 + self.speculation.work() - before)
 
     def punctuate(self, time: int) -> None:
         self.speculation.punctuate(time)
         self.contributions.clean(time)
+
+    def punctuate_key(self, key: Row, time: int) -> None:
+        self.speculation.punctuate_key(key, time)
 
     def write(self, automaton: Automaton, begin: int, end: int) -> None:
         before = self.speculation.work()

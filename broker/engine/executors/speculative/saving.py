@@ -39,7 +39,7 @@ def load(speculation: Speculation, data: Any) -> None:
         timeline = speculation.timeline(tuple(key))
         keep_nodes(timeline, [_loaded(node) for node in cleaned])
         for stream, time, order, id, row in entries:
-            speculation.take(stream, time, order, id, id, tuple(row))
+            speculation.take(stream, time, order, id, tuple(row))
     speculation.newest, speculation.promised = newest, promised
     speculation.enqueue(queues)
 

@@ -1,6 +1,6 @@
 """The timelines of all keys of one automaton, and the changes of its results.
 
-Here: the key of an event, withdrawals by id, final results, changes of arcs, when memory is compacted. A result that
+Here: the key of an event, withdrawals, final results, changes of arcs, when memory is compacted. A result that
 was found and lost within one batch is not reported. Not here: one key (timeline), reports to subscribers (the host).
 """
 
@@ -13,7 +13,7 @@ from mypy_extensions import i64
 from ....automaton.automaton import Arc, Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ...account import UNLIMITED
+from ...program.account import UNLIMITED
 from .arcs import ArcTable
 from .arena import Arena, NodeLayout
 from .changes import Changes
@@ -34,45 +34,43 @@ WORN_MAX: Final = 64  # timelines that have been cleaned and are not yet out of 
 class Speculation:
     """`newest`: the time of the newest event; `promised`: no earlier event comes. -FOREVER before either.
 
-    `withdrawable`: events may be withdrawn by their ids, which must then be different. `runs_max`: the most nodes of an
-    event, and the most runs of a key that wait.
+    `runs_max`: the most nodes of an event, and the most runs of a key that wait.
 
     `lineage`: results name their events, and results that differ only in these are different. Switches, for comparison:
     `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
-    `waiting`: states that ignore keep their runs apart. `labels`: what digests say of the targets of arcs.
-    `slack`: how many nodes are wasted, at most, beyond those that are there.
+    `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions.
+    `labels`: what digests say of the targets of arcs. `slack`: how many nodes are wasted, at most, beyond those that
+    are there.
     """
 
     def __init__(
-        self, automaton: Automaton, withdrawable: bool = True, runs_max: int = UNLIMITED, lineage: bool = True,
-        sharing: bool = True, cancelling: bool = True, waiting: bool = True, labels: list[int] | None = None,
+        self, automaton: Automaton, runs_max: int = UNLIMITED, lineage: bool = True, sharing: bool = True,
+        cancelling: bool = True, waiting: bool = True, cutting: bool = True, labels: list[int] | None = None,
         slack: int = SLACK,
     ) -> None:  # fmt: skip
         self.automaton = automaton
-        self.withdrawable = withdrawable
         self.lineage = lineage
         self.sharing = sharing
         self.cancelling = cancelling
         self.layout = NodeLayout(automaton)
         self.arena = Arena(self.layout)
         self._spare = Arena(self.layout)
-        self.table = ArcTable(automaton, self.layout, labels)
+        self.table = ArcTable(automaton, self.layout, labels, cutting)
         self.within: i64 = FOREVER if automaton.within is None else automaton.within
         states = wait_states(automaton, self.layout) if waiting else []
         self.table.waiting = states
         self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, lineage, states, runs_max)
         self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
         self.timelines: dict[Row, Timeline] = {}
-        self.changes = Changes(self.layout, self.within)
+        self.changes = Changes(self.layout, self.within, lineage)
         self.newest: i64 = -FOREVER
         self.promised: i64 = -FOREVER
         self.slack: i64 = slack
         self.full: i64 = slack
         self.full_links: i64 = slack
-        self._unchanged = Changes(self.layout, self.within)
+        self._unchanged = Changes(self.layout, self.within, lineage)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
         self._alone: Timeline | None = None  # of the only key, where there is no BY
-        self._entries: dict[int, TimelineEntry] = {}  # by id, what is not final
         # Timelines with events, and with runs alone, in the order of the times from which on there is something to do.
         self._cleaning: list[Timeline] = []
         self._cleaning_times: list[int] = []
@@ -83,7 +81,7 @@ class Speculation:
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def take(self, stream: i64, time: i64, order: i64, id: i64, item: Any, row: Row) -> None:
+    def take(self, stream: i64, time: i64, order: i64, id: i64, row: Row) -> None:
         """Process an event of the stream with that number. O(log events of its key), and the changes that it causes."""
         timeline = self._alone
         if timeline is None:
@@ -92,37 +90,34 @@ class Speculation:
                 return
         if self.arena.top > self.full or self.arena.linked > self.full_links:
             self.compact()
-        entry = TimelineEntry(stream, time, order, id, item, row, self.table.classify(stream, row))
+        entry = TimelineEntry(stream, time, order, id, row, self.table.classify(stream, row))
         timeline.insert(entry, self.changes)
-        if self.withdrawable:
-            self._entries[int(id)] = entry
         if time > self.newest:
             self.newest = time
         if not timeline.queued:
             self._queue(timeline)
 
-    def take_batch(
-        self, stream: i64, times: list[int], orders: list[int], ids: list[int], items: list[Any], rows: list[Row]
-    ) -> None:
+    def take_batch(self, stream: i64, times: list[int], orders: list[int], ids: list[int], rows: list[Row]) -> None:
         """The same for many events of a stream, in the order of their arrival."""
         i: i64
         for i in range(len(times)):
-            self.take(stream, times[i], orders[i], ids[i], items[i], rows[i])
+            self.take(stream, times[i], orders[i], ids[i], rows[i])
 
     def _timeline(self, stream: i64, row: Row) -> Timeline | None:
         """The timeline of a row's key; None if the key has a null."""
-        positions = self._keys[stream]
-        key: Row
-        if len(positions) == 1:
-            key = (row[positions[0]],)
-        else:
-            key = tuple([row[position] for position in positions])
+        key = self._key(stream, row)
         timeline = self.timelines.get(key)
         if timeline is None and None not in key:
             timeline = self.timeline(key)
-        if len(positions) == 0:
+        if len(key) == 0:
             self._alone = timeline
         return timeline
+
+    def _key(self, stream: i64, row: Row) -> Row:
+        positions = self._keys[stream]
+        if len(positions) == 1:
+            return (row[positions[0]],)
+        return tuple([row[position] for position in positions])
 
     def timeline(self, key: Row) -> Timeline:
         """The timeline of a key, which is made if there is none."""
@@ -135,15 +130,15 @@ class Speculation:
         """The number of nodes made so far, and of meetings of runs that wait and events."""
         return self.stepper.made + self.stepper.met
 
-    def retract(self, id: int) -> bool:
-        """Withdraw an event; False if no event with that id can be withdrawn."""
-        entry = self._entries.get(id)
-        if entry is None or entry.time < self.promised:
+    def retract(self, stream: i64, time: i64, order: i64, row: Row) -> bool:
+        """Withdraw an event that was taken so; False if it is not there, or final. Costs as `take`."""
+        timeline = self.timelines.get(self._key(stream, row))
+        if timeline is None or time < self.promised:
             return False
-        del self._entries[id]
-        timeline = self._timeline(entry.stream, entry.row)
-        assert timeline is not None
-        timeline.remove(timeline.place(entry.time, entry.order), self.changes)
+        at = timeline.place(time, order)
+        if at == len(timeline.entries) or timeline.entries[at].time != time or timeline.entries[at].order != order:
+            return False
+        timeline.remove(at, self.changes)
         return True
 
     # --- time ---------------------------------------------------------------------------------------------------
@@ -155,7 +150,7 @@ class Speculation:
             timeline = self._cleaning[self._cleaned]
             self._cleaned += 1
             timeline.queued = False
-            timeline.clean(time, self._entries)
+            timeline.clean(time)
             self._queue(timeline)
         while self._ended < len(self._ending) and self._ending_times[self._ended] <= time:
             timeline = self._ending[self._ended]
@@ -169,6 +164,12 @@ class Speculation:
             del self._ending[: self._ended], self._ending_times[: self._ended]
             self._ended = 0
         self.table.forget(time)
+
+    def punctuate_key(self, key: Row, time: int) -> None:
+        """Promise so of the events with that key alone. O(events dropped)."""
+        timeline = self.timelines.get(key)
+        if timeline is not None:
+            timeline.clean(time)
 
     def _queue(self, timeline: Timeline) -> None:
         """Enter a timeline where punctuations find it when it has something to clean, or drop it.
@@ -260,8 +261,8 @@ class Speculation:
         changes = self.changes
         if changes.count == 0:
             return self._unchanged
-        changes.settle(self.arena, self.cancelling, self.lineage)
-        self.changes = Changes(self.layout, self.within, changes.count)
+        changes.settle(self.arena, self.cancelling)
+        self.changes = Changes(self.layout, self.within, self.lineage, changes.count)
         return changes
 
     def statistics(self) -> dict[str, int]:
@@ -277,10 +278,6 @@ class Speculation:
         for timeline in self.timelines.values():
             timeline.check_invariants()
             assert timeline.queued or self.within == FOREVER, "a punctuation finds what it can clean"
-        if not self.withdrawable:
-            return
-        kept = {int(entry.id) for timeline in self.timelines.values() for entry in timeline.entries}
-        assert kept == set(self._entries), "what can be withdrawn is what is kept"
 
 
 def lineage(links: Any) -> list[int]:

@@ -228,7 +228,8 @@ class Timeline:
         """A result of the event there, or a run that waits since then, is there or not any more."""
         arena = self.arena
         if arena.words[node * arena.layout.stride + STATE] >= self.stepper.table.final:
-            changes.add(arena.words, arena.numbers, arena.objects, node, self.entries[at].time, inserted)
+            head = changes.head(self.entries[at].time, inserted, False, 0, 0)
+            changes.add(arena.words, arena.numbers, arena.objects, node, head)
             return
         assert self.visits is not None
         assert self.runs is not None
@@ -267,7 +268,7 @@ class Timeline:
 
     # --- time ---------------------------------------------------------------------------------------------------
 
-    def clean(self, time: i64, ids: dict[int, TimelineEntry]) -> None:
+    def clean(self, time: i64) -> None:
         """No event before that time comes any more: forget the earlier events, but keep the last one's block.
 
         O(events dropped).
@@ -275,9 +276,6 @@ class Timeline:
         upto = self.place(time, -(1 << 62))
         if upto == 0:
             return
-        i: i64
-        for i in range(upto):
-            ids.pop(int(self.entries[i].id), None)
         last = self.entries[upto - 1]
         self.kept, self.cleaned, self.ended = last.first, last.count, last.finals
         del self.entries[:upto]

@@ -17,12 +17,10 @@ from ....algebra.comparisons import GE, GT, LE, LT
 from ....algebra.computation import Computation
 from ....algebra.predicate import All, holds
 from ....events.instant import FOREVER
-from ...account import Exhausted
-from ...trace import mixed
-from ..packed import Floats, Integers
+from ...program.account import Exhausted
 from .arcs import UNKNOWN
-from .arena import NULLS, START, STATE, Arena, read_registers
-from .changes import SUMMARY, Changes
+from .arena import NULLS, ORDER, START, STATE, Arena, read_registers
+from .changes import Changes
 from .entries import TimelineEntry
 from .forms import assign, related, related_floats
 from .nodes import BlockStepper
@@ -61,16 +59,23 @@ class Visits:
         place: i64 = 0
         bit: i64 = 0
         operator: i64 = 0
+        head: i64 = 0
         value: float = 0.0
         i: i64
+        j: i64
+        # What results are written to. Other writers get the count first, and may change the columns.
+        copies, copied, heads = changes.words, changes.numbers, changes.places
+        target: i64 = NOTHING
+        count = changes.count
         for i in range(first, behind):
+            source = i * stride
             until = spans[i * SPAN + 2]
-            if until < time or words[i * stride + START] <= alive:
+            if until < time or words[source + START] <= alive:
                 continue
             if until == time and spans[i * SPAN + 3] < order:
                 continue
-            if words[i * stride + STATE] != state:
-                state = words[i * stride + STATE]
+            if words[source + STATE] != state:
+                state = words[source + STATE]
                 plan = self._plan(state, entry)
                 code = table.code
                 if plan >= 0:
@@ -81,8 +86,11 @@ class Visits:
                         plan = NOTHING
                     else:
                         value = cast("float", given)
-                        changes.reserve(changes.count + behind - first)
-                        self.arena.reserve_links(behind - first)
+                        target = code[plan + TARGET] if code[plan + UPDATES] == 0 else NOTHING
+                        changes.count = count
+                        changes.reserve(count + behind - first)
+                        copies, copied, heads = changes.words, changes.numbers, changes.places
+                        head = changes.head(time, inserted, True, entry.id, code[plan + LABEL])
             if plan >= 0:
                 other = numbers[i * floats + place]
                 # The operators one after the other, and no call, as this is the loop that counts.
@@ -96,13 +104,27 @@ class Visits:
                     met = value < other
                 else:
                     met = related_floats(operator, value, other)
-                if met and words[i * stride + NULLS] & bit == 0:
-                    if code[plan + UPDATES] == 0:
-                        target, label = code[plan + TARGET], code[plan + LABEL]
-                        self._plain_result(words, numbers, i, entry, target, label, changes, inserted)
+                if met and words[source + NULLS] & bit == 0:
+                    if target != NOTHING:
+                        to = count * stride
+                        copies[to] = words[source]
+                        copies[to + ORDER] = words[source + ORDER]
+                        copies[to + STATE] = target
+                        for j in range(NULLS, stride):
+                            copies[to + j] = words[source + j]
+                        for j in range(floats):
+                            copied[count * floats + j] = numbers[i * floats + j]
+                        heads[count] = head
+                        count += 1
+                        if not inserted:
+                            changes.withdrawn += 1
                     else:
+                        changes.count = count
                         self._result(runs, i, entry, plan, changes, inserted)
+                        count = changes.count
+                        copies, copied, heads = changes.words, changes.numbers, changes.places
             elif plan == ANY:
+                changes.count = count
                 kept = self._meet(runs, i, entry, changes, inserted)
                 if inserted and not kept:
                     self._meet_from(runs, i, entries, at + 1, changes, False)
@@ -110,41 +132,9 @@ class Visits:
                 elif not inserted and until == time and spans[i * SPAN + 3] == order:
                     spans[i * SPAN + 2], spans[i * SPAN + 3] = FOREVER, 0
                     self._meet_from(runs, i, entries, at + 1, changes, True)
-
-    def _plain_result(
-        self, words: Integers, numbers: Floats, run: i64, entry: TimelineEntry, target: i64, label: i64,
-        changes: Changes, inserted: bool,
-    ) -> None:  # fmt: skip
-        """The result of an arc that changes no register; there is room for it."""
-        arena = self.arena
-        layout = arena.layout
-        stride, floats, trace = layout.stride, layout.floats, layout.trace
-        at = changes.count
-        changes.count = at + 1
-        copies, summaries = changes.words, changes.summaries
-        summaries[SUMMARY * at] = entry.time
-        summaries[SUMMARY * at + 1] = 1 if inserted else 0
-        if not inserted:
-            changes.withdrawn += 1
-        source, record = run * stride, at * stride
-        i: i64
-        for i in range(trace):
-            copies[record + i] = words[source + i]
-        copies[record + STATE] = target
-        if floats > 0:
-            kept = changes.numbers
-            for i in range(floats):
-                kept[at * floats + i] = numbers[run * floats + i]
-        if self.stepper.lineage:
-            copies[record + trace] = mixed(words[source + trace], entry.id, label)
-            linked = arena.linked
-            links = arena.links
-            links[2 * linked] = words[source + trace + 1]
-            links[2 * linked + 1] = entry.id
-            copies[record + trace + 1] = linked
-            arena.linked = linked + 1
-        else:
-            copies[record + trace], copies[record + trace + 1] = words[source + trace], words[source + trace + 1]
+                count = changes.count
+                copies, copied, heads = changes.words, changes.numbers, changes.places
+        changes.count = count
 
     def begin(self, runs: WaitingRuns, entries: list[TimelineEntry], at: i64, node: i64, changes: Changes) -> None:
         """A run waits since the event there. O(runs that wait since later events, and events in its interval).
@@ -270,7 +260,8 @@ class Visits:
         code, constants = self.table.code, self.table.numbers
         layout = runs.layout
         stride, floats = layout.stride, layout.floats
-        at = changes.add(runs.words, runs.numbers, [], run, entry.time, inserted)
+        head = changes.head(entry.time, inserted, True, entry.id, code[here + LABEL])
+        at = changes.add(runs.words, runs.numbers, [], run, head)
         words, numbers = changes.words, changes.numbers
         target = at * stride
         words[target + STATE] = code[here + TARGET]
@@ -287,6 +278,3 @@ class Visits:
                 registers = read_registers(layout, runs.words, runs.numbers, [], run)
                 changes.store(at, code[position + 1], term.value(entry.row, (), registers, 1, 1))
             position += WORDS
-        if self.stepper.lineage:
-            words[target + layout.trace] = mixed(words[target + layout.trace], entry.id, code[here + LABEL])
-            words[target + layout.link] = self.arena.link(words[target + layout.link], entry.id)

@@ -1,4 +1,4 @@
-"""Matching of composite subscriptions: tuples of events are counted, and made only when somebody reads them.
+"""Matching of composite subscriptions: tuples of events are counted, and made only when results are read.
 
 Here: machines over path automata, their cells, windows and nodes. Not here: which operands an event satisfies, streams,
 partitions by BY, results (engine).

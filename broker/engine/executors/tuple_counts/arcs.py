@@ -1,4 +1,4 @@
-"""States and arcs as those who count read them: flat, without what a key or a window takes off them.
+"""States and arcs as flat tables, without the conditions that a key or a window decides.
 
 An automaton's path from its start to its end is one tuple of events. Here: these tables. Not here: how they follow from
 the automaton (plan), counts of any stream (cells, windows).

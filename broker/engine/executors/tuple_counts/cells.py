@@ -1,7 +1,8 @@
 """Counting by cells: partial matches that are in one state, have bound the same values and keep the same times are one
 number. Exact whatever the conditions (P-ToPSS 4; the cost of an event is the cells of the states that it moves).
 
-Here: that. Not here: where cells are (stores), what times mean (slots), windows without keys (windows).
+Here: the effect of an event. Not here: where cells are (stores), the meaning of times (slots), counting without keys
+(windows).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row, Value
-from ...account import MATCH_UNITS
+from ...program.account import MATCH_UNITS
 from ..contract import Outdated
 from .arcs import ALL, EXACT, NEVER, CountedArc
 from .machine import CountingMachine

@@ -1,4 +1,4 @@
-"""A composite subscription as its host knows it: the partial matches of each partition by BY.
+"""The machine of a composite subscription: the partial matches of each partition by BY.
 
 Here: which partition an event belongs to. Not here: how one partition's tuples are counted (machine), the form that all
 executors have (contract).
@@ -21,14 +21,13 @@ from .partition import Partition
 
 @final
 class TupleCounts(Executor):
-    """The partitions of one machine, by the attributes at `by`. Without BY there is one, of the key ()."""
+    """The partitions of one machine. If it is not `divided` by BY there is one, of the key ()."""
 
-    def __init__(self, machine: CountingMachine, by: tuple[int, ...], inputs: list[Input]) -> None:
+    def __init__(self, machine: CountingMachine, divided: bool, inputs: list[Input]) -> None:
         super().__init__(machine.account, inputs, not machine.tuples)
         self.machine = machine
-        self.by = by
         self.partitioned: dict[Row, Partition] = {}
-        self.divided = len(by) > 0
+        self.divided = divided
 
     @property
     def method(self) -> str:

@@ -1,6 +1,6 @@
-"""A composite subscription at work: what all that count for it share.
+"""The tables of a composite subscription that its partitions share.
 
-Here: its tables and limits. Not here: how they follow from the automaton (plan), partial matches (partition).
+Here: tables and limits. Not here: how they follow from the automaton (plan), partial matches (partition).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....automaton.automaton import Automaton
-from ...account import UNLIMITED, Account
+from ...program.account import UNLIMITED, Account
 from .arcs import ArcMoves
 from .plan import CountingPlan, counting_plan
 from .tuples import ALWAYS_GOOD
@@ -34,13 +34,13 @@ class CountBounds:
 
 @final
 class CountingMachine:
-    """Immutable tables, but for what is remembered of them, and the account of all partitions.
+    """Immutable tables, the moves that were derived from them, and the account of all partitions.
 
     `tuples`: each completion hands out all its tuples, not only a witness. `windows` may be False to count by cells
     whatever the conditions. `single`: an event has one key value; `beginners`: operands that can take a match's first
     event; `depth`: of how many events in a row times are asked for. By span: the greatest and least distance, `bounds`
     and `nearest`, `sizes`, and the states that are `fleeting`, which do not skip; `slack`: how much longer windows may
-    keep what nobody asks for. `listed`: the states of which all nodes are kept.
+    keep what no condition asks for. `listed`: the states of which all nodes are kept.
     `plan`: the automaton's, where it is known already.
     """
 
@@ -84,11 +84,11 @@ class CountingMachine:
 
     @property
     def method(self) -> str:
-        """How tuples are counted, for people."""
+        """How tuples are counted, for users."""
         return self.plan.method(self.windowed)
 
     def moves(self, mask: int) -> ArcMoves:
-        """What an event may do that satisfies the operands in `mask`."""
+        """The moves of an event that satisfies the operands in `mask`."""
         moves = self._moves.get(mask)
         if moves is None:
             if len(self._moves) >= PLANS_MAX:
@@ -98,5 +98,5 @@ class CountingMachine:
         return moves
 
     def until(self, time: i64) -> i64:
-        """How long what is there at a time can be of any use."""
+        """The time until which the partial matches of a time can be of use."""
         return ALWAYS_GOOD if self.horizon >= ALWAYS_GOOD else time + self.horizon

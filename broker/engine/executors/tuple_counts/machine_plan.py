@@ -29,6 +29,7 @@ class CountsPlan(CompositePlan):
     __slots__ = ("_counting",)
 
     executor = "tuple_counts"
+    pays = "an update of counts, and the matches that it completes"
     version = 1
     figures = ("machines", "bindings", "cells", "nodes", "entries")
 
@@ -50,10 +51,11 @@ class CountsPlan(CompositePlan):
         return CountsPlan(automaton, self._counting)
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
-        return (self.source.key,) if self.source.key else ()
+        ordered = sorted(self.sources, key=lambda source: source.stream)
+        return tuple(source.key for source in ordered) if self.divided() else ()
 
     def divided(self) -> bool:
-        return len(self.source.key) > 0
+        return len(self.sources[0].key) > 0
 
     def alike(self, options: Options) -> Hashable:
         return (self.tree, self.tuples)  # what is made of the same has the same automaton
@@ -62,7 +64,7 @@ class CountsPlan(CompositePlan):
         kept = options.bindings_max, options.cells_max, options.nodes_max
         bounds = CountBounds(*kept, options.work_max, options.work_earned)
         machine = CountingMachine(self.automaton, self.tuples, bounds, plan=self.counted)
-        return TupleCounts(machine, self.source.key, self.inputs())
+        return TupleCounts(machine, self.divided(), self.inputs())
 
     def part(self, automaton: Automaton, operands: list[int]) -> CountsPlan:
         return CountsPlan(automaton)
@@ -70,7 +72,9 @@ class CountsPlan(CompositePlan):
     def progress(
         self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
     ) -> Progress:
-        return CountedProgress(cast(TupleCounts, machine), places, states, left, positions)
+        own = positions if len(self.sources) == 1 else ()  # of several streams only BY says where the key is
+        by = self.keys()[0] if self.divided() else ()
+        return CountedProgress(cast(TupleCounts, machine), places, states, left, own, by)
 
     def counting(self) -> str:
         machine = CountingMachine(self.automaton, self.tuples, plan=self.counted)

@@ -19,7 +19,7 @@ from .runner import Runner
 from .tuples import Binding, Completion, Tuple
 from .windows import Windows
 
-FEW: Final = 64  # key values beyond which those of no use are looked for
+FEW: Final = 64  # key values beyond which useless ones are searched
 
 
 @final
@@ -31,10 +31,10 @@ class Partition:
     def __init__(self, machine: CountingMachine) -> None:
         self.machine = machine
         self.runners: dict[Binding, Runner] = {}
-        self.settled = 0  # how many runners there were when those of no use were last looked for
-        self.dropped = 0  # key values given up
-        self.lost: i64 = 0  # how often any limit was hit, since somebody last asked
-        self.suspect: i64 = NEVER  # until then a new key value may be one that was given up
+        self.settled = 0  # the number of runners after the last search for useless ones
+        self.dropped = 0  # key values that were dropped
+        self.lost: i64 = 0  # how often a limit was hit since the last reading
+        self.suspect: i64 = NEVER  # until then a new key value may be one that was dropped
 
     def step(self, mask: i64, row: Row, time: i64, position: i64, item: object) -> list[Completion]:
         """An event whose values satisfy the guards of the operands whose bits are in `mask`, of at least one.
@@ -64,7 +64,7 @@ class Partition:
     def _lead(
         self, key: Binding, mask: i64, row: Row, time: i64, position: i64, item: object, found: list[Completion]
     ) -> None:
-        """The event to the runner of its key value."""
+        """Pass the event to the runner of its key value."""
         runner = self.runners.get(key)
         if runner is None:
             if mask & self.machine.beginners == 0 or None in key:
@@ -95,7 +95,7 @@ class Partition:
         if len(runners) >= min(most, 2 * self.settled + FEW):
             self.expire(time, position)
         if len(runners) >= most:
-            for old in list(runners)[: max(1, most // 16)]:  # several, so that it is not for each new one
+            for old in list(runners)[: max(1, most // 16)]:  # several at once, so that not each new one drops one
                 del runners[old]
                 self.dropped += 1
             self.lost += 1
@@ -106,20 +106,20 @@ class Partition:
         return runner
 
     def expire(self, time: i64, position: i64) -> None:
-        """Let go of all that no event from this time and position on can need. O(key values)."""
+        """Drop all that no event from this time and position on can need. O(key values)."""
         for key in list(self.runners):
             if self.runners[key].empty(time, position):
                 del self.runners[key]
         self.settled = len(self.runners)
 
     def empty(self, time: i64, position: i64) -> bool:
-        """Whether nothing would be lost without it, before an event at that time and position or later. Also lets go
-        of what is of no use."""
+        """Whether nothing would be lost without it, before an event at that time and position or later. Also drops
+        what is of no use."""
         self.expire(time, position)
         return not self.runners
 
     def partial(self, position: i64) -> Iterator[Tuple]:
-        """The tuples begun, for people (Runner.partial)."""
+        """The tuples begun, for users (Runner.partial)."""
         for runner in self.runners.values():
             yield from runner.partial(position)
 
@@ -135,7 +135,7 @@ class Partition:
             runner.check_invariants()
 
     def dump(self) -> list[Any]:
-        """All of it as lists, integers, strings, floats and booleans."""
+        """The state as lists, integers, strings, floats and booleans."""
         return [[[list(key), r.dump()] for key, r in self.runners.items()], self.dropped, int(self.suspect)]
 
     def load(self, data: Any) -> None:

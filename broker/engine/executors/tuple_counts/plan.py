@@ -47,7 +47,7 @@ class CountingPlan(NamedTuple):
         return self.spans is not None and (not tuples or all(span.ordered for span in self.spans))
 
     def method(self, windows: bool) -> str:
-        """How its tuples are counted, by windows or by cells, for people."""
+        """How its tuples are counted, by windows or by cells, for users."""
         if windows and self.spans:
             return "windows"
         if self.width == 0:

@@ -1,6 +1,6 @@
-"""How far a composite subscription has got for the key of the event at hand, as its forecast asks.
+"""The progress of a composite subscription for the key of the current event, for its forecast.
 
-Here: asking the runners of the key. Not here: how they count (runner), what is made of the answer (broker.forecast).
+Here: asking the runners of the key. Not here: how they count (runner), using the answer (broker.forecast).
 """
 
 from __future__ import annotations
@@ -23,13 +23,20 @@ from .runner import Runner
 @final
 class CountedProgress(Progress):
     """By the tuples begun. `left`: how many steps are left from each elementary state; `positions`: the key's
-    attributes."""
+    attributes, `by` those of the partition, in rows of the first stream."""
 
     def __init__(
-        self, counts: TupleCounts, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
+        self,
+        counts: TupleCounts,
+        places: EventPlaces,
+        states: States,
+        left: list[int],
+        positions: tuple[int, ...],
+        by: tuple[int, ...],
     ) -> None:
         super().__init__(0)
         self.counts = counts
+        self.by = by
         self.places = places
         self.states = states
         plan = self.counts.machine.plan
@@ -96,7 +103,7 @@ class CountedProgress(Progress):
                 del runners[key]
 
     def _part(self, row: Row) -> Row:
-        return tuple([row[position] for position in self.counts.by])
+        return tuple([row[position] for position in self.by])
 
     def _runners(self, row: Row) -> tuple[list[Runner], i64]:
         """Those of the event's key: all of its partition where operands have the variables in different attributes.

@@ -1,6 +1,6 @@
-"""What takes events for the partial matches of one key value of one machine: the common form of all methods.
+"""Runners: the partial matches of one key value of one machine, in any method.
 
-Here: that form. Not here: a method (cells, windows).
+Here: their common form. Not here: a method (cells, windows).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Runner:
         raise AssertionError
 
     def partial(self, position: i64) -> Iterator[Tuple]:
-        """The tuples begun that an event after this position can go on with, for people: `ways` of what is there."""
+        """The tuples begun that an event after this position can go on with, for users: `ways` of what is there."""
         raise AssertionError
 
     def tally(self, figures: dict[str, int]) -> None:

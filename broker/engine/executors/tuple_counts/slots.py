@@ -4,7 +4,7 @@ A slot's value is a time while some condition on it is open, that is, while it d
 A condition that can only fail from now on, and which every way to the end asks, ends the match. Once all are decided
 the value becomes DECIDED plus a bit for each that holds: matches that differ in nothing that matters are one.
 
-Here: this, for the slots of one state. Not here: cells.
+Here: the slots of one state. Not here: cells.
 """
 
 from __future__ import annotations

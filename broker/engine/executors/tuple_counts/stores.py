@@ -1,8 +1,7 @@
-"""What is kept in cells: partial matches that are in one state, have bound the same values and keep the same times are
-one number.
+"""Cells: partial matches that are in one state, have bound the same values and keep the same times are one number.
 
-Here: cells, their groups and indexes, what makes them fewer. Not here: what an event does (cells), what times mean
-(slots).
+Here: cells, their groups and indexes, dropping and joining cells. Not here: the effect of an event (cells), the meaning
+of times (slots).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from .machine import CountingMachine
 from .slots import UNCHANGING
 from .tuples import ALWAYS_GOOD, Binding, NodeArchive, TupleNode, chained, packed, restored, unpacked
 
-FEW: Final = 16  # cells beyond which those of no use are looked for where no event visits
+FEW: Final = 16  # cells beyond which useless ones are searched where no event visits
 
 
 @final
@@ -72,7 +71,7 @@ class Stores:
         self.stores[0].groups[()] = start
         self.cells = 0
         self.nodes = 0  # of tuples
-        self.settled = 0  # how many cells there were when all were last settled
+        self.settled = 0  # the number of cells after all were settled last
 
     def add(self, state: i64, binding: Binding, key: tuple[int, ...], count: int, node: TupleNode, at: i64) -> None:
         """More ways to a state, by the event at that position. O(1)."""

@@ -1,10 +1,10 @@
-"""What one event completes under one binding: how many tuples of events, one of them, and all of them on request.
+"""The tuples that one event completes under one binding: their number, one of them, and all of them on request.
 
 Tuples are not stored. A node is an event taken for an operand, with the list of nodes that it continues, as long as
 that was then: lists only ever grow, so that a length is a version. A walk backwards from a completing node never
 fails, and the work between two tuples is linear in the tuple. Where only a witness is wanted each list has one node.
 
-Here: nodes, the walk, nodes as plain values for a snapshot. Not here: who makes them (cells, windows).
+Here: nodes, the walk, nodes as plain values for a snapshot. Not here: making them (cells, windows).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ....events.schema import Row, Value
 from ..matches import Matched, MatchSource, matched_of
 
 Taken: TypeAlias = tuple[int, object, int]
-"""An operand, the event that it has - whatever the caller calls it - and that event's time."""
+"""An operand, the item of its event, and that event's time."""
 Tuple: TypeAlias = tuple[Taken, ...]
 """In the order of the operands; those of branches that are not taken are absent."""
 Binding: TypeAlias = tuple[Value, ...]

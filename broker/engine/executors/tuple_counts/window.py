@@ -1,7 +1,7 @@
 """Ways through a span of states, counted for all its first events within a window: the common form of all methods.
 
-Here: that form. Not here: a method (window_sums, window_subtracting, window_stacks), what leaves a span, witnesses
-(windows).
+Here: that form. Not here: a method (window_sums, window_subtracting, window_stacks), ways that leave a span and
+witnesses (windows).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Window:
         raise AssertionError
 
     def expire(self, time: i64) -> None:
-        """Take out what is too old at that time."""
+        """Drop what is too old at that time."""
         raise AssertionError
 
     def holds(self, at: i64) -> bool:
@@ -48,16 +48,16 @@ class Window:
         assert self.size() > 0 or self.due == UNCHANGING  # the latest time is as far as what is never due
 
     def dump(self) -> list[Any]:
-        """All of it as plain values."""
+        """The state as plain values."""
         raise AssertionError
 
     def load(self, data: Any) -> None:
-        """The inverse of `dump`, into a new one: here of events as they were taken."""
+        """The inverse of `dump`, into a new window; this method reads events as they were taken."""
         for time, moves, begun in data:
             self.take(list(moves), unpacked(begun), time)
 
     def load_format_5(self, data: Any) -> None:
-        """What moves were (from, to, operand) in."""
+        """The inverse for that format, in which moves were (from, to, operand)."""
         _, _, _, (times, moves, entries, weights), _ = data
         for time, moved, entry, weight in zip(times, moves, entries, weights):
             self.take(pairs(moved, []), [entry, *unpacked([weight])] if entry >= 0 else [], time)

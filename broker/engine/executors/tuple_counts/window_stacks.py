@@ -1,10 +1,10 @@
-"""Windows with a state that does not skip: what an event resets cannot be taken back, so two stacks.
+"""Windows with a state that does not skip: an event that resets a state cannot be undone, so two stacks are kept.
 
 The back is the product of what the newer events did, the front, for each of the older ones, the ways of all first
 events from it to the last of the front. The oldest event is popped from the front; when that is empty the back is
 turned over. O(states^2) an event, amortised.
 
-Here: that. Not here: windows that subtract (window_subtracting).
+Not here: windows that subtract (window_subtracting).
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class StackedWindow(Window):
             self._schedule()
 
     def load_format_5(self, data: Any) -> None:
-        """Moves said whether there was a gap before."""
+        """There, moves had a mark whether a gap was before them."""
         _, _, _, back, (_, _, front), front_times, _ = data
         gone = [[time, pairs(moved, self.fleeting if gap else []), begun] for time, gap, moved, begun in back]
         self.load([front_times, front, gone])

@@ -1,9 +1,9 @@
-"""Windows of several states that all skip: what an event did can be taken back.
+"""Windows of several states that all skip: an event's moves can be undone.
 
 An event moves ways from state to state: a matrix. While every state skips it is unipotent, hence invertible, so the
 oldest event can be taken out of the product of all in the window, and its own ways be subtracted: O(states^2) an event.
 
-Here: that. Not here: windows of one state (window_sums), with a state that does not skip (window_stacks).
+Not here: windows of one state (window_sums), with a state that does not skip (window_stacks).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .slots import UNCHANGING
 from .tuples import packed
 from .window import Window, identity
 
-FEW: Final = 32  # events gone before the log is cut
+FEW: Final = 32  # dropped events before the log is cut
 
 
 @final

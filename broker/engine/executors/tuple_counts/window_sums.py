@@ -1,9 +1,9 @@
-"""Windows of one state: nothing moves within them, so what is there at an allowed distance is a running sum.
+"""Windows of one state: nothing moves within them, so the ways at an allowed distance are a running sum.
 
 Each entry comes into the sum once, when it is `nearest` ago, and leaves it once: O(1) an event, amortised. Only here
 may an event have to be some time ago.
 
-Here: that. Not here: windows of several states (window_subtracting, window_stacks).
+Not here: windows of several states (window_subtracting, window_stacks).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .slots import UNCHANGING
 from .tuples import packed
 from .window import Window
 
-FEW: Final = 32  # entries gone before the log is cut
+FEW: Final = 32  # dropped entries before the log is cut
 
 
 @final

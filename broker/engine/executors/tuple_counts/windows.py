@@ -1,7 +1,7 @@
 """Counting by windows: one total a state, and between an event and those that a condition measures from it, windows.
 
-What a state that does not skip holds is of use to the event after its stamp only. Windows take their part of an event
-after all have been read.
+A state that does not skip is of use only to the event after its stamp. Windows take their part of an event after all
+have been read.
 
 Here: totals and nodes by state. Not here: windows themselves (window_sums, ...), keys (cells).
 """
@@ -15,7 +15,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row, Value
-from ...account import MATCH_UNITS
+from ...program.account import MATCH_UNITS
 from ..contract import Outdated
 from .arcs import NEVER, ArcMoves, CountedArc
 from .machine import CountingMachine

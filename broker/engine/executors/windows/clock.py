@@ -15,7 +15,7 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....events.schema import Row
-from ...account import Account
+from ...program.account import Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item

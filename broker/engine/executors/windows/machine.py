@@ -14,7 +14,7 @@ from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ...account import Account
+from ...program.account import Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item

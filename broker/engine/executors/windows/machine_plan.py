@@ -11,13 +11,13 @@ from typing import Final
 
 from ....automaton.analyses.window_bounds import window_bounds
 from ....automaton.automaton import Automaton
+from ....automaton.binding import MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.windows.drawing import bounded_line, windows_diagram, windows_lines
 from ....automaton.windows.window_automaton import WindowAutomaton
-from ...account import Account
-from ...binding import MarkedParts
 from ...options import Options
-from ...target import Outcome
+from ...program.account import Account
+from ...program.target import Outcome
 from ..contract import Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from .clock import ClockMachine
@@ -62,7 +62,7 @@ class WindowsPlan(MachinePlan):
         return Outcome(schema.names, (), [attribute.type == "float" for attribute in schema.attributes], LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        return lambda bound, automaton: WindowsPlan(automaton)
+        return lambda bound, automaton: WindowsPlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
         return self.automaton

@@ -16,7 +16,7 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....events.schema import Row
-from ...account import Account
+from ...program.account import Account
 from ..matches import Item
 from .cell import NO_NUMBERS, Group, WindowCell, below, joined, without
 from .measures import NO_CLOSINGS, MeasureClosing

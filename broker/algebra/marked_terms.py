@@ -1,0 +1,54 @@
+"""Marked literals in terms and forms: which terms have any, and replacing them by values.
+
+Here: terms as such. Not here: marks (language/marked_literals), doing this often (automaton/binding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ..language.marked_literals import Literals, chosen, number_in
+from .normal_form import Form, canonical, reordered
+from .terms import Comparison, Constant, Term, walk
+from .terms import replace as replace_leaves
+
+Exchange: TypeAlias = Callable[[Term], Term]
+
+
+def number_of(term: Term) -> int | None:
+    """The number of a constant that is a marked literal; None for any other term."""
+    return number_in(term.value) if isinstance(term, Constant) else None
+
+
+def exchanger(literals: Literals) -> Exchange:
+    """A function that replaces marks by literals."""
+
+    def exchange(term: Term) -> Term:
+        number = number_of(term)
+        return term if number is None else Constant(chosen(literals, number), term.type)
+
+    return exchange
+
+
+def is_marked(term: Term) -> bool:
+    return any(number_of(leaf) is not None for leaf in walk(term))
+
+
+def has_marks(form: Form) -> bool:
+    return any(is_marked(atom) for clause in form for atom in clause)
+
+
+def exchanged_form(form: Form, exchange: Exchange) -> Form:
+    return reordered(tuple(tuple(_atom(atom, exchange) for atom in clause) for clause in form))
+
+
+def _atom(atom: Comparison, exchange: Exchange) -> Comparison:
+    found = exchanged(atom, exchange) if is_marked(atom) else atom
+    assert isinstance(found, Comparison)
+    return found
+
+
+def exchanged(term: Term, exchange: Exchange) -> Term:
+    # Canonical order compares operands by their text, literals included.
+    return canonical(replace_leaves(term, exchange))

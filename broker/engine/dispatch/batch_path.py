@@ -1,0 +1,167 @@
+"""The batch path: passes a batch of events that only machines read to the lanes, without cells and event objects.
+
+If a stream's machines have few inputs, these are tried one by one; otherwise the static index finds the symbols that an
+event satisfies, as for all other streams.
+
+Here: the path of a whole batch. Hot. Not here: batches with other readers, or that make derived events (dispatcher).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ...algebra.predicate import All, condition, holds
+from ...events.schema import Row
+from ..executors.completions import Completions
+from ..executors.packed import Integers, integers, roomy
+from ..index.spaces import Key, Space
+from ..program.account import NOT_SUSPENDED
+from ..program.directory import Static
+from .lanes import Lane
+from .matchers import Clock, Matcher
+
+FEW: Final = 8  # inputs of all machines of a stream, up to which they are tried one by one
+
+
+@final
+class Trial:
+    """The inputs of one machine.
+
+    `always` are those that every event satisfies, `guards` and `bits` the others; `mask` those that the current event
+    satisfies.
+    """
+
+    def __init__(self, matcher: Matcher, stream: str) -> None:
+        self.matcher = matcher
+        self.always: i64 = 0
+        self.mask: i64 = 0
+        self.guards: list[All | None] = []
+        self.bits: list[int] = []
+        for at, given in enumerate(matcher.machine.inputs):
+            if given.stream != stream:
+                continue
+            guard = condition(given.guard)
+            if guard is None:
+                self.always |= 1 << at
+            else:
+                self.guards.append(guard)
+                self.bits.append(1 << at)
+
+    def test(self, row: Row) -> None:
+        """Find the inputs that an event satisfies."""
+        mask = self.always
+        guards = self.guards
+        j: i64
+        for j in range(len(guards)):
+            if holds(guards[j], row, (), (), 1, 1):
+                mask |= self.bits[j]
+        self.mask = mask
+
+
+@final
+class Entry:
+    """A lane, and the number of a stream in it. `trials`: its machines, if they are few."""
+
+    def __init__(self, lane: Lane, stream: int) -> None:
+        self.lane = lane
+        self.stream = stream
+        self.trials: list[Trial] = []
+
+
+@final
+class BatchPath:
+    """The lanes of one stream. `few`: their machines are tried one by one."""
+
+    def __init__(
+        self,
+        stream: str,
+        entries: list[Entry],
+        spaces: list[Space],
+        statics: list[dict[Key, Static]],
+        clock: Clock,
+    ) -> None:
+        self.entries = entries
+        self.spaces = spaces
+        self.statics = statics
+        self.clock = clock
+        self.symbols: list[int] = []  # those that the current event satisfies
+        self.usual: i64 = 0  # count of numbers that the last batch wrote: room for as many is allocated at once
+        self.blank: Integers = integers()  # zeros: copying them is cheaper than making them
+        machines = [matcher.machine for entry in entries for matcher in entry.lane.matchers]
+        few = len(machines) <= FEW and sum(len(machine.inputs) for machine in machines) <= FEW
+        self.few = few and not any(machine.by_symbols for machine in machines)
+        for entry in entries:
+            entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if self.few else []
+
+    def travel(self, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64) -> i64:
+        """Process a batch; `now` is the newest time before it. Returns how many events were processed.
+
+        There are fewer than all if a machine has failed at the last one and subscriptions must be suspended, or if a
+        condition raises an error at the next one, which is then not processed at all.
+        """
+        n: i64 = len(times)
+        if self.usual > 0:
+            wanted = min(self.usual, 16 * n)
+            if len(self.blank) < wanted:
+                self.blank = roomy(self.blank, wanted)
+            found.numbers = self.blank[:wanted]
+        clock = self.clock
+        few = self.few
+        symbols = self.symbols
+        faults = found.epochs.faults
+        i: i64
+        for i in range(n):
+            row = rows[i]
+            try:
+                if few:
+                    for entry in self.entries:
+                        for trial in entry.trials:
+                            trial.test(row)
+                else:
+                    symbols.clear()
+                    self._satisfied(row)
+            except Exception:  # any error: the index finds the condition that raised it
+                return i
+            time: i64 = times[i]
+            found.event = i
+            if time > now:
+                now = time
+                if clock.next < time:
+                    clock.advance(time, found)
+            item: Any = ids[i]
+            for entry in self.entries:
+                lane = entry.lane
+                if not few:
+                    lane.take(entry.stream, symbols, row, time, item, found)
+                    continue
+                place = lane.count(entry.stream, row, True)
+                for trial in entry.trials:
+                    if trial.mask != 0 and trial.matcher.suspended == NOT_SUSPENDED:
+                        lane.step(trial.matcher, trial.mask, row, time, place, item, found)
+                lane.upkeep(time)
+            if len(faults) > 0:
+                return i + 1
+        self.usual = found.upto
+        return n
+
+    def _satisfied(self, row: Row) -> None:
+        """The symbols that an event satisfies."""
+        symbols = self.symbols
+        for space in self.spaces:
+            known = self.statics[space.number]
+            key: Key = row[space.single] if space.single >= 0 else space.key_of(row)
+            if key is None:
+                continue
+            static = known.get(key)
+            if static is None:
+                continue
+            arcs = static.arcs.arcs
+            if len(arcs) <= static.arcs.few:
+                for arc in arcs:
+                    if arc.guard is None or holds(arc.guard, row, (), (), 1, 1):
+                        symbols.append(arc.symbol)
+            else:
+                for arc in static.arcs.satisfied(row, (), (), 1, 1):
+                    symbols.append(arc.symbol)

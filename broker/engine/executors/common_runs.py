@@ -1,0 +1,101 @@
+"""Runs that all members of a group have in common: the interface between a group and who keeps such runs.
+
+A group knows members and their constants, an executor of patterns knows runs. The planner gives the one to the other,
+because no executor knows another.
+
+Here: that interface. Not here: members (groups), runs (kleene).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from mypy_extensions import i64
+
+from ...automaton.analyses.template import CommonLine
+from ...events.schema import Row
+from ..options import Options
+from ..program.account import Account
+from .matches import Assigned, Item, Matched
+from .packed import Floats, Integers, floats, integers
+
+
+class CommonMatches:
+    """The matches of common runs, by number, for unread results."""
+
+    def matched(self, number: i64, upto: i64, row: Row, time: i64, item: Item) -> Matched:
+        """The match of that number. `upto`: the runs' own when the event with these values completed it."""
+        raise AssertionError
+
+
+class CommonRuns:
+    """The runs of one key.
+
+    After each event: `begun`: whether it began a run; `ended`: the numbers of the matches that it completed, `count` of
+    them, oldest runs first; `starts`: for each the number of its run's start. The first event for which `begun` was set
+    is start 0, and so on. What the constants of a whole match bound: with `rows` false `registers`, as many for each
+    match as the pattern has; otherwise `values`, those of its results and all compared ones. `lost`: how often a limit
+    was hit since it was last set to 0.
+    """
+
+    def __init__(self) -> None:
+        self.begun = False
+        self.rows = False
+        self.count: i64 = 0
+        self.upto: i64 = 0
+        self.lost: i64 = 0
+        self.ended: Integers = integers()
+        self.starts: Integers = integers()
+        self.registers: Floats = floats()
+        self.values: list[Row] = []
+        self.matches = CommonMatches()
+
+    def take(self, row: Row, time: i64, position: i64, place: i64, item: Item, begins: bool, ends: bool) -> None:
+        """Process an event of the key. `begins`, `ends`: whether the constants of some member allow it to be the first
+        event of a match, or its last one if that is a single one."""
+        raise AssertionError
+
+    def live(self, time: i64) -> Iterator[tuple[int, Assigned, Row]]:
+        """The start and the events of each run, and its compared values if it has met any constant; for users."""
+        raise AssertionError
+
+    def settle(self, time: i64, position: i64) -> i64:
+        """Drop what no event from this one on can continue; returns the remaining size."""
+        raise AssertionError
+
+    def oldest(self) -> int:
+        """The number of the first start that still has runs, or of the next one. O(runs and their events)."""
+        raise AssertionError
+
+    def dump(self) -> Any:
+        """The state as plain values."""
+        raise AssertionError
+
+    def load(self, data: Any) -> None:
+        """The inverse, into new runs."""
+        raise AssertionError
+
+    def check_invariants(self) -> None:
+        raise AssertionError
+
+
+class CommonPattern:
+    """The runs of a template, for one group. `registers`: by constant of a whole match which register of runs without
+    `rows` it bounds, -1 for none."""
+
+    def __init__(self) -> None:
+        self.registers: list[int] = []
+
+    def bound(self, least: Floats, single: bool) -> None:
+        """Set the least coordinates of all members, which runs may use to report fewer matches. `single`: they are the
+        constants of the only member, so that runs report what matches these and no more, if `rows` is false."""
+        raise AssertionError
+
+    def runs(self) -> CommonRuns:
+        """The runs of a key, none so far."""
+        raise AssertionError
+
+
+Keeper: TypeAlias = Callable[[CommonLine, Sequence[int], Account, Options], CommonPattern]
+"""Makes the runs of a template for a group. The numbers: which coordinate each constant of a whole match is."""

@@ -1,0 +1,4 @@
+"""Questions to an engine that change nothing: its streams and subscriptions, explanations, counts, warnings.
+
+Not here: questions about forecasts (forecasts).
+"""

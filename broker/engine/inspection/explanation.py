@@ -1,0 +1,110 @@
+"""Describes the program in words and as data for a diagram: the compiled subscriptions, and the parts that they share.
+
+Here: reading the program for users. Not here: drawing (broker.automaton.diagram).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...automaton.automaton import Automaton
+from ...automaton.diagram import Graph
+from ...forecast.explanation import chain_lines
+from ..disorder.reordering import Reordering
+from ..executors.machine_plan import NAMES_SHOWN, Known, counted, stream_name
+from ..planner import decision
+from ..program.program import Program
+from ..subscribing.catalog import Catalog
+from .costs import cost_of
+
+
+def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> Graph:
+    """The merged automata: states, stay, rebind and forward arcs, the subscriptions at each end; then machines.
+
+    O(subscriptions), each with its automata.
+    """
+    merged = program.merged.drawn(_merged(catalog))
+    nodes, edges = list(merged.nodes), list(merged.edges)
+    for known in _machines(catalog, program, disorder):
+        drawn = known[0].plan.drawn(known)
+        nodes += drawn.nodes
+        edges += drawn.edges
+    return Graph("subscriptions", tuple(nodes), tuple(edges))
+
+
+def _machines(catalog: Catalog, program: Program, disorder: Reordering | None) -> list[list[Known]]:
+    """Subscriptions with a machine, grouped by kind."""
+    kinds: dict[str, list[Known]] = {}
+    revising = {} if disorder is None else disorder.readers.by_name
+    for name, subscriber in catalog.subscriptions.items():
+        plan = subscriber.machine
+        if plan is not None and name not in program.machines.registrations:
+            machine = revising[name].reviser if name in revising else None
+            kinds.setdefault(plan.kind, []).append(Known(name, plan, machine))
+    for name, registration in program.machines.registrations.items():
+        known = Known(stream_name(name), registration.plan, registration.matcher.machine)
+        kinds.setdefault(registration.plan.kind, []).append(known)
+    return [kinds[kind] for kind in sorted(kinds)]
+
+
+def _merged(catalog: Catalog) -> list[tuple[str, Automaton]]:
+    """All automata in the merged program, each with the name of the subscription that it serves, if any."""
+    found: list[tuple[str, Automaton]] = []
+    internal: set[str] = set()
+    for name, subscriber in catalog.subscriptions.items():
+        if not _is_merged(catalog, name):
+            continue
+        compiled = subscriber.form.compiled(subscriber.literals)
+        for stream, automata in compiled.internal:
+            if stream not in internal:
+                internal.add(stream)
+                found += [("", automaton) for automaton in automata]
+        found += [(name, automaton) for automaton in compiled.automata]
+    return found
+
+
+def _is_merged(catalog: Catalog, name: str) -> bool:
+    """Whether a subscription's automata are in the merged program, or will return there."""
+    holding = catalog.holdings.get(name)
+    return holding is None or all(service.end is not None for service in holding.services)
+
+
+def live(program: Program, runs: Mapping[str, int]) -> list[str]:
+    """The figures of the merged automata's `runs`, and of each machine with the subscriptions that it serves."""
+    lines = [f"now: {_figures(runs)}"] if any(runs.values()) else []
+    shared: dict[int, tuple[list[str], str]] = {}
+    for name, registration in program.machines.registrations.items():
+        machine = registration.matcher.machine
+        names, _ = shared.setdefault(id(machine), ([], _figures(machine.statistics())))
+        names.append(stream_name(name))
+    for names, figures in shared.values():
+        more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        lines.append(f"{', '.join(names[:NAMES_SHOWN])}{more} now: {figures}")
+    return lines
+
+
+def _figures(found: Mapping[str, int]) -> str:
+    return ", ".join([f"{name.replace('_', ' ')} {count:,}" for name, count in found.items() if count]) or "nothing"
+
+
+def explain(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> list[str]:
+    """States before and after merging, and the cost of lookup in each key space."""
+    internal = [service for stream in catalog.internal.values() for service in stream.services]
+    merged = [s.form for name, s in catalog.subscriptions.items() if _is_merged(catalog, name)]
+    ends = [service.end for service in internal if service.end is not None]
+    automata = sum(len(form.recipes) for form in merged) + len(ends)
+    automatic = [form for form in merged if form.template is not None]
+    before = sum(form.states for form in automatic) + sum(map(program.merged.size, ends))
+    after = program.merged.statistics()["states"]
+    subscriptions = counted(len(catalog.subscriptions), "subscription")
+    lines = [subscriptions]
+    if automata:
+        lines = [f"{subscriptions}, {counted(automata, 'automaton', 'automata')}"]
+        lines.append(f"{counted(before, 'state')} before merging, {after} after")
+    for known in _machines(catalog, program, disorder):
+        lines += [f"{name}: {decision(plan)}" for name, plan, _ in known[:NAMES_SHOWN]]
+        costs = [(name, cost_of(plan)) for name, plan, _ in known[:NAMES_SHOWN]]
+        lines += [f"{name}: cost of an event: {cost}" for name, cost in costs if cost is not None]
+        lines += known[0].plan.explained(known)
+    lines += chain_lines(program.forecasts.subscriptions)
+    return lines + program.merged.explained(catalog.schema_of)

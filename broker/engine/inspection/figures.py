@@ -1,0 +1,35 @@
+"""The counts that an engine gives to operators.
+
+Not here: their keeping, which each part does itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..subscribing.suspensions import suspended
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+
+
+def figures(engine: Engine) -> dict[str, Any]:
+    """The counts by name. O(runs)."""
+    catalog, program, disorder = engine.catalog, engine.program, engine.disorder
+    found = {
+        "events": engine.events,
+        "matches": engine.matches,
+        "streams": len(catalog.streams),
+        "published_streams": len(catalog.published),
+        "subscriptions": len(catalog.subscriptions),
+        **program.merged.statistics(),
+        **engine.runtime.runs.statistics(),
+        "suspended": len(suspended(catalog, program)),
+        **program.machines.statistics(),
+    }
+    if disorder is not None:
+        for name, count in disorder.readers.statistics().items():
+            found[name] = found.get(name, 0) + count
+        found["suspended"] += len(disorder.readers.suspended())
+        found |= disorder.statistics()
+    return found | ({"forecasts": program.forecasts.statistics()} if program.forecasts.subscriptions else {})

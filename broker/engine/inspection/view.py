@@ -1,0 +1,133 @@
+"""The questions to an engine: its streams and subscriptions, how far time has come, forecasts, and explanations.
+
+Here: the part of the public interface that changes nothing. Not here: the parts of an engine and what changes them
+(engine).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from ...automaton.diagram import Graph
+from ...events import instant
+from ...events.errors import UnknownSubscription
+from ...events.nearest import suggestion
+from ...events.schema import Schema
+from ...events.stream import StreamDefinition
+from ...forecast.asking import Probability, probability_of
+from ...forecast.explanation import chain_diagram
+from ...forecast.model_file import Model
+from ...language.names import DEFAULT_LANGUAGE
+from ...language.subscription import SubscriptionDefinition
+from ..disorder.reordering import Reordering
+from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.punctuation import newest
+from ..forecasts.subscription import PredictiveSubscription
+from ..program.program import Program
+from ..subscribing.catalog import Catalog, Definitions
+from ..subscribing.subscriber import Subscriber
+from .explanation import diagram, explain, live
+from .warning import warnings_of
+
+END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
+
+
+class EngineView:
+    """The questions to an engine."""
+
+    def __init__(self, catalog: Catalog, program: Program, runtime: Dispatcher) -> None:
+        self.catalog = catalog
+        self.program = program
+        self.runtime = runtime
+        self.disorder: Reordering | None = None  # if a stream's events come in another order than that of their times
+
+    # --- what there is ------------------------------------------------------------------------------------------
+
+    @property
+    def streams(self) -> Mapping[str, StreamDefinition]:
+        """Declared streams by name."""
+        return MappingProxyType(self.catalog.streams)
+
+    @property
+    def subscriptions(self) -> Mapping[str, SubscriptionDefinition]:
+        """Active subscriptions by name, in order of registration."""
+        return Definitions(self.catalog.subscriptions)
+
+    @property
+    def published(self) -> Mapping[str, Schema]:
+        """The schemas of streams that subscriptions publish, by name."""
+        return {name: p.schema for name, p in self.catalog.published.items()}
+
+    @property
+    def now(self) -> int | None:
+        """The newest processed time, in microseconds; None before the first event."""
+        return self.runtime.now
+
+    @property
+    def due(self) -> int | None:
+        """A punctuation behind this time reports results that wait for it, or makes events final. None: none wait."""
+        moment = min(self.program.machines.clock.next, END_OF_TIME if self.disorder is None else self.disorder.due())
+        return None if moment >= END_OF_TIME else moment
+
+    def accepts_from(self, stream: str) -> int | None:
+        """The time before which an event of a stream is late; None: no event is late."""
+        return newest(self.runtime) if self.disorder is None else self.disorder.floor(stream)
+
+    @property
+    def reported_until(self) -> int | None:
+        """The time before which later calls give no results; FOREVER if results are not in the order of time."""
+        return self.now if self.disorder is None else self.disorder.reported_until
+
+    # --- forecasts --------------------------------------------------------------------------------------------------
+
+    def forecasts(self, name: str) -> PredictiveSubscription:
+        """The forecasts of a subscription, for reading. Raises UnknownSubscription if it has none."""
+        return self.program.forecasts.subscription(name)
+
+    def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
+        """The probability that the next match of one key comes within a horizon, by default the subscription's own.
+        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
+        own = self.forecasts(name)
+        return probability_of(own, own.plan, own.counted(), key, within)
+
+    def model(self) -> Model:
+        """The counts of all predictive subscriptions, and those that were loaded. O(counts); changes nothing."""
+        return self.program.forecasts.model()
+
+    # --- inspection -------------------------------------------------------------------------------------------------
+
+    def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
+        """At most `most` partial matches of a subscription: ids of events by operand. A subscription that reports
+        completions only shows a few. Partial matches that time has ruled out may still be among them. Raises
+        UnknownSubscription, and Unsupported if the executor keeps none."""
+        self._known(name)
+        return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
+
+    def warnings(self, query: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
+        """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing."""
+        return list(map(str, warnings_of(self.catalog, SubscriptionDefinition("warned", language, query))))
+
+    def diagram(self) -> Graph:
+        """The merged automata, as data for a diagram."""
+        return diagram(self.catalog, self.program, self.disorder)
+
+    def chains(self) -> Graph:
+        """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
+        return chain_diagram(self.program.forecasts.subscriptions)
+
+    def explain(self) -> list[str]:
+        """The compiled form of the subscriptions, one line each."""
+        return explain(self.catalog, self.program, self.disorder)
+
+    def live(self) -> list[str]:
+        """How much each part of the program holds now, one line each. O(runs)."""
+        return live(self.program, self.runtime.runs.statistics())
+
+    def _known(self, name: str) -> Subscriber:
+        subscriber = self.catalog.subscriptions.get(name)
+        if subscriber is None:
+            near = suggestion(name, list(self.catalog.subscriptions))
+            raise UnknownSubscription(f"unknown subscription {name!r}{near}")
+        return subscriber

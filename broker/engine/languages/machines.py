@@ -1,0 +1,61 @@
+"""Compiled queries of the languages whose automata have a machine each, and their forecasts.
+
+Here: what the rows of such languages have in common. Not here: a language's automaton (its own row), automata
+that are merged into one program (operators).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ...automaton.arc_updates import ChangingArcs
+from ...automaton.automaton import Automaton
+from ...forecast.plan import ForecastPlan, forecast_plan
+from ..compiler.templates import MachineTemplate
+from ..planner import Wanted, plan_of
+from ..subscribing.subscriber import CompiledQuery
+from .language import CompileRequest
+
+Foretelling = Callable[[tuple[Automaton, ...]], ForecastPlan]
+
+
+def machine_form(
+    request: CompileRequest,
+    automaton: Automaton,
+    publish: str | None,
+    states: int | None = None,
+    operands: tuple[str, ...] = (),
+    changing: ChangingArcs | None = None,
+    lineage: bool = True,
+) -> CompiledQuery:
+    """The compiled query with this automaton. `states`: their number for users, by default the automaton's; the others
+    are as in CompiledQuery."""
+    definition, options = request.definition, request.surroundings.options
+    forecast, published = definition.forecast is not None, publish is not None
+    return CompiledQuery(
+        definition.language,
+        request.written,
+        request.canonical,
+        request.sources,
+        publish,
+        automaton.schema,
+        states=len(automaton.states) if states is None else states,
+        template=None,
+        recipes=[],
+        machine=MachineTemplate(automaton, lambda each: plan_of(Wanted(each, forecast, published), options)),
+        operands=operands,
+        report=definition.report,
+        forecast=definition.forecast,
+        foretells=foretelling(request),
+        changing=changing,
+        lineage=lineage,
+    )
+
+
+def foretelling(request: CompileRequest) -> Foretelling | None:
+    """The function that makes the forecast plan from the automata; None if the subscription asks for no forecasts."""
+    forecast = request.definition.forecast
+    if forecast is None:
+        return None
+    return partial(forecast_plan, forecast, sources=request.sources, key_of=request.surroundings.key_of)

@@ -1,0 +1,152 @@
+"""Finds what an event concerns: the key spaces of each stream, and the static parts of the cell under each key.
+
+Here: adding and removing streams, spaces and static parts, and the set of changes. Not here: filling them (program for
+shared states, bulk for automata without any), runs (cells).
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias, final
+
+from ...algebra.normal_form import Form
+from ...algebra.timed_stream import is_timed, untimed
+from ...automaton.automaton import State
+from ..index.arcs import ArcIndex
+from ..index.boxes import Box
+from ..index.spaces import Key, Space, WaitingKeyPart, equalities
+from ..options import Options
+from .target import Target
+from .transition import Place, Transition
+
+NO_STREAM: Final = -1
+
+Cellmark: TypeAlias = tuple[Space, Key]
+
+
+@final
+class Static:
+    """The static part of a cell: start arcs, families and boxes of the stream's start state under one key value."""
+
+    def __init__(self, few: int) -> None:
+        self.arcs: ArcIndex[Transition] = ArcIndex(few)
+        self.places: list[Place] = []  # each stands for a family
+        self.boxes: list[Box[Target]] = []
+
+    def empty(self) -> bool:
+        return not len(self.arcs) and not self.places and not self.boxes
+
+
+@final
+class Directory:
+    """`spaces` by stream number, `statics` by space number and key.
+
+    `changed` collects the cells whose static part was added, removed or moved since the runtime last looked; `dead`
+    counts places whose runs wait for removal.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.streams: dict[str, int] = {}
+        self.spaces: list[list[Space]] = []
+        self.statics: list[dict[Key, Static]] = []
+        self.changed: list[Cellmark] = []
+        self.dead = 0
+        self.others: list[int] = []  # by stream number: the start arcs and places that report no symbols
+        self.timed: list[int] = []  # by stream number: the number of its timed stream, NO_STREAM if nothing reads that
+        self._free_streams: list[int] = []
+        self._free_spaces: list[int] = []
+
+    def stream(self, name: str) -> int:
+        """The number of a stream; a new name gets a new number."""
+        number = self.streams.get(name)
+        if number is None:
+            if self._free_streams:
+                number = self._free_streams.pop()
+            else:
+                number = len(self.spaces)
+                self.spaces.append([])
+                self.others.append(0)
+                self.timed.append(NO_STREAM)
+            self.streams[name] = number
+            if is_timed(name):
+                self.timed[self.stream(untimed(name))] = number
+        return number
+
+    def count(self, stream: str, difference: int) -> None:
+        """Change the count of a stream's start arcs and places that serve something other than machines."""
+        self.others[self.stream(stream)] += difference
+
+    def forget(self, name: str) -> list[int]:
+        """Drop a stream without readers or publishers.
+
+        Returns the numbers of its spaces, whose cells the caller drops.
+        """
+        number = self.streams.pop(name, None)
+        if number is None:
+            return []
+        gone = [space.number for space in self.spaces[number]]
+        assert not any(self.statics[space] for space in gone)
+        assert self.others[number] == 0
+        assert self.timed[number] == NO_STREAM
+        if is_timed(name):
+            self.timed[self.streams[untimed(name)]] = NO_STREAM
+        self.spaces[number] = []
+        self._free_streams.append(number)
+        self._free_spaces += gone
+        return gone
+
+    def space(self, stream: str, positions: tuple[int, ...]) -> Space:
+        spaces = self.spaces[self.stream(stream)]
+        for space in spaces:
+            if space.positions == positions:
+                return space
+        if self._free_spaces:
+            space = Space(self._free_spaces.pop(), stream, positions)
+        else:
+            space = Space(len(self.statics), stream, positions)
+            self.statics.append({})
+        spaces.append(space)
+        # The space without attributes comes first: a run started there must reach its cell before old runs are cleared
+        # away.
+        spaces.sort(key=lambda s: (len(s.positions), s.positions))
+        return space
+
+    def static(self, space: Space, key: Key) -> Static:
+        """The static part under a key, created if it is missing."""
+        static = self.statics[space.number].get(key)
+        if static is None:
+            static = self.statics[space.number][key] = Static(self.options.static_few)
+            self.changed.append((space, key))
+        return static
+
+    def prune(self, space: Space, key: Key) -> None:
+        """Forget the static part under a key if it is empty."""
+        static = self.statics[space.number].get(key)
+        if static is not None and static.empty():
+            del self.statics[space.number][key]
+            self.changed.append((space, key))
+
+    def start_cell(self, stream: str, guard: Form) -> tuple[Space, Key, Form]:
+        """The cell whose events concern a start arc, by the constants in its guard, and the rest of the guard."""
+        found, rest = equalities(guard) if self.options.static_index else ({}, guard)
+        positions = tuple(sorted(found))
+        values = tuple(WaitingKeyPart(found[p]).constant for p in positions)
+        key: Key = values[0] if len(values) == 1 else values
+        return self.space(stream, positions), key, rest
+
+    def place(self, number: int, depth: int, state: State) -> Place:
+        """A place for the runs of a state, under the keys that the state's theta requires."""
+        found, rest = equalities(state.theta) if self.options.affected_index else ({}, state.theta)
+        positions = tuple(sorted(found))
+        space = self.space(state.stream, positions)
+        parts = [WaitingKeyPart(found[p]) for p in positions]
+        return Place(number, depth, space, parts, rest, self.options.dynamic_few)
+
+    def check_invariants(self) -> None:
+        for statics in self.statics:
+            for static in statics.values():
+                assert not static.empty()
+                static.arcs.check_invariants()
+                for box in static.boxes:
+                    assert len(box.members)
+                    box.members.check_invariants()

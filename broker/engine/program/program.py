@@ -1,0 +1,65 @@
+"""The compiled program: the structure of all subscriptions that the dispatcher reads.
+
+Here: its parts, and the choice of the part for an automaton over epochs. A change costs the size of the subscription,
+not of the program. Not here: runs (a program never holds one), names and text (catalog), merging automata or sharing
+machines (executors, dispatch.registry).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from ..dispatch.registry import Registry
+from ..executors.machine_plan import MachinePlan
+from ..forecasts.registry import Forecasts
+from ..options import Options
+from ..planner import EXECUTORS, MERGED, plan_again
+from ..subscribing.catalog import Service
+from ..subscribing.subscriber import Subscriber
+from .directory import Directory
+from .target import Feed
+
+
+@final
+class Program:
+    """The directory, which finds everything that an event concerns: merged automata, and machines."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.directory = Directory(options)
+        self.merged = MERGED.automata(self.directory)
+        self.machines = Registry(self.directory, options, EXECUTORS, plan_again)
+        self.forecasts = Forecasts(self.directory)
+
+    def enter(
+        self,
+        name: str,
+        plan: MachinePlan,
+        subscriber: Subscriber | None,
+        feed: Feed | None,
+    ) -> Service:
+        """Add an automaton over epochs for a subscriber, a stream, or both. O(its size).
+
+        `name`: the automaton's own.
+        """
+        restoring = self.machines.restoring
+        if restoring is not None and plan.merged is (name in restoring.places):
+            plan = plan_again(plan, restoring.executor(name) or MERGED.executor)
+        if plan.merged:
+            return Service(name, self.merged.add(plan.automaton, subscriber, feed), subscriber, feed)
+        self.machines.join(name, plan, subscriber, feed)
+        return Service(name, None, subscriber, feed)
+
+    def withdraw(self, service: Service) -> None:
+        """Undo one `enter`. O(its size, and subscribers of its end)."""
+        if service.end is None:
+            self.machines.leave(service.name, service.subscriber, service.feed)
+        else:
+            self.merged.remove(service.end, service.subscriber, service.feed)
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError if the parts contradict each other."""
+        self.merged.check_invariants()
+        self.directory.check_invariants()
+        self.machines.check_invariants()
+        self.forecasts.check_invariants()

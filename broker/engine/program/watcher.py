@@ -1,0 +1,66 @@
+"""The interface through which the runtime reports the states of partial matches, one event at a time.
+
+Here: this interface only. Not here: what its users compute from it (forecasts).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from mypy_extensions import i64, mypyc_attr
+
+from ..executors.matches import MatchSource
+
+
+class Watcher:
+    """Receives reports on one subscription's runs.
+
+    `state` is the number that the watcher gives to the state of the place; `born` and `t0` are the run's epoch of birth
+    and its beginning. If a machine keeps the partial matches, `touched` is called instead.
+    """
+
+    def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
+        """A run starts to wait in a state."""
+        raise AssertionError
+
+    def left(self, state: i64, born: i64, t0: i64, run: object) -> None:
+        """A run stops waiting in a state, because an event has affected it."""
+        raise AssertionError
+
+    def matched(self, born: i64) -> None:
+        """A run that was born in this epoch has matched."""
+        raise AssertionError
+
+    def completed(self) -> None:
+        """The machine has completed a match."""
+        raise AssertionError
+
+    def touched(self) -> None:
+        """An event has changed the machine's state."""
+        raise AssertionError
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Follower:
+    """Receives reports on a machine without subscribers: that of a part of a subscription."""
+
+    def admits(self, time: i64) -> bool:
+        """Whether the machine accepts the current event."""
+        raise AssertionError
+
+    def completed(self, completion: MatchSource) -> None:
+        """The event has completed a match of the part."""
+        raise AssertionError
+
+    def touched(self) -> None:
+        """An event has changed the machine's state."""
+        raise AssertionError
+
+
+@final
+class Watch:
+    """A watcher of a place, with the watcher's number for the place."""
+
+    def __init__(self, watcher: Watcher, state: i64) -> None:
+        self.watcher = watcher
+        self.state = state

@@ -1,0 +1,83 @@
+"""Enters a subscription into the program: its states, members or machine, and the streams between its parts.
+
+Not here: removing it again (leaving), names (catalog), compiling (query_compiler).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...automaton.automaton import Automaton
+from ..disorder.readers import salt_of
+from ..planner import Wanted, plan_of
+from ..program.program import Program
+from ..program.target import Feed
+from .catalog import Catalog, Holding, InternalStream
+from .forecasting import start_forecasts
+from .subscriber import Subscriber
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+
+Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # internal streams and the automata that feed them
+
+
+def enter(engine: Engine, subscriber: Subscriber) -> None:
+    """Activate a compiled subscription. O(its size). Raises DefinitionError or LimitExceeded."""
+    catalog, program, disorder = engine.catalog, engine.program, engine.disorder
+    form = subscriber.form
+    if subscriber.name in catalog.withdrawn:  # a suspended subscription is registered again
+        catalog.enter(subscriber, None)
+        return
+    plan = subscriber.plan
+    if plan is not None:
+        program.forecasts.check(plan, subscriber)
+    revises = disorder is not None and disorder.copies.can_revise(subscriber)
+    if disorder is not None:
+        disorder.copies.check(subscriber, revises)
+    holding: Holding | None = None
+    machine = subscriber.machine
+    if machine is not None and disorder is not None and revises:
+        holding = Holding(feed=_publishes(program, subscriber))
+        disorder.readers.join(subscriber, machine.reviser(engine.options))
+    elif machine is not None:
+        holding = Holding(feed=_publishes(program, subscriber))
+        program.machines.join(subscriber.name, machine, subscriber, holding.feed)
+    for branch, recipe in enumerate(form.recipes):
+        own = subscriber if branch == 0 else subscriber.at_branch(branch)
+        if recipe is not None and program.merged.join(recipe, own):
+            continue
+        if holding is None:
+            holding = Holding()
+            if form.template is not None:
+                _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
+        feed = _publishes(program, subscriber)
+        entered = subscriber.name if branch == 0 else f"{subscriber.name} {branch}"
+        holding.services.append(program.enter(entered, form.branches[branch].plan(subscriber.literals), own, feed))
+    catalog.enter(subscriber, holding)
+    if disorder is not None:
+        disorder.copies.arrange()
+    engine.runtime.refresh()
+    if plan is not None and holding is not None:
+        start_forecasts(program, plan, subscriber, holding)
+
+
+def _publishes(program: Program, subscriber: Subscriber) -> Feed | None:
+    publish, changing = subscriber.form.publish, subscriber.changing
+    if publish is None:
+        return None
+    salt = 0 if changing is None else salt_of(subscriber)
+    return Feed(program.directory.stream(publish), subscriber.since, salt)
+
+
+def _attach_internal(catalog: Catalog, program: Program, holding: Holding, internal: Internal, since: int) -> None:
+    for name, automata in internal:
+        holding.internal.append(name)
+        known = catalog.internal.get(name)
+        if known is not None:
+            known.users += 1
+            continue
+        feed = Feed(program.directory.stream(name), since)
+        plans = [plan_of(Wanted(automaton), program.options) for automaton in automata]
+        services = [program.enter(f"{name} {at}", plan, None, feed) for at, plan in enumerate(plans)]
+        catalog.internal[name] = InternalStream(1, services)

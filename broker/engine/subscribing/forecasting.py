@@ -1,0 +1,49 @@
+"""Starts and ends a subscription's forecasts. In between, its runs or its machine report to them.
+
+Here: connecting forecasts to the program. Not here: forecasts themselves, registering subscriptions (engine).
+"""
+
+from __future__ import annotations
+
+from ...forecast.plan import ForecastPlan
+from ..forecasts.listening import RunListener
+from ..notices import Notice
+from ..program.program import Program
+from ..program.target import Target
+from .catalog import Holding
+from .subscriber import Subscriber
+
+
+def start_forecasts(program: Program, plan: ForecastPlan, subscriber: Subscriber, holding: Holding) -> None:
+    """Start forecasts for a subscription that was just activated. O(states, keys)."""
+    registration = program.machines.registrations.get(subscriber.name)
+    if registration is None:
+        listener = RunListener(program.forecasts.join(plan, subscriber, None, []), plan.windows)
+    else:
+        parts = [] if plan.division is None else plan.division.parts
+        machines = program.machines.divide(subscriber.name, [(part.automaton, part.operands) for part in parts])
+        found = program.forecasts.join(plan, subscriber, registration, machines)
+        listener = RunListener(found, plan.windows)
+        registration.matcher.watchers = [*(registration.matcher.watchers or ()), listener]
+    listener.subscription.listener = listener
+    for branch, service in enumerate(holding.services):
+        assert service.end is not None, "the planner has an executor that can be followed"
+        program.merged.watch(service.end, listener, plan.numbers[branch])
+
+
+def end_forecasts(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
+    """End a subscription's forecasts; returns the forecasts that stay without an outcome."""
+    plan = subscriber.plan
+    if plan is None or holding is None:
+        return []
+    listener = program.forecasts.subscriptions[subscriber.name].listener
+    assert listener is not None
+    registration = program.machines.registrations.get(subscriber.name)
+    if registration is not None:
+        matcher = registration.matcher
+        matcher.watchers = [other for other in matcher.watchers or () if other is not listener] or None
+        program.machines.unite(subscriber.name)
+    for branch, service in enumerate(holding.services):
+        assert service.end is not None
+        program.merged.unwatch(service.end, listener, plan.numbers[branch])
+    return program.forecasts.leave(subscriber.name)

@@ -1,0 +1,153 @@
+"""Removes a subscription from the program, because it is unsubscribed or because a defect of this program suspends it.
+
+A condition that raises an error serves exactly the subscriptions below its arc: these are suspended. They stay in the
+catalog, by name and definition, and have nothing in the program any more.
+
+Not here: machines that are dropped in place (account), names (catalog).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..dispatch.dispatcher import Dispatcher
+from ..dispatch.matchers import Matcher
+from ..executors.epoch_matches import Fault
+from ..notices import Notice
+from ..program.account import FAILED, reason_of
+from ..program.program import Program
+from ..program.target import Outcome, Target
+from ..program.transition import NO_SYMBOL, Transition
+from ..results import Results
+from .catalog import Catalog, Holding, Service
+from .forecasting import end_forecasts
+from .subscriber import Subscriber
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+
+Censored: TypeAlias = list[tuple[Target, Notice]]
+
+
+def unsubscribe(engine: Engine, subscriber: Subscriber) -> Results:
+    """Remove a subscription from everywhere; the results are its open forecasts. Raises DefinitionError if others need
+    it."""
+    engine.catalog.check_leave(subscriber)
+    return remove(engine, subscriber)
+
+
+def remove(engine: Engine, subscriber: Subscriber) -> Results:
+    """Remove a subscription that no other needs, or whose replacement follows."""
+    catalog, program, disorder, name = engine.catalog, engine.program, engine.disorder, subscriber.name
+    left: list[str] = []
+    censored: Censored = []
+    if disorder is not None:
+        disorder.leave(name)
+    if catalog.withdrawn.pop(name, None) is None:
+        censored, left = withdraw(catalog, program, subscriber)
+    now = 0 if engine.now is None else engine.now
+    results = Results([now], [()], [0], [now], {})
+    for target, notice in censored:
+        results.notify(0, target, notice)
+    catalog.leave(subscriber)
+    if disorder is not None:
+        disorder.copies.arrange()
+    engine.runtime.refresh()
+    publish = subscriber.form.publish
+    unread = [*subscriber.form.timed_streams(), *left]
+    forget(catalog, program, engine.runtime, unread if publish is None else [*unread, publish])
+    return results
+
+
+def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tuple[Censored, list[str]]:
+    """Take all that only this subscription needs out of the program. O(its size).
+
+    Returns notices of its censored forecasts, and the internal streams that it read. The caller refreshes the runtime.
+    """
+    name = subscriber.name
+    for branch, recipe in enumerate(subscriber.form.recipes):
+        if recipe is not None:
+            program.merged.leave(recipe, subscriber, branch)
+    holding = catalog.holdings.pop(name, None)
+    censored = end_forecasts(program, subscriber, holding)
+    if subscriber.machine is not None and name in program.machines.registrations:
+        program.machines.leave(name, subscriber, None if holding is None else holding.feed)
+    return censored, [] if holding is None else _release(catalog, program, holding)
+
+
+def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
+    """Give up the parts that a subscription held; returns the internal streams that it read."""
+    for service in holding.services:
+        program.withdraw(service)
+    for stream in reversed(holding.internal):
+        shared = catalog.internal[stream]
+        shared.users -= 1
+        if not shared.users:
+            for service in shared.services:
+                program.withdraw(service)
+            del catalog.internal[stream]
+    return holding.internal
+
+
+def forget(catalog: Catalog, program: Program, runtime: Dispatcher, streams: list[str]) -> None:
+    """Drop those of these streams that have no publisher any more, and timed streams without readers."""
+    for stream in streams:
+        if stream not in catalog.internal and stream not in catalog.published and stream not in catalog.timed:
+            runtime.runs.clear(program.directory.forget(stream))
+
+
+def suspend_failed(catalog: Catalog, program: Program, runtime: Dispatcher, results: Results, event: int) -> None:
+    """Suspend the subscriptions for which a condition raised an error at an event. O(subscriptions) after an error.
+
+    Raises the error again if it concerns no subscription.
+    """
+    faults = list(results.epochs.faults)
+    results.epochs.faults.clear()
+    concerned: dict[str, Fault] = {}
+    for fault in faults:
+        names = culprits(catalog, program, fault)
+        if not names:
+            raise fault.error
+        for name in names:
+            concerned.setdefault(name, fault)
+    for name, fault in concerned.items():
+        subscriber = catalog.subscriptions[name]
+        reason = reason_of(fault.error)
+        catalog.withdrawn[name] = (reason, int(runtime.runs.time))
+        target = Target(Outcome((), ()), subscriber)
+        censored, left = withdraw(catalog, program, subscriber)
+        for other, notice in censored:
+            results.notify(event, other, notice)
+        results.suspend(event, target, reason)
+        if reason == FAILED:
+            results.failures.append((event, [target], fault.error))
+        runtime.refresh()
+        forget(catalog, program, runtime, left)
+
+
+def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
+    """The names of the subscriptions behind a merged automaton or machine that raised an error. O(subscriptions)."""
+    cause, merged = fault.cause, program.merged
+    served: list[str] = []  # by a machine, by name
+    if isinstance(cause, Matcher):
+        registrations = program.machines.registrations
+        served = [name for name, registration in registrations.items() if registration.matcher is cause]
+    elif isinstance(cause, Transition) and cause.symbol != NO_SYMBOL:
+        served = program.machines.users(cause)
+
+    def below(service: Service) -> bool:
+        return service.name in served if service.end is None else merged.concerns(cause, service.end)
+
+    found = []
+    for name, subscriber in catalog.subscriptions.items():
+        if name in catalog.withdrawn:
+            continue
+        holding = catalog.holdings.get(name)
+        services = [] if holding is None else list(holding.services)
+        for stream in () if holding is None else holding.internal:
+            services += catalog.internal[stream].services
+        recipes = [recipe for recipe in subscriber.form.recipes if recipe is not None]
+        member = any(merged.concerns_member(cause, recipe, subscriber.literals) for recipe in recipes)
+        if name in served or member or any(map(below, services)):
+            found.append(name)
+    return found

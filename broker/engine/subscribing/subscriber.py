@@ -1,0 +1,185 @@
+"""Active subscriptions in little memory: a form holds what many subscriptions share, a subscriber its own literals.
+
+A hundred thousand subscriptions that differ only in numbers share one form; each stores a name and its numbers. Their
+texts, as written and canonical, are made on access.
+
+Here: forms and subscribers. Not here: making forms (query_compiler, languages), subscriptions by name (catalog).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+from mypy_extensions import i64
+
+from ...algebra.timed_stream import is_timed
+from ...automaton.automaton import Automaton
+from ...automaton.compilation import Compiled
+from ...events.schema import Schema
+from ...language.marked_literals import Literals
+from ...language.subscription import SubscriptionDefinition
+from ...language.wording import Wording
+from ..compiler.recipes import Recipe
+
+if TYPE_CHECKING:
+    from ...automaton.arc_updates import ArcUpdate, ChangingArcs
+    from ...forecast.plan import ForecastPlan
+    from ..compiler.templates import MachineTemplate, Template
+    from ..executors.machine_plan import MachinePlan
+
+
+@final
+class CompiledQuery:
+    """The form of subscriptions of one shape: all that they have in common.
+
+    It has the language, the streams that they read with their schemas at that time (`sources`), the stream that they
+    publish, the schema of their results, and the number of their states.
+
+    `written` is the text around the literals as the user wrote it, `canonical` the text from which ids are made.
+    `fixed`: the numbers of literals that are equal in all of them. `recipes`, one for each branch, say how to register
+    a branch without states of its own; None if it needs states. `template` has the automata, `branches` their plans. If
+    a machine finds the matches, `machine` has its automaton instead, `operands` their names, and there are no recipes.
+    With a `forecast`, `foretells` makes the forecast plan from the automata, and there are no recipes either.
+    `changing`: the arcs, if they may change while the subscription runs. `lineage`: whether results have theirs where a
+    subscription does not say.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        written: Wording,
+        canonical: Wording,
+        sources: tuple[tuple[str, Schema | None], ...],
+        publish: str | None,
+        schema: Schema,
+        states: int,
+        template: Template | None,
+        recipes: list[Recipe | None],
+        machine: MachineTemplate | None = None,
+        operands: tuple[str, ...] = (),
+        report: str | None = None,
+        forecast: dict[str, Any] | None = None,
+        foretells: Callable[[tuple[Automaton, ...]], ForecastPlan] | None = None,
+        changing: ChangingArcs | None = None,
+        lineage: bool = True,
+        branches: Sequence[MachineTemplate] = (),
+    ) -> None:
+        self.language = language
+        self.written = written
+        self.canonical = canonical
+        self.fixed: tuple[int, ...] = ()
+        self.sources = sources
+        self.publish = publish
+        self.schema = schema
+        self.states = states
+        self.template = template
+        self.recipes = recipes
+        self.branches = branches
+        self.machine = machine
+        self.operands = operands
+        self.report = report
+        self.forecast = forecast
+        self.foretells = foretells
+        self.changing = changing
+        self.lineage = lineage
+        self._timed: tuple[str, ...] | None = None
+
+    def timed_streams(self) -> tuple[str, ...]:
+        """The names of the timed streams that the automata read. O(1) but for the first call."""
+        if self._timed is None:
+            internal = () if self.template is None else self.template.compiled.internal
+            automata = [*self.automata(), *(automaton for _, made in internal for automaton in made)]
+            names = dict.fromkeys(stream for automaton in automata for stream in automaton.streams())
+            self._timed = tuple([stream for stream in names if is_timed(stream)])
+        return self._timed
+
+    def automata(self) -> tuple[Automaton, ...]:
+        """The automata with marked literals."""
+        if self.template is not None:
+            return self.template.automata
+        return () if self.machine is None else self.machine.automata
+
+    def compiled(self, literals: Literals) -> Compiled:
+        """The automata with these literals; none for a subscription with a machine."""
+        return Compiled(()) if self.template is None else self.template.bound(literals)
+
+
+@final
+class Subscriber:
+    """A subscription, or one of its further automata if `branch` is not 0.
+
+    `results`: the definition's option. `updates`: those of its arcs so far, and `changing` the arcs after them, if they
+    may change. It gets the matches of runs that began after `since`. `own`: its text, if that is not the form's text
+    with the literals. `machine`, and `plan` of its forecasts: those of the form with the literals, if the form has
+    them.
+    """
+
+    __slots__ = (
+        *("branch", "changing", "form", "lineage", "literals", "machine", "name", "own", "plan", "results", "since"),
+        "updates",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        form: CompiledQuery,
+        literals: Literals,
+        own: str | None,
+        lineage: bool | None,
+        since: i64,
+        branch: i64,
+    ) -> None:
+        self.name = name
+        self.form = form
+        self.literals = literals
+        self.own = own
+        self.lineage = lineage
+        self.since: i64 = since
+        self.branch: i64 = branch
+        self.machine: MachinePlan | None = None
+        self.plan: ForecastPlan | None = None
+        self.results: str | None = None
+        self.changing: ChangingArcs | None = form.changing
+        self.updates: list[ArcUpdate] = []
+
+    def at_branch(self, branch: int) -> Subscriber:
+        """The same subscription for another of its automata."""
+        return Subscriber(self.name, self.form, self.literals, self.own, self.lineage, self.since, branch)
+
+    def automata(self) -> tuple[Automaton, ...]:
+        """The automata of the query, whichever executor runs them; their results are the subscription's."""
+        return self.form.compiled(self.literals).automata if self.machine is None else (self.machine.automaton,)
+
+    def text(self) -> str:
+        """The canonical text."""
+        return self.form.canonical.text(self.literals)
+
+    def definition(self) -> SubscriptionDefinition:
+        """The definition that the user gave."""
+        form = self.form
+        query = form.written.text(self.literals) if self.own is None else self.own
+        return SubscriptionDefinition(
+            self.name, form.language, query, self.lineage, form.report, form.forecast, self.results
+        )
+
+    def shows_lineage(self) -> bool:
+        """Whether its results have their lineage, for a subscription with a machine."""
+        return self.form.lineage if self.lineage is None else self.lineage
+
+    def identity(self) -> str:
+        """The part of an id that does not depend on the match.
+
+        It is the same wherever and whenever the match is found.
+        """
+        return f"{self.name}\0{self.text()}\0{self.branch}\0"
+
+
+def digest(identity: str, trace: object, ordinal: int) -> str:
+    """The id of a match: 96 bits.
+
+    `trace` is an integer, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves formatting
+    an object to Python.
+    """
+    return hashlib.blake2b(f"{identity}{trace},{ordinal}".encode(), digest_size=12).hexdigest()

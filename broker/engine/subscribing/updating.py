@@ -1,0 +1,114 @@
+"""Updates a subscription's arcs while it runs, wherever its runs are kept (Chandramouli et al., 2.3).
+
+Here: from when an update holds, and what it must not reach. Not here: the arcs of a text (languages), the repair of
+what has been found (executors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ...automaton.arc_updates import ArcUpdate, after_all
+from ...events.errors import DefinitionError, EventError, LimitExceeded, QueryError, Unsupported, shown
+from ...events.instant import FOREVER, LARGEST
+from ..disorder.copies import name_of_copy
+from ..disorder.joined import JoinedResults
+from ..dispatch.punctuation import newest
+from .subscriber import Subscriber
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+
+ALL_TIME: Final = -FOREVER
+
+
+def update(
+    engine: Engine,
+    subscriber: Subscriber,
+    insert: Sequence[str],
+    delete: Sequence[str],
+    start: int | None,
+    end: int | None,
+) -> JoinedResults:
+    """Insert and delete arcs, for events from `start` on and before `end`; by default for all later than any so far.
+
+    All of it takes effect, or nothing. Raises QueryError, DefinitionError, EventError, LimitExceeded or Unsupported.
+    """
+    name, changing = subscriber.name, subscriber.changing
+    if changing is None:
+        language = subscriber.form.language
+        raise Unsupported(f"subscription {name!r}: updates of the language {language!r} are not supported yet")
+    begin, earliest = present(engine, name)
+    if start is not None:
+        begin = _instant(name, "start", start)
+        if begin < earliest:
+            raise EventError(
+                f"subscription {name!r}: expected a start of {earliest} or later, since earlier events are final,"
+                f" found {begin}"
+            )
+    until = FOREVER if end is None else _instant(name, "end", end)
+    if until <= begin:
+        raise EventError(f"subscription {name!r}: expected an end after the start {begin}, found {until}")
+    if not insert and not delete:
+        raise DefinitionError(f"subscription {name!r}: expected arcs to insert or delete, found none")
+    most = engine.options.updates_max
+    if len(subscriber.updates) >= most:
+        raise LimitExceeded(f"subscription {name!r}: at most {most} updates of one subscription (updates_max)")
+    change = ArcUpdate(_texts(name, "insert", insert), _texts(name, "delete", delete), begin, until)
+    try:
+        subscriber.changing = changing.updated(change)
+    except QueryError as error:
+        raise QueryError(f"subscription {name!r}: {error}", error.line, error.column, error.excerpt) from None
+    except (DefinitionError, LimitExceeded) as error:
+        raise type(error)(f"subscription {name!r}: {error}") from None
+    subscriber.updates.append(change)
+    return _rewrite(engine, subscriber, begin, until)
+
+
+def present(engine: Engine, name: str) -> tuple[int, int]:
+    """The time from which on an update of a subscription holds by default, and the earliest one from which it may."""
+    if engine.disorder is not None:
+        marks, reader = engine.disorder.marks, engine.disorder.readers.by_name.get(name)
+        settled = marks.safe if reader is None else max(marks.safe, reader.settled_until())
+        return max(marks.newest + 1, settled), settled
+    now, promised = engine.now, newest(engine.runtime)
+    if now is None or promised is None:
+        return ALL_TIME, ALL_TIME
+    first = promised if promised > now else now + 1
+    return first, first
+
+
+def _rewrite(engine: Engine, subscriber: Subscriber, begin: int, end: int) -> JoinedResults:
+    changing, plan, registrations = subscriber.changing, subscriber.machine, engine.program.machines.registrations
+    assert changing is not None
+    assert plan is not None
+    automaton = changing.automaton
+    for name in (subscriber.name, name_of_copy(subscriber.name)):
+        reader = registrations.get(name)
+        if reader is not None:
+            plan.rewrite(reader.matcher.machine, reader.member, automaton, begin, end)
+    if engine.disorder is None:
+        return JoinedResults([])
+    return engine.disorder.rewrite(subscriber.name, automaton, begin, end)
+
+
+def update_again(engine: Engine, subscriber: Subscriber, updates: Sequence[ArcUpdate]) -> None:
+    """Apply the updates of a subscription that starts again, and has taken no event yet."""
+    if not updates or subscriber.changing is None:
+        return
+    subscriber.changing = after_all(subscriber.changing, updates)
+    subscriber.updates = list(updates)
+    _rewrite(engine, subscriber, ALL_TIME, FOREVER)
+
+
+def _instant(name: str, what: str, time: object) -> int:
+    if type(time) is not int or not -LARGEST <= time <= LARGEST:
+        raise EventError(f"subscription {name!r}: {what}: expected microseconds, at most 2**61, found {shown(time)}")
+    return time
+
+
+def _texts(name: str, what: str, texts: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise DefinitionError(f"subscription {name!r}: {what}: expected a list of strings, found {shown(texts)}")
+    return tuple(texts)

@@ -1,0 +1,42 @@
+"""Parses a predicate that stands alone, outside any query: an expression, or QueryError. Not here: what it may read."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final, final
+
+from lark import Lark, Token, Transformer
+
+from .expression import KEYWORDS, LABELS
+from .grammar import Words, build, read
+from .syntax import Expression
+
+_WORDS: Final = Words(
+    labels=MappingProxyType({**LABELS, "$END": "the end of the predicate"}),
+    keywords=frozenset(KEYWORDS),
+    names=MappingProxyType({"NAME": ()}),
+)
+
+
+def parse_predicate(text: str) -> Expression:
+    """Return the syntax of a predicate. Linear in the text. Raises QueryError at a mistake.
+
+    The first call builds the parser, which takes some tens of milliseconds.
+    """
+    found: Expression = read(_parser(), _WORDS, text)
+    return found
+
+
+@cache
+def _parser() -> Lark:
+    return build("predicate.lark", _PredicateReader())
+
+
+@final
+class _PredicateReader(Transformer[Token, Expression]):
+    """Takes the expression out of the text."""
+
+    def query(self, children: list[Any]) -> Expression:
+        found: Expression = children[0]
+        return found
