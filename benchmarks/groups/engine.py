@@ -53,6 +53,11 @@ def fold(condition: str, told: str) -> Text:
     return lambda s: ("cayuga", f"SELECT * FROM {text}".format(s=s))
 
 
+def published(text: Text) -> Text:
+    """A CEL query whose results are events of a stream that nobody reads."""
+    return lambda s: (text(s)[0], f"{text(s)[1]} PUBLISH Found")
+
+
 def composite(match: str, *conditions: str) -> Text:
     """A P-ToPSS query over the events of a symbol; the operands are a, b, c in order."""
     defined = " ".join(f"{'abcd'[number]}: {condition}" for number, condition in enumerate(conditions))
@@ -81,6 +86,7 @@ SHAPES: Final[dict[str, Text]] = {
     "two steps, own factor": chain("price > {s.a}", "price > {s.factor} * price_1"),
     "three steps": chain("price > {s.a}", "price < {s.b}", "price > {s.a}"),
     "four steps": chain("price > {s.a}", "price < {s.b}", "price > {s.c}", "price < {s.b}"),
+    "three steps, published": published(chain("price > {s.a}", "price < {s.b}", "price > {s.a}")),
     "FOLD, own start": fold("$2.price > $.price", "cnt >= 4"),
     "FOLD, own count": fold("$2.price > $.price", "cnt >= {s.count}"),
     "FOLD, own factor": fold("$2.price > {s.factor} * $.price", "cnt >= 3"),
