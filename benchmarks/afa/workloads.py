@@ -60,6 +60,13 @@ def q3(word: str, within: int, by: str = "") -> str:
     return "\n".join([f"FROM Stock{by}", "START q0", f"FINAL q{len(word)}", *arcs, f"WITHIN {within}"])
 
 
+def falls(count: int) -> list[str]:
+    """Q2 with other drops: the first as it is, the others with drops that few events have, each its own."""
+    first = Q2.format(by="", within=500)
+    drops = [1.6 + 2.4 * number / count for number in range(count - 1)]
+    return [first, *(first.replace("step < -0.25", f"step < -{drop:.6f}") for drop in drops)]
+
+
 def words(count: int) -> list[str]:
     """Different words of 8 letters, at most 256; the first is that of Q3."""
     found = [f"{number:08b}".replace("0", "d").replace("1", "u") for number in range(1 << LETTERS)]

@@ -38,11 +38,11 @@ def pattern(parts: str, conditions: str, strategy: str = "skip_till_next_match")
     return lambda s: ("sase", f"{text} WITHIN {WITHIN}".format(s=s))
 
 
-def chain(*conditions: str) -> Text:
-    """A CEL query whose steps follow each other at a symbol."""
+def chain(*conditions: str, joined: str = "$2.name = $1.name") -> Text:
+    """A CEL query whose steps follow each other, at a symbol or as `joined` says."""
     text = f"FILTER{{{{name = '{{s.symbol}}' AND {conditions[0]}}}}}({STREAM})"
     for condition in conditions[1:]:
-        text = f"FILTER{{{{{condition}}}}}({text} NEXT{{{{$2.name = $1.name}}}} {STREAM})"
+        text = f"FILTER{{{{{condition}}}}}({text} NEXT{{{{{joined}}}}} {STREAM})"
     return lambda s: ("cayuga", f"SELECT * FROM {text}".format(s=s))
 
 
@@ -87,6 +87,12 @@ SHAPES: Final[dict[str, Text]] = {
     "three steps": chain("price > {s.a}", "price < {s.b}", "price > {s.a}"),
     "four steps": chain("price > {s.a}", "price < {s.b}", "price > {s.c}", "price < {s.b}"),
     "three steps, published": published(chain("price > {s.a}", "price < {s.b}", "price > {s.a}")),
+    "three steps, other key": chain(
+        "price > {s.a}", "price < {s.b}", "price > {s.a}", joined="$2.name = '{s.other}'"
+    ),
+    "three steps, passing": chain(
+        "price > {s.a}", "price < {s.b}", "price > {s.a}", joined="$2.name = $1.name AND $2.volume > 1000"
+    ),
     "FOLD, own start": fold("$2.price > $.price", "cnt >= 4"),
     "FOLD, own count": fold("$2.price > $.price", "cnt >= {s.count}"),
     "FOLD, own factor": fold("$2.price > {s.factor} * $.price", "cnt >= 3"),
@@ -107,6 +113,12 @@ SHAPES: Final[dict[str, Text]] = {
     "Kleene, own start": rising("a[1].price > {s.a}"),
     "Kleene, own start and count": rising("a[1].price > {s.a} AND a.LEN >= {s.count}"),
     "Kleene, own factor": rising("b.volume < {s.factor} * a[a.LEN].volume", BEHIND),
+    "next match, other key": lambda s: (
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE skip_till_next_match(a, b) {{ a.name = '{s.symbol}' AND "
+        f"a.price > {s.a} AND b.name = '{s.other}' AND b.price < {s.b} }} WITHIN {WITHIN}",
+    ),
+    "next match, several": pattern("a, b", "a.price > {s.a} AND b.price < {s.b} AND b.volume > {s.volume}"),
     "any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
 }
 

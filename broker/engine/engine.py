@@ -19,6 +19,7 @@ from ..events.errors import (
     LimitExceeded,
     UnknownEvent,
 )
+from ..events.event import Event
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
 from ..events.time_unit import TimeUnit, instant_of, instants_of
@@ -37,6 +38,7 @@ from .inspection.view import END_OF_TIME, EngineView
 from .options import Options
 from .program.program import Program
 from .program.target import ALWAYS_SINCE
+from .reasons import Why, WhyNot, why, why_not
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
 from .subscribing.catalog import Catalog
@@ -71,6 +73,32 @@ class Engine(EngineView):
         engine = cls(options)
         load_into(engine, path)
         return engine
+
+    # --- reasons ----------------------------------------------------------------------------------------------------
+
+    def why(self, match: str, events: Sequence[Event], subscription: str | None = None) -> Why:
+        """Why a match was reported: its events in order, the conditions under which each was taken, and what was passed
+        over. An engine keeps no events: `events` are those since the match began, and what a negation looks back on.
+        Changes nothing. O(runs x events), for each subscription if none is named. Raises UnknownSubscription,
+        Unsupported, and DefinitionError if these events have no such match."""
+        if subscription is not None:
+            self._known(subscription)
+        return why(self, match, events, list(self.subscriptions) if subscription is None else [subscription])
+
+    def why_not(
+        self,
+        subscription: str,
+        events: Sequence[Event],
+        key: object = None,
+        wanted: Sequence[int] = (),
+        time: int | None = None,
+    ) -> WhyNot:
+        """Why a subscription has not matched: the partial matches on these events that came nearest, how far each
+        came, and what stopped it. `key`: a value of the partition or the stream's key; `wanted`: ids of the events that
+        should have matched; `time`: as things stood then. Changes nothing. O(runs x events). Raises
+        UnknownSubscription, Unsupported."""
+        self._known(subscription)
+        return why_not(self, subscription, events, key, wanted, time)
 
     # --- streams and subscriptions ----------------------------------------------------------------------------------
 

@@ -31,8 +31,8 @@ def played(
         if asking and number % asking == 0:
             engine.statistics()
         match action:
-            case Joins(name, text, language):
-                engine.subscribe(name, language=language, query=text, lineage=True)
+            case Joins(name, text, language, report):
+                engine.subscribe(name, language=language, query=text, lineage=True, report=report)
                 here.append(name)
                 texts[name] = text
             case Leaves(which):

@@ -97,6 +97,30 @@ def number_texts(draw: st.DrawFn) -> str:
     return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 0\nSTART a\nFINAL d\n{body}{within}"
 
 
+@st.composite
+def related_texts(draw: st.DrawFn) -> list[str]:
+    """Texts that begin alike: they differ in a constant of the first arc, or of the last one, or in later arcs."""
+    first = draw(st.sampled_from(("x > {c}", "x <= {c}", "{c} > x AND ty != 'C'", "x >= {c} AND ty = 'A'", "ty = 'A'")))
+    last = draw(st.sampled_from(("x < {e}", "x >= {e} AND ty != 'B'", "x > f", "r >= 1")))
+    middle = (
+        "b -> b WHEN x >= 0 SET r = r + 1", "b -> c WHEN ty = 'B'", "b -> c SET f = f + x", "c -> c WHEN ty != 'A'",
+    )  # fmt: skip
+    shared = [f"m{at}: {arc}" for at, arc in enumerate(draw(st.lists(st.sampled_from(middle), max_size=3)))]
+    update = draw(st.sampled_from(("", " SET f = x", " SET r = 1")))
+    head = f"FROM S{draw(st.sampled_from(('', ' BY k')))}\nREGISTER r INT = 0, f FLOAT = 0\nSTART a\nFINAL d\n"
+    within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    texts = []
+    for _ in range(draw(st.integers(2, 5))):
+        constants = {name: draw(st.sampled_from(("0", "0.5", "1", "1.5"))) for name in "ce"}
+        own = f"o: b -> c WHEN x = {draw(st.sampled_from('01'))}"
+        arcs = [f"a0: a -> b WHEN {first}{update}", *shared, f"e0: c -> d WHEN {last}"]
+        if draw(st.integers(0, 3)) == 0:
+            arcs.append(own)
+        body = "\n".join([*arcs, "b -> c WHEN FALSE"]).format_map(constants)
+        texts.append(head + body + within)
+    return texts
+
+
 def with_numbers(batches: list[list[Any]]) -> list[list[Any]]:
     """The same batches with events of NUMBERS."""
     return [

@@ -91,12 +91,14 @@ class BatchPath:
         self.blank: Integers = integers()  # zeros: copying them is cheaper than making them
         self.blocks: Integers = integers()  # likewise, for packed matches
         self.members: Integers = integers()
-        machines = [matcher.machine for entry in entries if not entry.lane.indexes for matcher in entry.lane.matchers]
+        lanes = [entry.lane for entry in entries]
+        mixed = any(lane.indexes and lane.unfiled for lane in lanes)
+        machines = [matcher.machine for lane in lanes if not lane.indexes for matcher in lane.matchers]
         few = len(machines) <= FEW and sum(len(machine.inputs) for machine in machines) <= FEW
-        self.few = few and not any(machine.by_symbols for machine in machines)
+        self.few = few and not mixed and not any(machine.by_symbols for machine in machines)
         self.filed: Lane | None = None  # the only lane, if its machines are filed by keys
-        if len(entries) == 1 and len(entries[0].lane.indexes) > 0 and len(entries[0].lane.streams) == 1:
-            self.filed = entries[0].lane
+        if len(lanes) == 1 and len(lanes[0].indexes) > 0 and len(lanes[0].streams) == 1 and not mixed:
+            self.filed = lanes[0]
         for entry in entries:
             tried = self.few and not entry.lane.indexes
             entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if tried else []

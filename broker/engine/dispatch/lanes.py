@@ -32,7 +32,7 @@ class Lane(EventPlaces):
     """The machines over `streams`.
 
     The attributes at `keys` give an event's partition; () if no machine needs it. `divided`: an event without a
-    partition concerns no machine. `indexes`: machines that are filed by a key; of a lane all are, or none.
+    partition concerns no machine. `indexes`: machines that are filed by a key; `unfiled` is the count of others.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class Lane(EventPlaces):
         self.clock = clock
         self.divided = divided
         self.indexes: list[KeyIndex] = []
+        self.unfiled = 0
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
         self.matchers: dict[Matcher, None] = {}
         self.busy: dict[Matcher, None] = {}  # matchers whose machines may have state
@@ -53,6 +54,7 @@ class Lane(EventPlaces):
         self._until_sweep: i64 = SWEEP_MIN
         self._touched: list[Matcher] = []  # matchers that the current event has reached
         self._aside = Completions()  # completions of machines without subscribers
+        self._nothing: list[int] = []
         self._concerned: list[KeyReaders] = []  # the filed machines of the current event
 
     def empty(self) -> bool:
@@ -69,6 +71,7 @@ class Lane(EventPlaces):
         self.matchers[matcher] = None
         if matcher.machine.by_symbols:
             self.spellers.append(matcher)
+        self.unfiled += 1
         for at, given in enumerate(matcher.machine.inputs):
             stream = self.streams.index(given.stream)
             self.readers[stream].setdefault(numbers[at], []).append(Reader(matcher, 1 << at))
@@ -95,6 +98,7 @@ class Lane(EventPlaces):
     def leave(self, matcher: Matcher, numbers: list[int]) -> None:
         """Undo `enter`. O(machines that read its symbols)."""
         self.forget(matcher)
+        self.unfiled -= 1
         if matcher.machine.by_symbols:
             self.spellers.remove(matcher)
         for readers in self.readers:
@@ -112,10 +116,19 @@ class Lane(EventPlaces):
 
         `stream`: its number among them; `symbols`: those that the event satisfies.
         """
-        if len(self.indexes) > 0:
-            self._find(stream, row, time, item, found)
-            return
-        place = self.count(stream, row, len(symbols) > 0)
+        concerned = self._concerned
+        for index in self.indexes:
+            filed = index.of(row)
+            if filed is not None:
+                concerned.append(filed)
+        place = self.count(stream, row, len(symbols) > 0 or len(concerned) > 0)
+        if len(concerned) > 0:
+            start: i64 = found.epochs.start(found.event)
+            for filed in concerned:
+                self._pass(filed, row, time, start, place, item, found)
+            concerned.clear()
+            if len(symbols) == 0:
+                self.upkeep(time)
         if len(symbols) == 0 or (self.divided and place == 0):
             return
         for matcher in self.spellers:
@@ -165,7 +178,7 @@ class Lane(EventPlaces):
             row = rows[i]
             item: Item = ids[i]
             if not alone:
-                self._find(0, row, time, item, found)
+                self.take(0, self._nothing, row, time, item, found)
             else:
                 self.position += 1
                 known = readers.get(row[single]) if single >= 0 else index.of(row)
@@ -187,23 +200,6 @@ class Lane(EventPlaces):
                 self._lead(matcher, trail, time, found)
             else:
                 self.step(matcher, 1, row, time, place, item, found)
-
-    def _find(self, stream: i64, row: Row, time: i64, item: Item, found: Completions) -> None:
-        """Pass the event to the machines that are filed by its key. O(sets of attributes, and these machines)."""
-        concerned = self._concerned
-        for index in self.indexes:
-            readers = index.of(row)
-            if readers is not None:
-                concerned.append(readers)
-        if len(concerned) == 0:
-            self.count(stream, row, False)
-            return
-        place = self.count(stream, row, True)
-        start: i64 = found.epochs.start(found.event)
-        for readers in concerned:
-            self._pass(readers, row, time, start, place, item, found)
-        concerned.clear()
-        self.upkeep(time)
 
     def _lead(self, matcher: Matcher, trail: KeyTrail, time: i64, found: Completions) -> None:
         """Let a machine follow the newest event of a trail."""

@@ -145,6 +145,8 @@ class Registry:
             if filed is None:
                 self._enter(lane, matcher, symbols)
             else:
+                if not lane.indexes:
+                    self._batch_paths.clear()
                 lane.file(matcher, filed, self.options.runs_max)
         if self.restoring is None or place is None:
             member = plan.join(matcher.machine, symbols)
@@ -206,6 +208,7 @@ class Registry:
             if filed is None:
                 self._dismiss(lane, matcher, registration.symbols)
             else:
+                self._batch_paths.clear()
                 lane.take_out(matcher, filed)
             alike = plan.alike(self.options)
             if alike is not None and self._newest.get(alike) is matcher:

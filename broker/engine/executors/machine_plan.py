@@ -102,8 +102,8 @@ class MachinePlan:
         """A machine for events in any order, if the executor has one."""
         raise AssertionError
 
-    def rewrite(self, machine: Any, automaton: Automaton, begin: int, end: int) -> None:
-        """Replace the arcs of a machine, which differ for the events of [begin, end), all of them still to come."""
+    def rewrite(self, machine: Any, member: Any, automaton: Automaton, begin: int, end: int) -> None:
+        """Replace the arcs of a machine's member, which differ for the events of [begin, end), all still to come."""
         raise AssertionError
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:

@@ -87,7 +87,7 @@ def _rewrite(engine: Engine, subscriber: Subscriber, begin: int, end: int) -> Jo
     for name in (subscriber.name, name_of_copy(subscriber.name)):
         reader = registrations.get(name)
         if reader is not None:
-            plan.rewrite(reader.matcher.machine, automaton, begin, end)
+            plan.rewrite(reader.matcher.machine, reader.member, automaton, begin, end)
     if engine.disorder is None:
         return JoinedResults([])
     return engine.disorder.rewrite(subscriber.name, automaton, begin, end)

@@ -20,7 +20,7 @@ from ...program.target import Target
 from ..common_runs import CommonMatches
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..expansion import Found
-from ..matches import Assigned, Item, Matched, MatchSource, PartialMatch
+from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
 from ..member_matches import EventPath
 from ..packed import Integers
 from .blocks import COMBINED, LATE, PREFIX, SUFFIX, TOO_MANY, RankedMembers, combined, counted
@@ -48,13 +48,15 @@ class CommonPage:
 class GroupAudience(Audience):
     """The targets of a group.
 
-    `members`: targets by handle; those in `gone` have left. `outputs`: the computations of a match's values, which read
-    slots; `slots`: for each slot the step whose event it has. `runs`: how runs over epochs are made, if times are
-    epochs.
+    `counted`: all matches of a member at one event, which have one block, are one result. `members`: targets by handle;
+    those in `gone` have left. `outputs`: the computations of a match's values, which read slots; `slots`: for each slot
+    the step whose event it has. `runs`: how runs over epochs are made, if times are epochs.
     """
 
-    def __init__(self, outputs: list[Computation], slots: list[int], runs: EpochRuns | None = None) -> None:
-        super().__init__([], False)
+    def __init__(
+        self, outputs: list[Computation], slots: list[int], counted: bool = False, runs: EpochRuns | None = None
+    ) -> None:
+        super().__init__([], counted)
         self.runs = runs
         self.members: dict[int, Target] = {}
         self.gone: dict[int, None] = {}
@@ -82,7 +84,9 @@ class GroupAudience(Audience):
         total = 0
         while place < end:
             members, count = numbers[place + 1], numbers[place + 2]
-            if count == TOO_MANY:
+            if self.compressed:
+                total += int(members)
+            elif count == TOO_MANY:
                 total += counted(lists_of(numbers, place))
             else:
                 total += int(members * count)
@@ -174,6 +178,25 @@ class PathsFound(Found):
         numbers = self.blocks.numbers
         count = numbers[self.place + 2]
         return counted(lists_of(numbers, self.place)) if count == TOO_MANY else int(count)
+
+    def one(self) -> Matched:
+        """The latest match: of each step the latest event before those of later steps. O(numbers)."""
+        if not self.blocks.audience.compressed:
+            return next(self.all())
+        numbers, place = self.blocks.numbers, self.place
+        if numbers[place] != COMBINED:
+            last = place + BLOCK_FIELDS + numbers[place + 1] + numbers[place + 4] - numbers[place + 3]
+            return self._matched([int(numbers[last + i]) for i in range(numbers[place + 3])], True)
+        path: list[int] = []
+        for each in reversed(lists_of(numbers, place)):
+            path.insert(0, next(number for number in reversed(each) if not path or number < path[0]))
+        return self._matched(path, True)
+
+    def arbitrary(self) -> bool:
+        return self.blocks.audience.compressed
+
+    def expansion(self, names: tuple[str, ...]) -> Expansion | None:
+        return None if self.blocks.audience.compressed else super().expansion(names)
 
     def all(self) -> Iterator[Matched]:
         """All matches. O(steps x log(events kept)) each."""

@@ -17,11 +17,12 @@ from mypy_extensions import i64
 
 from ....automaton.analyses.mechanism import Layout
 from ....automaton.analyses.template import GroupTemplate
+from ....events.schema import Row
 from ...program.target import Outcome
 from ..completions import Completions
 from ..contract import Input, Member
 from ..epoch_matches import EpochMatches
-from ..matches import Assigned
+from ..matches import Assigned, Item
 from ..member_matches import ALONE
 from ..member_matches import RUN as RUN_OBJECT
 from ..trail import KeyTrail
@@ -53,7 +54,8 @@ class EpochMachine(GroupMachine):
     ) -> None:
         super().__init__(template, layout, inputs, outcome, events_max, runs)
         self._runs = runs
-        self._look = lookback(self._maker.form, self.members) if may_look and not self._parts else None
+        apart = len(self._parts) > 0 or len(template.found) > 0
+        self._look = lookback(self._maker.form, self.members) if may_look and not apart else None
         self.looks = self._look is not None
         self._steps: i64 = len(template.steps)
         self._resumes: i64 = LONG_AGO
@@ -67,6 +69,18 @@ class EpochMachine(GroupMachine):
         self._overflows = trail.overflows
         if self._look is not None:
             trail.deepen(self._steps)
+
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+    ) -> bool:
+        """Process an event that has no one key, as the only one of a trail."""
+        trail = self._trail
+        if trail is None:
+            trail = KeyTrail(self._events_max)
+            self.attach(trail)
+        trail.add(row, time, found.epochs.start(found.event), item)
+        self.follow(trail, found)
+        return True
 
     def follow(self, trail: KeyTrail, found: Completions) -> None:
         self.number += 1

@@ -181,7 +181,7 @@ class Lookback:
 
 def lookback(template: object, members: Members) -> Lookback | None:
     """The search for a template; None if its runs may wait for longer than an epoch, or take different ways."""
-    if not isinstance(template, ChainTemplate) or template.unions or template.window >= 0:
+    if not isinstance(template, ChainTemplate) or template.unions or template.passes or template.window >= 0:
         return None
     if any(stay != NEXT for stay in template.stays[1:]):
         return None

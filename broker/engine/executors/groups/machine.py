@@ -63,7 +63,8 @@ class GroupMachine(Executor):
         common: CommonPattern | None = None,
         account: Account | None = None,
     ) -> None:
-        super().__init__(account or Account(UNLIMITED, UNLIMITED), inputs, epochs=runs is not None)
+        own = account or Account(UNLIMITED, UNLIMITED)
+        super().__init__(own, inputs, template.counted, epochs=runs is not None)
         self._events_max: i64 = events_max
         self.outcome = outcome
         self.number: i64 = 0
@@ -80,7 +81,8 @@ class GroupMachine(Executor):
         self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
         self._handles = 0  # count of handles so far
         self._free: list[int] = []
-        self._audience = GroupAudience([computation(term) for term in template.output], list(template.slots), runs)
+        outputs = [computation(term) for term in template.output]
+        self._audience = GroupAudience(outputs, list(template.slots), template.counted, runs)
         self._settled: i64 = 0
 
     @property
@@ -132,7 +134,7 @@ class GroupMachine(Executor):
         audience = self._audience
         audience.gone[handle] = None
         if 2 * len(audience.gone) > len(audience.members) + FEW:
-            fresh = self._audience = GroupAudience(audience.outputs, audience.slots, audience.runs)
+            fresh = self._audience = GroupAudience(audience.outputs, audience.slots, self.compressed, audience.runs)
             fresh.single, fresh.feeding, fresh.newest = audience.single, audience.feeding, audience.newest
             fresh.members = {known: target for known, target in audience.members.items() if known not in audience.gone}
             self._free.extend(audience.gone)

@@ -108,8 +108,14 @@ class GroupPlan(MachinePlan):
 
     def inputs(self) -> list[Input]:
         template = self.form.template
+        if template.found:
+            return [Input(template.stream, reordered(template.found))]
         asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.key)]
         return [Input(template.stream, reordered((tuple(asked),)))]
+
+    def selective(self) -> bool:
+        """Whether constants say which events it is about."""
+        return len(self.key) > 0 or len(self.form.template.found) > 0
 
     def streams(self) -> tuple[str, ...]:
         return (self.form.template.stream,)
@@ -121,6 +127,8 @@ class GroupPlan(MachinePlan):
 
     def filed(self) -> EventKey | None:
         template = self.form.template
+        if template.found:
+            return None
         positions = tuple(sorted(one.position for one in template.constants))
         by_position = {one.position: constant.value for one, constant in zip(template.constants, self.key)}
         return EventKey(positions, tuple(by_position[position] for position in positions))

@@ -34,6 +34,7 @@ from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
 from .members import Members
 from .repeating import RepeatingCell, RepeatingTemplate
+from .revisit import RevisitCell, RevisitTemplate
 from .stamps import Stamps
 from .starts import NONE
 from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
@@ -114,6 +115,8 @@ class CellMaker:
                 return TrailingCell(form, members)
             case AnyTemplate():
                 return AnyCell(form, members)
+            case RevisitTemplate():
+                return RevisitCell(form, members)
             case RepeatingTemplate():
                 return RepeatingCell(form, members)
             case _:
@@ -200,11 +203,14 @@ class CellMaker:
                 for clause in steps[-1]:
                     clause.bounds.append(CoordinateBound(self.window, SPAN, sign=-1.0))
             stays = [STAYS.get(step.stay, SKIP) for step in self.template.steps]
+            sees = [self._clause(TemplateClause((), step.sees)) if step.sees else None for step in self.template.steps]
             registers = [Remembered(register.position, register.slot) for register in self._registers]
-            return ChainTemplate(d, steps, registers, stays, self.window)
+            return ChainTemplate(d, steps, registers, stays, self.window, sees)
         if mechanism is Mechanism.ANY_MATCH:
             return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
         first, second, *further = [clauses[0] for clauses in steps]
+        if mechanism is Mechanism.REVISIT:
+            return RevisitTemplate(d, first, second, window=self.window, within=self.within, arrival=True)
         if mechanism is Mechanism.HISTORY:
             return HistoryTemplate(d, first, second, further[0], window=self.window)
         kill = self.kills[0][0] if self.kills and mechanism is Mechanism.WAIT else None

@@ -32,7 +32,7 @@ CODE_MAX: Final = 1 << 20  # numbers in lists, beyond which all are made again
 
 @final
 class Epoch:
-    """Where the lists are for events from the time `begin` on: `offsets` by state and class.
+    """Where the lists are for events from the time `begin` on: `offsets` by state and class; empty before one is asked.
 
     `shares` says by class whether every run ignores its events and none begins there: 0 no, 1 yes, UNKNOWN.
     """
@@ -69,6 +69,7 @@ class ArcTable:
         self.moving = False  # whether there are arcs that take no event
         self.moves: list[list[Written]] = []  # these by state
         self._written: list[list[Written]] = []  # by state, the arcs that take an event
+        self._living: list[list[Written]] = []  # by state, those of the last epoch
         self._entered: list[bool] = []  # by state, whether an arc leads there
         self.classes = EventClasses(len(self.streams), cutting)
         self.waiting: list[int] = []  # states whose runs are in no block but the first
@@ -118,7 +119,11 @@ class ArcTable:
                     return True
             if len(made.numbers) == 0:
                 made.numbers = [self.classes.numbers[(int(made.stream), alone)] for alone in made.alone]
+        later = begin >= self.begins[-1] and end >= FOREVER
+        gone = self._written[state][place : place + 1]
         self._written[state][place : place + 1] = arcs
+        if later:
+            self._replace_living(state, gone, arcs)
         self._split(begin)
         if end < FOREVER:
             self._split(end)
@@ -130,13 +135,30 @@ class ArcTable:
         i: i64 = bisect_right(self.begins, begin) - 1
         while i < len(self.epochs) and self.epochs[i].begin < end:
             epoch = self.epochs[i]
+            self._open(epoch)
             j: i64
             for j in range(self.room):
                 epoch.offsets[state * self.room + j] = UNKNOWN
                 epoch.shares[j] = UNKNOWN
             i += 1
         self.until = -FOREVER
+        if not later:
+            self._live()
         return False
+
+    def _replace_living(self, state: i64, gone: list[Written], arcs: list[Written]) -> None:
+        """Exchange an arc of the last epoch, which begins now. O(arcs that live)."""
+        living = self._living[state]
+        lasting = [made for made in arcs if made.end >= FOREVER]
+        at = len(living)
+        for i, made in enumerate(living):
+            if len(gone) > 0 and made is gone[0]:
+                at = i
+        living[at : at + 1] = lasting
+
+    def _live(self) -> None:
+        begin = self.epochs[-1].begin
+        self._living = [[made for made in arcs if made.begin <= begin < made.end] for arcs in self._written]
 
     def arcs_of(self, state: i64) -> list[Written]:
         """The arcs out of a state that take an event, in their order."""
@@ -174,6 +196,7 @@ class ArcTable:
         self.size = 0
         self.objects = []
         self.until = -FOREVER
+        self._live()
 
     def _blank(self) -> Integers:
         return unknowns(len(self.automaton.states) * self.room)
@@ -187,6 +210,12 @@ class ArcTable:
         before = self.epochs[at - 1]
         if before.begin == time:
             return
+        if at == len(self.epochs):  # the last one goes on with the lists, and few events still ask for the one before
+            self.begins.append(time)
+            self.epochs.append(Epoch(time, before.offsets, before.shares))
+            before.offsets, before.shares = integers(), integers()
+            return
+        self._open(before)
         offsets, shares = self._blank(), self._unshared()
         j: i64
         for j in range(len(offsets)):
@@ -202,8 +231,13 @@ class ArcTable:
             return self.current
         at: i64 = bisect_right(self.begins, time)
         self.current = self.epochs[at - 1]
+        self._open(self.current)
         self.until = self.begins[at] if at < len(self.begins) else FOREVER
         return self.current
+
+    def _open(self, epoch: Epoch) -> None:
+        if len(epoch.offsets) == 0:
+            epoch.offsets, epoch.shares = self._blank(), self._unshared()
 
     # --- classes ------------------------------------------------------------------------------------------------
 
@@ -223,9 +257,11 @@ class ArcTable:
             self._divide()
             epoch = self.enter(epoch.begin)
         stream, held = self.classes.known[klass]
+        last = epoch is self.epochs[len(self.epochs) - 1]
+        arcs = self._living[state] if last else self._written[state]
         at = self._emit(0)
         count: i64 = 0
-        for made in self._written[state]:
+        for made in arcs:
             if made.begin <= epoch.begin < made.end and made.stream == stream:
                 clauses = [rest for number, rest in zip(made.numbers, made.rests) if held >> number & 1]
                 if len(clauses) > 0:

@@ -15,6 +15,8 @@ from typing import Any, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
+from ...program.target import Target
+from ..completions import Served
 from ..matches import Assigned, Item, Matched, MatchSource
 from ..trace import MASK
 from .changes import ResultChange, RunNode
@@ -85,6 +87,27 @@ class LifetimeMatches(MatchSource):
     def all(self) -> Iterator[Matched]:
         for at, change in enumerate(self.changes):
             yield matched(change, self.ids[at], self.endless)
+
+
+@final
+@mypyc_attr(acyclic=True)
+class SharedLifetimes(Served):
+    """Results of one event for several targets."""
+
+    __slots__ = ("by_target",)
+
+    def __init__(self, by_target: list[tuple[Target, LifetimeMatches]]) -> None:
+        self.by_target = by_target
+
+    def amount(self) -> int:
+        return sum([found.amount() for _, found in self.by_target])
+
+    def all(self) -> Iterator[Matched]:
+        for _, found in self.by_target:
+            yield from found.all()
+
+    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
+        yield from self.by_target
 
 
 def matched(change: ResultChange, ids: list[int] | None, endless: bool) -> Matched:

@@ -1,7 +1,7 @@
-"""The machine of a register automaton over events that come in order: each result is final when it is found.
+"""The machine of register automata over events that come in order: each result is final when it is found.
 
-Here: the contract of executors around the runs of one automaton. Not here: runs and their repair (speculation), events
-in any order (reviser).
+Here: the contract of executors around the runs of automata that begin alike. Not here: whose runs these are (together),
+runs and their repair (speculation), events in any order (reviser).
 """
 
 from __future__ import annotations
@@ -15,93 +15,143 @@ from ....automaton.automaton import Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, Account
-from ..completions import Completions
+from ...program.target import Target
+from ..completions import Audience, Completions
 from ..contract import Executor, Input
 from ..matches import Item
-from .found import Contributions, LifetimeMatches
-from .saving import dump, load
-from .speculation import Speculation
+from .found import Contributions, LifetimeMatches, SharedLifetimes
+from .together import OwnChange, RegisterMember, RegistersTogether
 
 CLEAN_MIN: Final = 64  # events between two drops of events that nothing needs any more
 
 
 @final
 class RegisterMachine(Executor):
-    """The runs of one automaton. `seen`: the time of the newest event."""
+    """The runs of automata that begin alike. `seen`: the time of the newest event.
 
-    def __init__(self, automaton: Automaton, account: Account, runs_max: int) -> None:
-        super().__init__(account, inputs_of(automaton))
-        self.automaton = automaton
-        self.runs_max = runs_max
-        self.endless = automaton.within is None
-        self.speculation = Speculation(automaton, runs_max)
-        self.contributions = Contributions(automaton.within)
+    Each member adds to the account what it would have alone.
+    """
+
+    def __init__(self, automaton: Automaton, work_max: int, work_earned: int, runs_max: int) -> None:
+        super().__init__(Account(work_max, work_earned), inputs_of(automaton))
+        self.within = automaton.within
+        self.work_max = work_max
+        self.work_earned = work_earned
+        self.together = RegistersTogether(runs_max)
+        self.contributions = Contributions(self.within)
         self.seen: i64 = -FOREVER
         self._until_clean: i64 = CLEAN_MIN
 
     @property
     def method(self) -> str:
-        return "in blocks beside the newest event of each key"
+        kept = "in blocks beside the newest event of each key"
+        return kept if self.together.size() == 1 else f"{kept}, {self.together.described()}"
+
+    # --- members ------------------------------------------------------------------------------------------------
+
+    def join(self, target: Target, automaton: Automaton, number: int) -> RegisterMember:
+        """Add a subscription; `number`: -1 for the next one."""
+        if self.together.size() > 0:
+            self._allow(1)
+        return self.together.join(target, automaton, self.together.made if number < 0 else number)
+
+    def leave(self, member: RegisterMember) -> None:
+        self.together.leave(member)
+        if self.together.size() > 0:
+            self._allow(-1)
+
+    def _allow(self, members: int) -> None:
+        account = self.account
+        account.most += members * self.work_max
+        account.earned += members * self.work_earned
+        account.left = max(0, account.left + members * self.work_max)
+
+    def audience(self) -> Audience:
+        return Audience([member.target for member in self.together.members.values()], False)
+
+    def idle(self) -> bool:
+        return self.together.size() == 0
+
+    # --- events -------------------------------------------------------------------------------------------------
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
     ) -> bool:
         stream: i64 = int(mask).bit_length() - 1
-        speculation = self.speculation
+        together = self.together
         number = self.contributions.take(time, item)
-        before = speculation.work()
+        before = together.work()
         self.taken = True
         self.seen = time
-        speculation.take(stream, time, position, number, row)
-        self.account.spend(1 + speculation.work() - before)
-        changes = list(speculation.settle())
+        together.take(stream, time, position, number, row)
+        self.account.spend(1 + together.work() - before)
+        changes = together.settle()
         if len(changes) > 0:
-            self.account.spend(MATCH_UNITS * len(changes))
-            ids = [self.contributions.of(change.node) for change in changes]
-            found.add(LifetimeMatches(changes, ids, self.endless))
+            self._complete(changes, found)
         self._until_clean -= 1
         if self._until_clean < 0:
             self._clean(time)
         return True
 
+    def _complete(self, changes: list[OwnChange], found: Completions) -> None:
+        """Report the results of an event to those whose they are."""
+        by_member: dict[int, LifetimeMatches] = {}
+        results: i64 = 0
+        for members, change in changes:
+            ids = self.contributions.of(change.node)
+            for member in members:
+                results += 1
+                own = by_member.get(member.number)
+                if own is None:
+                    by_member[member.number] = LifetimeMatches([change], [ids], self.within is None)
+                else:
+                    own.changes.append(change)
+                    own.ids.append(ids)
+        self.account.spend(MATCH_UNITS * results)
+        members_by_number = self.together.members
+        if len(members_by_number) == 1:
+            for alone in by_member.values():
+                found.add(alone)
+        elif len(by_member) > 0:
+            shared = [(members_by_number[number].target, own) for number, own in sorted(by_member.items())]
+            found.add(SharedLifetimes(shared))
+
     def _clean(self, time: i64) -> None:
         """Forget what only late events would need. O(keys with events), at most once in as many events."""
-        self.speculation.punctuate(int(time))
+        self.together.punctuate(int(time))
         self.contributions.clean(int(time))
-        self._until_clean = CLEAN_MIN + len(self.speculation.timelines)
+        self._until_clean = CLEAN_MIN + self.keys()
 
-    def write(self, automaton: Automaton, begin: int, end: int) -> None:
-        """Replace the arcs, which differ for the events of [begin, end), all of them still to come."""
-        self.automaton = automaton
-        self.speculation.write(automaton.arcs, begin, end)
+    def write(self, member: RegisterMember, automaton: Automaton, begin: int, end: int) -> None:
+        """Replace the arcs of a member, which differ for the events of [begin, end), all of them still to come."""
+        self.together.write(member, automaton, begin, end)
 
     def clear(self) -> None:
-        self.speculation = Speculation(self.automaton, self.runs_max)
-        self.contributions = Contributions(self.automaton.within)
+        self.together.clear()
+        self.contributions = Contributions(self.within)
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
         self._clean(time)
-        return len(self.speculation.timelines) == 0
+        return self.keys() == 0
 
     def keys(self) -> int:
-        return len(self.speculation.timelines)
+        return self.together.keys()
 
     def partitions(self) -> set[tuple[Any, ...]]:
         return set()  # their events are not counted
 
     def statistics(self) -> dict[str, int]:
-        return {"speculative": 1, **self.speculation.statistics()}
+        return {"speculative": 1, **self.together.statistics()}
 
     def check_invariants(self) -> None:
-        self.speculation.check_invariants()
+        self.together.check_invariants()
 
     def dump(self) -> Any:
-        return [dump(self.speculation), int(self.seen), self.contributions.dump(), int(self._until_clean)]
+        return [self.together.dump(), int(self.seen), self.contributions.dump(), int(self._until_clean)]
 
     def load(self, data: Any) -> None:
         runs, self.seen, known, self._until_clean = data
-        load(self.speculation, runs)
-        self.speculation.settle()  # what is found again was told
+        self.together.load(runs)
         self.contributions.load(known)
 
 

@@ -15,12 +15,13 @@ from ....automaton.diagram import Edge, Graph, Node
 from ....events.instant import format_duration
 from ...options import Options
 from ...program.account import Account
-from ...program.target import Outcome
-from ..contract import Executor, Input
+from ...program.target import Outcome, Target
+from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from ..revising import Reviser
 from .machine import RegisterMachine, inputs_of
 from .reviser import SpeculativeReviser
+from .together import RegisterMember, beginning
 
 LIMITS: Final = "work_max or runs_max"
 
@@ -54,16 +55,32 @@ class RegisterPlan(MachinePlan):
         return lambda bound, automaton: RegisterPlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
-        return None  # the arcs of one subscription may change
+        return (self.executor, beginning(self.automaton)) if options.together else None
 
     def make(self, options: Options) -> Executor:
-        return RegisterMachine(self.automaton, Account(options.work_max, options.work_earned), options.runs_max)
+        return RegisterMachine(self.automaton, options.work_max, options.work_earned, options.runs_max)
+
+    def join(self, machine: Executor, symbols: list[int]) -> Member:
+        return self.rejoin(machine, symbols, None)
+
+    def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
+        assert isinstance(machine, RegisterMachine)
+        assert isinstance(member, RegisterMember)
+        machine.leave(member)
+
+    def saved(self, machine: Executor, member: Member, symbols: list[int]) -> Any:
+        assert isinstance(member, RegisterMember)
+        return member.number
+
+    def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
+        assert isinstance(machine, RegisterMachine)
+        return machine.join(Target(self.outcome(), None), self.automaton, -1 if saved is None else saved)
 
     def reviser(self, options: Options) -> Reviser:
         return SpeculativeReviser(self.automaton, Account(options.work_max, options.work_earned), options.runs_max)
 
-    def rewrite(self, machine: Any, automaton: Automaton, begin: int, end: int) -> None:
-        machine.write(automaton, begin, end)
+    def rewrite(self, machine: Any, member: Any, automaton: Automaton, begin: int, end: int) -> None:
+        machine.write(member, automaton, begin, end)
 
     def advice(self) -> list[str]:
         """Cycles on which too many runs may stay."""

@@ -4,7 +4,7 @@ A merged run has the digest that each of its subscriptions would give it alone: 
 number in all their automata, which is what digests are made of. Where several arcs lead to a state, or a cycle does,
 all that comes before must be equal, in its order, as the first of two equal runs is the one that is kept.
 
-Here: which automata can be merged, and merging. Not here: who reads the results (the host).
+Here: which automata can be merged, and merging. Not here: who reads the results (together).
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ Key: TypeAlias = tuple[object, ...]
 @dataclass(frozen=True, slots=True)
 class MergedRegisters:
     """`automaton`: all of them; `labels`: what digests say of the targets of its arcs; `owners`: for each of its final
-    states the number of the automaton that it is from, and which final state it is there."""
+    states the number of the automaton that it is from, and which final state it is there; `places`: by automaton, what
+    became of its states, 0 for those that no run reaches."""
 
     automaton: Automaton
     labels: list[int]
     owners: list[tuple[int, int]]
+    places: list[list[int]]
 
 
 def merging_key(automaton: Automaton) -> Key:
@@ -42,8 +44,10 @@ def merged(automata: Sequence[Automaton]) -> MergedRegisters:
     known: dict[Key, int] = {}
     arcs: dict[tuple[Arc, int], None] = {}  # with labels, in order
     owners: list[tuple[int, int]] = []
+    all_places: list[list[int]] = []
     for number, automaton in enumerate(automata):
         places = [0] * len(automaton.states)
+        all_places.append(places)
         reached = _from_the_start(automaton)
         for state in reached:
             key = _key(automaton, state, places)
@@ -71,7 +75,7 @@ def merged(automata: Sequence[Automaton]) -> MergedRegisters:
         arcs=written,
         operands=tuple([automata[number].operands[operand] for number, operand in owners]),
     )
-    return MergedRegisters(whole, [label for _, label in arcs], owners)
+    return MergedRegisters(whole, [label for _, label in arcs], owners, all_places)
 
 
 def _from_the_start(automaton: Automaton) -> list[int]:

@@ -1,0 +1,330 @@
+"""Register automata that run together: those that begin alike share states, and differ in results only.
+
+A unit is one automaton, or a family of them that differ in a constant. The units of a group are merged into one
+automaton, of which each final state is one unit's. Members that leave, or whose arcs change, take their runs along, and
+the others never see that.
+
+Here: members, their groups, and whose a result is. Not here: families (families), merging (merging), runs
+(speculation), the contracts of machines (machine, reviser).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias, final
+
+from mypy_extensions import i64
+
+from ....automaton.automaton import Automaton
+from ....events.schema import Row
+from ...program.target import Target
+from ..contract import Member
+from .changes import ResultChange, RunNode
+from .families import ALONE, FINAL, START, ConstantFamily, varying
+from .merging import Key, merged, merging_key
+from .saving import dump, load
+from .speculation import Speculation
+
+Unit: TypeAlias = "tuple[int, list[RegisterMember]]"
+"""Where the constant of the unit's automata is, and whose these are."""
+OwnChange: TypeAlias = "tuple[list[RegisterMember], ResultChange]"
+"""A change, as each of these members would have it alone."""
+
+
+@final
+class RegisterMember(Member):
+    """A subscription and its automaton. `number`: its place among those of the machine."""
+
+    __slots__ = ("automaton", "number")
+
+    def __init__(self, target: Target, automaton: Automaton, number: int) -> None:
+        super().__init__(target)
+        self.automaton = automaton
+        self.number = number
+
+
+def beginning(automaton: Automaton) -> Key:
+    """What automata that may run together have in common. O(arcs)."""
+    found = varying(automaton, START)
+    plain = automaton if found is None else found.template
+    starts = tuple([replace(arc, name="") for arc in plain.arcs if arc.source == 0 and len(arc.guard) > 0])
+    return (*merging_key(plain), starts)
+
+
+def _units(members: Sequence[RegisterMember]) -> list[Unit]:
+    """Families of two or more members, and the others alone, in the order of the members."""
+    units: dict[object, Unit] = {}
+    left = list(members)
+    for place in (START, FINAL):
+        found: dict[object, Unit] = {}
+        for member in left:
+            constant = varying(member.automaton, place)
+            key = member.number if constant is None else (constant.template, constant.operator, constant.atom)
+            found.setdefault(key, (place, []))[1].append(member)
+        units.update({(place, key): unit for key, unit in found.items() if len(unit[1]) > 1})
+        left = [unit[1][0] for unit in found.values() if len(unit[1]) == 1]
+    units.update({member.number: (ALONE, [member]) for member in left})
+    return sorted(units.values(), key=lambda unit: unit[1][0].number)
+
+
+@final
+class MergedUnits:
+    """The runs of units that are merged."""
+
+    def __init__(self, units: Sequence[Unit], runs_max: int) -> None:
+        self.units = list(units)
+        self.runs_max = runs_max
+        self.families: list[ConstantFamily | None] = []
+        automata: list[Automaton] = []
+        for place, members in units:
+            family = None if place == ALONE else ConstantFamily([member.automaton for member in members], place)
+            self.families.append(family)
+            automata.append(members[0].automaton if family is None else family.automaton)
+        self.ranked = [
+            members if family is None else [members[number] for number in family.ranked]
+            for (_, members), family in zip(self.units, self.families)
+        ]
+        self.gone: set[int] = set()
+        self.count = sum(len(members) for _, members in units)
+        self.automata = automata
+        if len(automata) == 1:  # its states keep their numbers, so that arcs may come that lead to others
+            self.owners = [(0, operand) for operand in range(len(automata[0].operands))]
+            self.places = [list(range(len(automata[0].states)))]
+            self.speculation = Speculation(automata[0], runs_max * self.count)
+        else:
+            whole = merged(automata)
+            self.owners, self.places = whole.owners, whole.places
+            self.speculation = Speculation(whole.automaton, runs_max * self.count, labels=whole.labels)
+
+    def settle(self) -> list[OwnChange]:
+        """The changes since the last call, with those whose they are."""
+        changes = self.speculation.settle()
+        final = self.speculation.automaton.final
+        return [self._own(change, int(change.node.state) - final) for change in changes] if len(changes) > 0 else []
+
+    def _own(self, change: ResultChange, operand: int) -> OwnChange:
+        node = change.node
+        unit, own = self.owners[operand]
+        family = self.families[unit]
+        members, registers = self.ranked[unit], node.registers
+        if family is not None:
+            members, registers = members[: family.reach(registers[-1])], registers[:-1]
+        if len(self.gone) > 0:
+            members = [member for member in members if member.number not in self.gone]
+        state = self.automata[unit].final + own
+        mine = RunNode(node.start, node.order, node.end, state, registers, node.trace, node.links)
+        return members, ResultChange(change.inserted, mine, change.time)
+
+    def without(self, gone: RegisterMember) -> MergedUnits | None:
+        """The group when a member has left; None without members. O(1), and now and then O(runs)."""
+        self.gone.add(gone.number)
+        left = self.count - len(self.gone)
+        if left == 0:
+            return None
+        return self if left >= len(self.gone) else self.restricted()
+
+    def restricted(self) -> MergedUnits:
+        """The same group, of those who are left. O(runs, and events that are not final)."""
+        units: list[Unit] = []
+        for place, members in self.units:
+            kept = [member for member in members if member.number not in self.gone]
+            if kept:
+                units.append((place, kept))
+        rest = MergedUnits(units, self.runs_max)
+        self._pass(rest)
+        return rest
+
+    def apart(self, member: RegisterMember) -> MergedUnits:
+        """A group of one member with its runs. Costs as `restricted`."""
+        alone = MergedUnits([(ALONE, [member])], self.runs_max)
+        self._pass(alone)
+        return alone
+
+    def _pass(self, other: MergedUnits) -> None:
+        """Let another group of some of the members have their runs."""
+        newest, promised, timelines, queues = dump(self.speculation)
+        passed = [[key, other.own_nodes(self, nodes), entries] for key, nodes, entries in timelines]
+        load(other.speculation, [newest, promised, passed, queues])
+        other.speculation.settle()  # what is found again was reported
+
+    def own_nodes(self, before: MergedUnits, nodes: list[list[Any]]) -> list[list[Any]]:
+        """The saved runs of another group that are of units here, in the states that they have here."""
+        states: list[tuple[int, int, dict[int, int]]] = []
+        for at, (_, members) in enumerate(self.units):
+            was = next(i for i, (_, those) in enumerate(before.units) if members[0] in those)
+            to: dict[int, int] = {}
+            for state, own in zip(before.places[was], self.places[at]):
+                to.setdefault(state, own)  # states that no run reaches are behind the start
+            states.append((at, was, to))
+        found: list[list[Any]] = []
+        for start, order, end, state, registers, trace, links in nodes:
+            seen: set[int] = set()
+            for at, was, to in states:
+                mine = to.get(state)
+                if mine is None or mine in seen:
+                    continue
+                family = before.families[was]
+                kept = registers
+                if family is not None and before.units[was][0] == START and state != 0:
+                    reached = before.ranked[was][: family.reach(registers[-1])]
+                    if not any(member in reached for member in self.units[at][1]):
+                        continue
+                if family is not None and self.families[at] is None:
+                    kept = registers[:-1]
+                seen.add(mine)
+                found.append([start, order, end, mine, kept, trace, links])
+        return found
+
+
+@final
+class RegistersTogether:
+    """All members of a machine. Groups are made when the first event comes: until then members may join and change."""
+
+    def __init__(self, runs_max: int) -> None:
+        self.runs_max = runs_max
+        self.members: dict[int, RegisterMember] = {}
+        self.groups: list[MergedUnits] = []
+        self.begun = False
+        self.made = 0
+
+    def join(self, target: Target, automaton: Automaton, number: int) -> RegisterMember:
+        """Add a member, before the first event."""
+        assert not self.begun
+        member = self.members[number] = RegisterMember(target, automaton, number)
+        self.made = max(self.made, number + 1)
+        return member
+
+    def leave(self, member: RegisterMember) -> None:
+        """Remove one. O(1), and now and then O(runs of its group)."""
+        del self.members[member.number]
+        if self.begun:
+            at = self._place(member)
+            self._put(at, self.groups[at].without(member))
+
+    def _place(self, member: RegisterMember) -> int:
+        """Where the group of a member is."""
+        for at, group in enumerate(self.groups):
+            if member.number not in group.gone and any(member in members for _, members in group.units):
+                return at
+        raise AssertionError("each member is in a group")
+
+    def _put(self, at: int, group: MergedUnits | None) -> None:
+        if group is None:
+            del self.groups[at]
+        else:
+            self.groups[at] = group
+
+    def size(self) -> int:
+        """The number of members."""
+        return len(self.members)
+
+    def described(self) -> str:
+        """How members run together, for people."""
+        units = _units(list(self.members.values())) if not self.begun else [u for g in self.groups for u in g.units]
+        families = [members for place, members in units if place != ALONE]
+        text = f"as one with {self.size() - 1} others that begin alike"
+        if not families:
+            return text
+        return f"{text}; {sum(map(len, families))} of them differ in one constant only and share all states"
+
+    def begin(self) -> None:
+        """Make the groups. O(arcs)."""
+        if self.begun:
+            return
+        self.begun = True
+        units = _units(list(self.members.values()))
+        by_key: dict[Key, list[Unit]] = {}
+        for place, members in units:
+            automata = [member.automaton for member in members]
+            common = automata[0] if place == ALONE else ConstantFamily(automata, place).automaton
+            by_key.setdefault(merging_key(common), []).append((place, members))
+        self.groups = [MergedUnits(each, self.runs_max) for each in by_key.values()]
+
+    def clear(self) -> None:
+        """Forget all runs."""
+        self.groups = []
+        self.begun = False
+
+    def take(self, stream: i64, time: i64, order: i64, id: i64, row: Row) -> None:
+        """Process an event. Costs as one for each group."""
+        if not self.begun:
+            self.begin()
+        for group in self.groups:
+            group.speculation.take(stream, time, order, id, row)
+
+    def retract(self, stream: i64, time: i64, order: i64, row: Row) -> None:
+        for group in self.groups:
+            group.speculation.retract(stream, time, order, row)
+
+    def punctuate(self, time: int) -> None:
+        for group in self.groups:
+            group.speculation.punctuate(time)
+
+    def write(self, member: RegisterMember, automaton: Automaton, begin: int, end: int) -> None:
+        """Replace the arcs of a member, which differ for the events of [begin, end). The others keep theirs.
+
+        O(arcs, and events in the interval); the first time for a member that shares states, also O(runs of its group).
+        """
+        member.automaton = automaton
+        if not self.begun:
+            return
+        at = self._place(member)
+        group = self.groups[at]
+        if group.count > 1 or group.families[0] is not None:
+            alone = group.apart(member)
+            self._put(at, group.without(member))
+            self.groups.append(alone)
+            group = alone
+        group.speculation.write(automaton.arcs, begin, end)
+
+    def settle(self) -> list[OwnChange]:
+        found: list[OwnChange] = []
+        for group in self.groups:
+            found += group.settle()
+        return found
+
+    def work(self) -> i64:
+        """The runs made so far, and meetings of runs that wait."""
+        made: i64 = 0
+        for group in self.groups:
+            made += group.speculation.work()
+        return made
+
+    def keys(self) -> int:
+        return sum(len(group.speculation.timelines) for group in self.groups)
+
+    def statistics(self) -> dict[str, int]:
+        figures: dict[str, int] = {}
+        for group in self.groups:
+            for name, count in group.speculation.statistics().items():
+                figures[name] = figures.get(name, 0) + count
+        return figures
+
+    def check_invariants(self) -> None:
+        for group in self.groups:
+            group.speculation.check_invariants()
+
+    def dump(self) -> Any:
+        """The groups: their units by the numbers of members, and their runs."""
+        saved: list[Any] = []
+        for group in self.groups:
+            kept = group if len(group.gone) == 0 else group.restricted()
+            units = [[place, [member.number for member in members]] for place, members in kept.units]
+            saved.append([units, dump(kept.speculation)])
+        return saved
+
+    def load(self, data: Any) -> None:
+        """The inverse, once all members have joined again."""
+        if len(data) == 0:
+            return  # no event had come
+        self.begun = True
+        self.groups = []
+        if isinstance(data[0], int):  # of the time before members ran together
+            data = [[[[ALONE, [0]]], data]]
+        for units, runs in data:
+            own = [(place, [self.members[number] for number in numbers]) for place, numbers in units]
+            group = MergedUnits(own, self.runs_max)
+            load(group.speculation, runs)
+            group.speculation.settle()  # what is found again was reported
+            self.groups.append(group)
