@@ -129,8 +129,6 @@ class Registry:
             if executor != plan.executor:
                 plan = self._plan_again(plan, executor)
         lane = self._lane(plan)
-        filed = plan.filed()
-        symbols = self.symbols.acquire(plan.inputs()) if filed is None else []
         alike = plan.alike(self.options)
         if self.restoring is None or place is None:
             matcher = None if alike is None else self._newest.get(alike)
@@ -138,8 +136,14 @@ class Registry:
                 matcher = None
         else:
             matcher = self.restoring.matchers.get(place.machine)
+        filed = plan.filed() if matcher is None else None
+        if matcher is not None and plan.same_inputs:
+            symbols = matcher.symbols
+        else:
+            symbols = self.symbols.acquire(plan.inputs()) if filed is None else []
         if matcher is None:
             matcher = Matcher(plan.make(self.options), plan.executor)
+            matcher.symbols = symbols
             if alike is not None:
                 self._newest[alike] = matcher
             if filed is None:
@@ -203,8 +207,8 @@ class Registry:
         member.target = member.target.without_feed(subscriber, feed)
         plan.leave(matcher.machine, member, registration.symbols)
         matcher.renew()
+        filed = plan.filed()
         if matcher.machine.idle():
-            filed = plan.filed()
             if filed is None:
                 self._dismiss(lane, matcher, registration.symbols)
             else:
@@ -213,7 +217,7 @@ class Registry:
             alike = plan.alike(self.options)
             if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
-        if plan.filed() is None:
+        if filed is None and (not plan.same_inputs or matcher.machine.idle()):
             self.symbols.release(plan.inputs())
         if lane.empty():
             self._close((plan.kind, lane.streams, lane.keys))
