@@ -20,6 +20,7 @@ from . import (
     latency,
     rivals,
     scaling,
+    shapes,
     subscriptions,
     table,
 )
@@ -30,6 +31,7 @@ MODULES = (
     subscriptions,
     ablations,
     scaling,
+    shapes,
     composites,
     kleene,
     kleene_temperatures,

@@ -129,7 +129,6 @@ class Registry:
             if executor != plan.executor:
                 plan = self._plan_again(plan, executor)
         lane = self._lane(plan)
-        symbols = self.symbols.acquire(plan.inputs())
         alike = plan.alike(self.options)
         if self.restoring is None or place is None:
             matcher = None if alike is None else self._newest.get(alike)
@@ -137,8 +136,13 @@ class Registry:
                 matcher = None
         else:
             matcher = self.restoring.matchers.get(place.machine)
+        if matcher is not None and plan.same_inputs:
+            symbols = matcher.symbols
+        else:
+            symbols = self.symbols.acquire(plan.inputs())
         if matcher is None:
             matcher = Matcher(plan.make(self.options), plan.executor)
+            matcher.symbols = symbols
             if alike is not None:
                 self._newest[alike] = matcher
             self._enter(lane, matcher, symbols)
@@ -197,7 +201,8 @@ class Registry:
             alike = plan.alike(self.options)
             if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
-        self.symbols.release(plan.inputs())
+        if not plan.same_inputs or matcher.machine.idle():
+            self.symbols.release(plan.inputs())
         if lane.empty():
             self._close((plan.kind, lane.streams, lane.keys))
 

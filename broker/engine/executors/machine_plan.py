@@ -29,11 +29,13 @@ class MachinePlan:
 
     `executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
-    `always_open`: subscriptions may join a machine even after it has taken events. `merged`: all automata with such a
-    plan run in one program of the executor, so that none has a machine, and the plan has no more content. Plans of one
-    `kind` count the events of their streams together, and are explained together. `passed_over`: the executors that the
-    planner tried before, each with the reason against it. `wanted`: the request for which the plan was made, or that
-    for other literals of its shape. The plan is immutable once the planner has made it.
+    `always_open`: subscriptions may join a machine even after it has taken events. `same_inputs`: alike plans have the
+    same inputs, so that their subscriptions are one user of them. `pays`: what an event costs, for users, if it does
+    not visit each run. `merged`: all automata with such a plan run in one program of the executor, so that none has a
+    machine, and the plan has no more content. Plans of one `kind` count the events of their streams together, and are
+    explained together. `passed_over`: the executors that the planner tried before, each with the reason against it.
+    `wanted`: the request for which the plan was made, or that for other literals of its shape. The plan is immutable
+    once the planner has made it.
     """
 
     __slots__ = ("automaton", "passed_over", "wanted")
@@ -47,7 +49,14 @@ class MachinePlan:
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
     always_open: ClassVar[bool] = False
+    same_inputs: ClassVar[bool] = False
+    pays: ClassVar[str] = ""
     merged: ClassVar[bool] = False
+
+    @property
+    def visits(self) -> bool:
+        """Whether an event visits each run of the subscription."""
+        return not self.pays
 
     # --- events -------------------------------------------------------------------------------------------------
 
