@@ -23,6 +23,7 @@ from . import (
     shapes,
     subscriptions,
     table,
+    windows,
 )
 from .question import Question
 
@@ -36,6 +37,7 @@ MODULES = (
     kleene,
     kleene_temperatures,
     afa,
+    windows,
     forecast_synthetic,
     forecast_temperatures,
     forecast_flights,

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 from ...automaton.automaton import Automaton
 from ...automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ...automaton.diagram import Graph
+from ...events.schema import Value
 from ...forecast.progress import Progress
 from ...forecast.states import States
 from ..options import Options
@@ -63,6 +64,11 @@ class MachinePlan:
     def inputs(self) -> list[Input]:
         """The events that the machine needs."""
         raise AssertionError
+
+    def filed(self) -> EventKey | None:
+        """The key by which the dispatcher finds the machine of an event, if its events are those of one key of its one
+        stream. Otherwise they are those that satisfy its inputs."""
+        return None
 
     def streams(self) -> tuple[str, ...]:
         """The streams whose events are counted together."""
@@ -170,6 +176,13 @@ class MergedPlan(MachinePlan):
     def automata(cls, directory: Directory) -> MergedAutomata:
         """A program without automata."""
         raise AssertionError
+
+
+class EventKey(NamedTuple):
+    """Positions of attributes, ascending, and the values that they have in a machine's events."""
+
+    positions: tuple[int, ...]
+    values: tuple[Value, ...]
 
 
 class Known(NamedTuple):

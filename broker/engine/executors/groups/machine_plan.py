@@ -27,7 +27,8 @@ from ...program.account import Account
 from ...program.target import Outcome
 from ..common_runs import Keeper
 from ..contract import Executor, Input, Member
-from ..machine_plan import Known, MachinePlan, PlanMaker, counted
+from ..machine_plan import EventKey, Known, MachinePlan, PlanMaker, counted
+from .epoch_machine import EpochMachine
 from .epoch_runs import EpochRuns
 from .machine import GroupMachine, GroupMember
 
@@ -126,6 +127,14 @@ class GroupPlan(MachinePlan):
         adjacent = any(step.stay is Stay.FOREIGN for step in template.steps)
         return (template.partition,) if adjacent else ()
 
+    def filed(self) -> EventKey | None:
+        template = self.form.template
+        if template.found:
+            return None
+        positions = tuple(sorted(one.position for one in template.constants))
+        by_position = {one.position: constant.value for one, constant in zip(template.constants, self.key)}
+        return EventKey(positions, tuple(by_position[position] for position in positions))
+
     def outcome(self) -> Outcome:
         output = self.automaton.output if self.automaton.time is TimeModel.EPOCHS else ()
         return Outcome(self.automaton.schema.names, output, (), LIMITS)
@@ -138,13 +147,17 @@ class GroupPlan(MachinePlan):
 
     def make(self, options: Options) -> Executor:
         template, most = self.form.template, options.runs_max
-        runs = EpochRuns(template.updates) if template.time is TimeModel.EPOCHS else None
+        if template.time is TimeModel.EPOCHS:
+            runs = EpochRuns(template.updates)
+            return EpochMachine(
+                template, self.form.layout, self.inputs(), self.outcome(), most, runs, options.lookback
+            )  # fmt: skip
         common, account = None, None
         if template.common is not None:
             account = Account(options.work_max, options.work_earned)
             whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
             common = self.keeper(template.common, whole, account, options)
-        return GroupMachine(template, self.form.layout, self.inputs(), self.outcome(), most, runs, common, account)
+        return GroupMachine(template, self.form.layout, self.inputs(), self.outcome(), most, None, common, account)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point)
