@@ -20,8 +20,10 @@ from . import (
     latency,
     rivals,
     scaling,
+    shapes,
     subscriptions,
     table,
+    windows,
 )
 from .question import Question
 
@@ -30,10 +32,12 @@ MODULES = (
     subscriptions,
     ablations,
     scaling,
+    shapes,
     composites,
     kleene,
     kleene_temperatures,
     afa,
+    windows,
     forecast_synthetic,
     forecast_temperatures,
     forecast_flights,

@@ -112,6 +112,7 @@ def checked_text(text: str, place: str) -> tuple[Engine, SubscriptionFile, list[
 
 def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str]:
     """What a subscription reads and publishes, and what is probably not meant."""
+    from ..engine.inspection.costs import warnings_of_cost
     from ..engine.languages.table import language_of
 
     definition = engine.subscriptions[name]
@@ -125,6 +126,9 @@ def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str
         yield f"warning {name}: hidden has no results, as it publishes no stream"
     for warned in engine.warnings(definition.query, definition.language):
         yield f"warning {name}: {escaped(warned)}"
-    plan = engine.catalog.subscriptions[name].machine
+    subscriber = engine.catalog.subscriptions[name]
+    for costly in warnings_of_cost(subscriber):
+        yield f"warning {name}: {costly}"
+    plan = subscriber.machine
     for advice in [] if plan is None else plan.advice():
         yield f"   {name}: {advice}"

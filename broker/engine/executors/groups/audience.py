@@ -20,9 +20,11 @@ from ...program.target import Target
 from ..common_runs import CommonMatches
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..expansion import Found
-from ..matches import Assigned, Expansion, Item, Matched, MatchSource
+from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
+from ..member_matches import EventPath
 from ..packed import Integers
 from .blocks import COMBINED, LATE, PREFIX, SUFFIX, TOO_MANY, RankedMembers, combined, counted
+from .epoch_runs import EpochRuns
 from .kept_events import EventPage
 
 BLOCK_FIELDS: Final = 5
@@ -48,15 +50,25 @@ class GroupAudience(Audience):
 
     `counted`: all matches of a member at one event, which have one block, are one result. `members`: targets by handle;
     those in `gone` have left. `outputs`: the computations of a match's values, which read slots; `slots`: for each slot
-    the step whose event it has.
+    the step whose event it has. `runs`: how runs over epochs are made, if times are epochs.
     """
 
-    def __init__(self, outputs: list[Computation], slots: list[int], counted: bool = False) -> None:
+    def __init__(
+        self, outputs: list[Computation], slots: list[int], counted: bool = False, runs: EpochRuns | None = None
+    ) -> None:
         super().__init__([], counted)
+        self.runs = runs
         self.members: dict[int, Target] = {}
         self.gone: dict[int, None] = {}
         self.outputs = outputs
         self.slots = slots
+
+    def target(self, handle: int) -> Target:
+        return self.members[handle]
+
+    def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
+        assert self.runs is not None, "only groups over epochs write blocks with paths of their own"
+        return self.runs.run(path, first, count)
 
     def everybody(self) -> list[Target]:
         return [target for handle, target in self.members.items() if handle not in self.gone]

@@ -139,6 +139,7 @@ class RepeatingTemplate:
         self.single: i64 = -1  # the handle of the only member, and since when it counts
         self.since: i64 = 0
         self.plain = len(compared) == 0  # a match has the values of its first event
+        self.version: i64 = 0  # of the members
         self._changed = True
 
     def joined(self, handle: int, point: list[float]) -> None:
@@ -158,6 +159,7 @@ class RepeatingTemplate:
         if not self._changed:
             return
         self._changed = False
+        self.version += 1
         least = self.least
         self.single = -1
         j: i64
@@ -173,7 +175,10 @@ class RepeatingTemplate:
 
 @final
 class RepeatingCell(GroupCell):
-    """The runs of a key; `starts` has the values of each first event. `_first`: the number of the first one there."""
+    """The runs of a key; `starts` has the values of each first event. `_first`: the number of the first one there.
+
+    `_trusted`: the number of the first start since the members last changed.
+    """
 
     def __init__(self, template: RepeatingTemplate, members: Members) -> None:
         super().__init__(members)
@@ -182,6 +187,8 @@ class RepeatingCell(GroupCell):
         self.runs = template.pattern.runs()
         self.starts = Starts(template.d)
         self._first: i64 = 0
+        self._trusted: i64 = 0
+        self._version = template.version
         self._kept: i64 = 0
         self._registers: Floats = floats()
         self._x: Floats = filled(template.d, INFINITY)
@@ -189,19 +196,25 @@ class RepeatingCell(GroupCell):
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. As the runs do, and for each match O(log members) or one lookup."""
-        template, members, starts, runs = self.template, self.members, self.starts, self.runs
-        template.refresh(members)
+        template, starts, runs = self.template, self.starts, self.runs
+        template.refresh(self.members)
+        if self._version != template.version:
+            self._version, self._trusted = template.version, self._first + starts.count
         begin = template.begin
+        j: i64
         at = starts.open()
         values = starts.values
-        begins = narrowed(begin.bounds, row, time, time, values, at, values, at) and members.possible(values, at)
+        begins = len(begin.bounds) == 0 or narrowed(begin.bounds, row, time, time, values, at, values, at)
+        for j in range(template.d):
+            begins = begins and template.least[j] <= values[at + j]
         ends = True
         if len(template.last) > 0:
             y = self._y
-            j: i64
             for j in range(template.d):
                 y[j] = INFINITY
-            ends = narrowed(template.last, row, time, time, y, 0, y, 0) and members.possible(y, 0)
+            ends = narrowed(template.last, row, time, time, y, 0, y, 0)
+            for j in range(template.d):
+                ends = ends and template.least[j] <= y[j]
         runs.take(row, time, self.position, self.place, self.item, begins, ends)
         if runs.begun:
             starts.keep(time, event)
@@ -250,17 +263,25 @@ class RepeatingCell(GroupCell):
         template, starts, runs = self.template, self.starts, self.runs
         d, least, since = template.d, template.least, template.since
         path = out.paths_upto
-        paths = out.room_for_paths(runs.count)
+        count = runs.count
+        paths = out.room_for_paths(count)
         place = path
-        i: i64
-        for i in range(runs.count):
+        ended = runs.ended
+        i: i64 = 0
+        if runs.starts[0] >= self._trusted:
+            while i < count:
+                paths[place] = ended[i]
+                place += 1
+                i += 1
+        while i < count:
             start = runs.starts[i] - self._first
             j: i64 = 0
             while j < d and least[j] <= starts.values[start * d + j]:
                 j += 1
             if j == d and starts.events[start] >= since:
-                paths[place] = runs.ended[i]
+                paths[place] = ended[i]
                 place += 1
+            i += 1
         if place > path:
             out.paths_upto = place
             begun = out.members_upto
@@ -335,6 +356,7 @@ class RepeatingCell(GroupCell):
         self.template.refresh(self.members)
         self._first = dumped["first"]
         self.starts.load(dumped["starts"])
+        self._trusted = self._first + self.starts.count
         self._kept = self.starts.count
         self.runs.load(dumped["runs"])
 

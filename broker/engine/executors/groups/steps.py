@@ -69,6 +69,13 @@ class EarlierRows:
             known.append(events.row(numbers[first + step]) if step >= 0 else ())
         return holds(self.condition, row, (), tuple(known), 0, 0)
 
+    def among(self, row: Row, rows: list[Row]) -> bool:
+        """The same with the events of the run, by step. O(slots)."""
+        known: list[Row] = []
+        for step in self.slots:
+            known.append(rows[step] if step >= 0 else ())
+        return holds(self.condition, row, (), tuple(known), 0, 0)
+
 
 @final
 class StepClause:
