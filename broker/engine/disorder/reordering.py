@@ -93,7 +93,7 @@ class Reordering:
                     counts = numbers.number(row)
                     fault = numbers.fault(counts, time, counted)
                     if fault is not None:
-                        yield index, *fault
+                        yield index, fault[0], fault[1]
                         continue
                     counted[counts] = time
                 if self._known(stream):
