@@ -8,6 +8,7 @@ from __future__ import annotations
 from . import (
     ablations,
     afa,
+    buffer,
     composites,
     durability,
     forecast_costs,
@@ -34,6 +35,7 @@ MODULES = (
     kleene,
     kleene_temperatures,
     afa,
+    buffer,
     forecast_synthetic,
     forecast_temperatures,
     forecast_flights,
