@@ -111,14 +111,16 @@ class ArcTable:
         usual change, of all later events; else O(epochs).
         """
         for made in arcs:
-            for alone in made.alone:
-                if (int(made.stream), alone) not in self.classes.numbers:
-                    self._written[state][place : place + 1] = arcs
-                    self.classes.number(self._written)
-                    self._divide()
-                    return True
-            if len(made.numbers) == 0:
-                made.numbers = [self.classes.numbers[(int(made.stream), alone)] for alone in made.alone]
+            if made.numbered == self.classes.numbering:
+                continue
+            keys = [(int(made.stream), alone) for alone in made.alone]
+            if any(key not in self.classes.numbers for key in keys):
+                self._written[state][place : place + 1] = arcs
+                self.classes.number(self._written)
+                self._divide()
+                return True
+            made.numbers = [self.classes.numbers[key] for key in keys]
+            made.numbered = self.classes.numbering
         later = begin >= self.begins[-1] and end >= FOREVER
         gone = self._written[state][place : place + 1]
         self._written[state][place : place + 1] = arcs
