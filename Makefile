@@ -114,7 +114,7 @@ wheels: require-compiler $(VENV)/.dev  ## the wheel for this Python from a clean
 	@$(PYTEST) --wheels dist tests/packaging
 
 clean:  ## remove the virtual environment and everything that was generated
-	rm -rf $(VENV) benchmarks/rivals/.venv build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) benchmarks/rivals/.venv benchmarks/rivals/.venv-duckdb build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find broker client spark_bridge -name '*.so' -delete
 

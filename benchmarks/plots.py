@@ -6,6 +6,7 @@ Pictures are SVG, the same bytes for the same numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -18,7 +19,7 @@ LABELS: Final[Mapping[str, str]] = {
     "skew": "Zipf skew of the subscriptions' symbols",
 }
 LOGARITHMIC: Final = ("N",)
-MARKERS: Final = "osD^v"
+MARKERS: Final = "osD^v<>pPXhd*"
 INCHES: Final = (6.4, 4.0)
 
 Lines: TypeAlias = dict[str, list[tuple[float, Mapping[str, float]]]]
@@ -51,7 +52,7 @@ def curves(
     with mpl.rc_context({"svg.hashsalt": "foretell", "svg.fonttype": "none"}):
         figure = Figure(figsize=INCHES, layout="constrained")
         shown = figure.add_subplot()
-        for marker, (line, points) in zip(MARKERS, lines.items()):
+        for marker, (line, points) in zip(cycle(MARKERS), lines.items()):
             middle = [spread["median"] for _, spread in points]
             below = [spread["median"] - spread["least"] for _, spread in points]
             above = [spread["most"] - spread["median"] for _, spread in points]

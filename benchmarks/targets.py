@@ -90,3 +90,20 @@ AFA_CHANGE: Final[Mapping[str, Target]] = {
 AFA_FALLS: Final = Target(3, 1.5, "times")
 BUFFER: Final = Target(1.3, 1.15, "times")
 AFA_MEMORY: Final = Target(1.1, 1.02, "times")
+
+WINDOWS: Final[Mapping[str, Target]] = {
+    "tumble 100": Target(3, 1.2),
+    "tumble 100, 10,000 keys": Target(15, 6),
+    "slide 100 by 10": Target(3, 1.2),
+    "slide 1,000 by 1, sum and max": Target(4, 1.5),
+    "session 300 by name": Target(3, 1.2),
+    "session 300, 10,000 keys": Target(15, 6),
+    "A until the next B": Target(3, 1.2),
+    "A any* B to 1,000": Target(2, 0.8),
+    "A any* B to 1,000, 10,000 keys": Target(15, 6),
+    "clock 1,000 by name": Target(2, 0.5),
+    "clock 1,000 by 100 by name": Target(2, 0.5),
+    "clock 1,000, 10,000 keys": Target(10, 4.5),
+    "clock 1,000 by 100, 10,000 keys": Target(10, 4.5),
+}
+WINDOWS_GROWTH: Final = Target(1.3, 1.1, "times")

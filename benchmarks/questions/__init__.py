@@ -21,8 +21,10 @@ from . import (
     latency,
     rivals,
     scaling,
+    shapes,
     subscriptions,
     table,
+    windows,
 )
 from .question import Question
 
@@ -31,11 +33,13 @@ MODULES = (
     subscriptions,
     ablations,
     scaling,
+    shapes,
     composites,
     kleene,
     kleene_temperatures,
     afa,
     buffer,
+    windows,
     forecast_synthetic,
     forecast_temperatures,
     forecast_flights,

@@ -48,27 +48,35 @@ COUNT_ALL: Final = "SELECT COUNT(t) FROM counted"
 BUFFERS: Final = "512 mb"  # of the network: each pattern is an exchange by key
 
 
-def measure(job: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of reading and of reading and matching, a pass after the other, and how many there were of each."""
-    batch = job.get("mode") == "batch"
+def opened(ticks: str, batch: bool = False) -> Any:
+    """An environment with the ticks of a file as its table."""
     mode = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
     tables = TableEnvironment.create(mode)
     settings = tables.get_config()
     settings.set("parallelism.default", "1")
     settings.set("taskmanager.memory.network.min", BUFFERS)
     settings.set("taskmanager.memory.network.max", BUFFERS)
-    tables.execute_sql(TABLE.format(path=job["ticks"]))
+    tables.execute_sql(TABLE.format(path=ticks))
+    return tables
+
+
+def measure(job: dict[str, Any]) -> dict[str, Any]:
+    """Seconds of reading and of reading and matching, a pass after the other, and how many there were of each."""
+    batch = job.get("mode") == "batch"
+    tables = opened(job["ticks"], batch)
     patterns = " UNION ALL ".join(_pattern(symbol, define) for symbol, define in job["patterns"])
     reading: list[float] = []
     whole: list[float] = []
-    rows = matches = 0
+    events = matches = 0
     for _ in range(job["passes"]):
-        rows, seconds = _run(tables, ALL, COUNT_ALL if batch else COUNT)
+        rows, seconds = run(tables, ALL, COUNT_ALL if batch else COUNT)
+        events = sum(row[0] for row in rows)
         reading.append(seconds)
-        matches, seconds = _run(tables, patterns, COUNT_ALL if batch else COUNT)
+        rows, seconds = run(tables, patterns, COUNT_ALL if batch else COUNT)
+        matches = sum(row[0] for row in rows)
         whole.append(seconds)
     return {
-        "events": rows,
+        "events": events,
         "matches": matches,
         "reading": reading,
         "whole": whole,
@@ -80,12 +88,12 @@ def _pattern(symbol: str | None, define: str) -> str:
     return PATTERN.format(source=source, define=define)
 
 
-def _run(tables: Any, query: str, count: str) -> tuple[int, float]:
-    """How many rows the query has, and the seconds that its job ran."""
+def run(tables: Any, query: str, count: str) -> tuple[list[Any], float]:
+    """What a query over the rows of another one gives, and the seconds that its job ran."""
     tables.execute_sql(f"CREATE TEMPORARY VIEW counted AS {query}")
     result = tables.execute_sql(count)
     with result.collect() as rows:
-        found = sum(row[0] for row in rows)
+        found = list(rows)
     seconds = result.get_job_client().get_job_execution_result().result().get_net_runtime() / 1000
     tables.execute_sql("DROP TEMPORARY VIEW counted")
     return found, seconds

@@ -58,7 +58,12 @@ def check(
 
 
 def checked(path: Path) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
-    """An engine with what is right in a file, the file, and all errors. Raises an error of the file as a whole.
+    """`checked_text` of a file. Raises OSError, too."""
+    return checked_text(text_of(path), str(path))
+
+
+def checked_text(text: str, place: str) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
+    """An engine with what is right in a file's text, the file, and all errors. Raises an error of the file as a whole.
 
     What reads the stream of a wrong subscription is not judged.
     """
@@ -69,15 +74,14 @@ def checked(path: Path) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
     from ..language.subscription_file import read_subscription_file
 
     definitions: list[DefinitionError] = []
-    text = text_of(path)
-    file = read_subscription_file(text, str(path), definitions)
+    file = read_subscription_file(text, place, definitions)
     wrong = [BadInput(str(error)) for error in definitions]
     engine = Engine()
     for stream in file.streams:
         try:
             engine.declare(stream)
         except ForetellError as error:
-            wrong.append(at(str(path), error))
+            wrong.append(at(place, error))
     # Streams that are not known because of another error: what reads them is not judged.
     missing = {name for name in tomllib.loads(text).get("streams", {}) if name not in engine.streams}
     parsed = []
@@ -87,12 +91,12 @@ def checked(path: Path) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
             engine.catalog.check_publish(definition.name, one.publish)
             parsed.append(one)
         except ForetellError as error:
-            wrong.append(at(str(path), error))
+            wrong.append(at(place, error))
             missing |= set(_PUBLISH.findall(definition.query))
     try:
         ordered = in_order(parsed)
     except ForetellError as error:
-        wrong.append(at(str(path), error))
+        wrong.append(at(place, error))
         ordered = []
     for one in ordered:
         if missing.isdisjoint(one.reads()):
@@ -100,7 +104,7 @@ def checked(path: Path) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
                 engine.install(one, ALWAYS_SINCE)
                 continue
             except ForetellError as error:
-                wrong.append(at(str(path), error))
+                wrong.append(at(place, error))
         if one.publish is not None:
             missing.add(one.publish)
     return engine, file, wrong
@@ -108,6 +112,7 @@ def checked(path: Path) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
 
 def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str]:
     """What a subscription reads and publishes, and what is probably not meant."""
+    from ..engine.inspection.costs import warnings_of_cost
     from ..engine.languages.table import language_of
 
     definition = engine.subscriptions[name]
@@ -121,6 +126,9 @@ def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str
         yield f"warning {name}: hidden has no results, as it publishes no stream"
     for warned in engine.warnings(definition.query, definition.language):
         yield f"warning {name}: {escaped(warned)}"
-    plan = engine.catalog.subscriptions[name].machine
+    subscriber = engine.catalog.subscriptions[name]
+    for costly in warnings_of_cost(subscriber):
+        yield f"warning {name}: {costly}"
+    plan = subscriber.machine
     for advice in [] if plan is None else plan.advice():
         yield f"   {name}: {advice}"

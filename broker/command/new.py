@@ -18,6 +18,7 @@ import typer
 from ..events import DefinitionError, EventError, StreamDefinition, TimeUnit, instant_of, likely_unit, suggestion
 from ..events.names import checked_name
 from ..events.schema import Schema
+from ..language.names import DEFAULT_LANGUAGE
 from .complaint import BadInput, escaped
 from .reading import FormatOption, Reading, format_of
 from .scanning import ROWS_MAX, ColumnFindings, divides, moment, note, rows_of
@@ -170,7 +171,7 @@ def described(stream: str, guess: Guess, subscription: str) -> Iterator[str]:
         yield f'key = "{keys[0]}"{others}'
     yield ""
     yield f"[subscriptions.{subscription}]"
-    yield 'language = "cayuga"'
+    yield f'language = "{DEFAULT_LANGUAGE}"'
     numbers = [name for kind in ("float", "int") for name in attributes if attributes[name].startswith(kind)]
     rising = [name for name in numbers if name not in keys[:1]]
     if not rising:

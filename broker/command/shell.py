@@ -38,6 +38,7 @@ from .doctor import doctor
 from .explain import explain
 from .fsck import fsck
 from .keygen import keygen
+from .language_server import language_server
 from .listing import stats, streams, subscriptions
 from .new import new
 from .partial import partial
@@ -53,6 +54,8 @@ from .tail import tail
 from .top import top
 from .train import train
 from .update import update
+from .why import why
+from .why_not import why_not
 
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
@@ -69,6 +72,8 @@ for command in (
     new,
     check,
     explain,
+    why,
+    why_not,
     partial,
     serve,
     keygen,
@@ -101,6 +106,7 @@ for command in (
     backup,
     restore,
     completion,
+    language_server,
     demo,
 ):
     shell.command()(command)

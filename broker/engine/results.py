@@ -69,6 +69,7 @@ class Results(Sequence[Match]):
         Returns the completions for published streams, too.
         """
         fed: list[tuple[Target, Composed]] = []
+        self.epochs.unpack()
         completions = self.completions
         if completions.reported == completions.upto:
             return fed
@@ -82,7 +83,7 @@ class Results(Sequence[Match]):
 
     def entries(self) -> int:
         """The number of matches; completions of machines count once for each event and subscription."""
-        return len(self.targets) - self.notices + int(self.completions.entries)
+        return len(self.targets) - self.notices + int(self.completions.entries + self.epochs.packed.total)
 
     def suspend(self, event: int, target: Target, reason: int) -> None:
         """Report that the target's subscribers are suspended from this event on."""
@@ -168,6 +169,7 @@ class Results(Sequence[Match]):
         """The count of each result in the batch's last epoch, if a batch that begins at `time` continues this epoch."""
         if not self.epochs.times or self.epochs.times[-1] != time:
             return {}
+        self.epochs.unpack()
         tally = dict(self._before) if self.epochs.times[0] == time else {}
         for block, _, subscriber in self._pairs():
             if self.epochs.event(self.block_event[block])[2] == time:
@@ -234,7 +236,10 @@ class Results(Sequence[Match]):
         return self._identity
 
     def __len__(self) -> int:
-        return self._counted()[-1] if self.block_upto else self.completions.total()
+        packed = self.epochs.packed
+        if self.block_upto or not packed.counted:
+            return self._counted()[-1]
+        return int(packed.total) + self.completions.total()
 
     def __iter__(self) -> Iterator[Match]:
         return self._all(False)

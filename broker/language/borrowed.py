@@ -45,6 +45,10 @@ BORROWINGS: Final[tuple[Borrowing, ...]] = (
     _row(_ALL, r"[^0-9](?P<a>[0-9]+)", r",(?P<b>[0-9]+)", "{a}.{b}, with a decimal point"),
     _row(_ALL, r"BETWEEN\s+\S+\s+", r"TO\s+(?P<b>\S+?)(?=[\s)}\]]|\Z)", "AND {b}"),
     _row(_ALL, "", r"ORDER\s+BY\b", "no ORDER BY: results come in the order of time; whoever reads them sorts them"),
+    _row(
+        (ALGEBRAIC, COMPOSITE), r"\b(?P<s>\w+)\s*", r"\?",
+        f"an element that may be absent in language = {SEQUENTIAL!r}, as {{s}}? a",
+    ),
     _row(_ALL, "", r"LIMIT\b", "no LIMIT: whoever reads results stops when enough have come"),
     # --- aggregates of SQL ---
     _row(

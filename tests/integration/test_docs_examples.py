@@ -37,13 +37,15 @@ from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.constructions.windows import classes, determinisation, marked
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
-from broker.command import contributing, scanning, sorting
+from broker.command import contributing, questions, scanning, sorting
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.executors import expansion
+from broker.engine.executors.groups import machine_plan as group_plans
 from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import machine as counting
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
+from broker.engine.reasons import steps, unmatched
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
     choice,
@@ -125,6 +127,7 @@ LIMIT_MODULES: Final = (
     compilation,
     state_machine,
     kleene_plan,
+    group_plans,
     conditions,
     exploration,
     countable,
@@ -142,8 +145,12 @@ LIMIT_MODULES: Final = (
     subscribing,
     sorting,
     scanning,
+    questions,
+    steps,
+    unmatched,
     contributing,
     counting_plans,
+    group_plans,
     recent_events,
     templates,
     shares,

@@ -45,6 +45,7 @@ QUERIES: Final = [
     ("cel", "Stock NEXT News", "write NEXT{} News"),
     ("cel", "Stock NEXT(name = 'x') News", "write NEXT{name = 'x'}"),
     ("cel", "Stock -> News", "write Stock NEXT{} News"),
+    ("cel", "Stock? NEXT{} News", "write an element that may be absent in language = 'sase', as Stock? a"),
     ("cel", "Stock, News", "write NEXT{} News for one after the other, UNION News for both"),
     ("cel", "every Stock", "write Stock alone, since each of its events begins a match"),
     ("cel", "SELECT count(*) FROM Stock", "write a window, FROM stream WINDOW ... AGGREGATE count() AS n"),

@@ -17,17 +17,22 @@ from broker.engine import Engine, Options
 WITHOUT = Options(executors_off=("groups",))
 
 
-def played(actions: list[Action], options: Options, later: Options | None = None) -> dict[str, list[Any]]:
-    """By subscription what it has, in order. `later`: the options from the first snapshot on."""
+def played(
+    actions: list[Action], options: Options, later: Options | None = None, asking: int = 0
+) -> dict[str, list[Any]]:
+    """By subscription what it has, in order. `later`: the options from the first snapshot on. `asking`: every so many
+    actions somebody asks for figures, for which a group that looks back makes its runs."""
     engine = Engine(options)
     engine.add_stream("S", SCHEMA)
     found: dict[str, list[Any]] = {}
     here: list[str] = []
     texts: dict[str, str] = {}
-    for action in actions:
+    for number, action in enumerate(actions):
+        if asking and number % asking == 0:
+            engine.statistics()
         match action:
-            case Joins(name, text, language):
-                engine.subscribe(name, language=language, query=text, lineage=True)
+            case Joins(name, text, language, report):
+                engine.subscribe(name, language=language, query=text, lineage=True, report=report)
                 here.append(name)
                 texts[name] = text
             case Leaves(which):
@@ -59,7 +64,10 @@ def test_groups_change_nothing(seed: int) -> None:
     joined = [action for action in actions if isinstance(action, Joins)]
     unordered = {each.name for each in joined if "any_match" in each.text or each.language == "ptopss"}
     expected = played(actions, WITHOUT)
-    for found in (played(actions, Options()), played(actions, WITHOUT, Options()), played(actions, Options(), WITHOUT)):
+    for found in (
+        played(actions, Options()), played(actions, WITHOUT, Options()), played(actions, Options(), WITHOUT),
+        played(actions, Options(), asking=3), played(actions, Options(lookback=False), Options()),
+    ):  # fmt: skip
         assert found.keys() == expected.keys()
         for name, matches in found.items():
             if name in unordered:

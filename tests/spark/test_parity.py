@@ -78,6 +78,24 @@ query = "FILTER{price > 15}(Stock) NEXT{$2.name = $1.name AND $2.price > 15} Sto
 forecast = { within = 3, threshold = 0.2, effective = 5, context = ["key"], half_life = "400us" }
 """
 WHOLE = ALONE + CHAINED
+WINDOWS_BY_KEY = """
+[subscriptions.hours]
+language = "window"
+query = "FROM Stock BY name WINDOW LAST 30 us EVERY 10 us AGGREGATE sum(price) AS s, max(volume) AS m, from() AS f"
+[subscriptions.visits]
+language = "window"
+query = "FROM Stock BY name WINDOW SESSION 4 us AGGREGATE count(*) AS n, avg(price) AS mean"
+[subscriptions.runs]
+language = "window"
+query = '''FROM Stock BY name WINDOW AFTER any* MATCHING [price > 12] [price > prev.price]* [price < 6] & any{1,9}
+ AGGREGATE first(price) AS high, median(volume) AS middle'''
+"""
+WINDOWS_BY_TIME = """
+[subscriptions.falls]
+language = "window"
+query = '''FROM Stock WINDOW AFTER any* MATCHING [price > 15] any* [price < 5] WITHIN 5 us
+ AGGREGATE sum(price) AS s, min(price) AS low'''
+"""
 COUNTED = """
 [subscriptions.timed]
 language = "ptopss"
@@ -158,6 +176,24 @@ def test_backtest(
         assert rows_of(backtest(spark, events, subscriptions, plan=scheme)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "scheme", "source"),
+    [
+        (WINDOWS_BY_KEY + WINDOWS_BY_TIME, None, "frame"),
+        (WINDOWS_BY_KEY, "key", "prepared"),
+        (WINDOWS_BY_TIME, "slices", "frame"),
+    ],
+)
+def test_windows_by_key_and_by_time(
+    spark: SparkSession, whole: DividedHistory, frame: DataFrame, prepared: History, text: str, scheme: str | None,
+    source: str,
+) -> None:  # fmt: skip
+    subscriptions = program(text)
+    expected, _ = whole.embedded(subscriptions)
+    assert {row[0] for row in expected} == set(subscriptions.definitions)
+    assert rows_of(backtest(spark, frame if source == "frame" else prepared, subscriptions, plan=scheme)) == expected
+
+
 def test_hot_keys_are_cut(spark: SparkSession, frame: DataFrame, whole: DividedHistory) -> None:
     from spark_bridge.history.form import columns_of
     from spark_bridge.shuffling import cut_points, hot_keys
@@ -227,6 +263,8 @@ def test_what_a_plan_says() -> None:
         (WHOLE, "slices", "'apart': reports results that do not overlap"),
         (CHAINED, "key", "'jumps': results go on from one subscription to another (through 'Jumps')"),
         (COUNTED, "key", "'timed': its forecasts depend on what was counted"),
+        (WINDOWS_BY_KEY, "slices", "'hours': where its matches begin depends on events before their first one"),
+        (WINDOWS_BY_TIME, "key", "'falls': asks for events that are adjacent in the stream"),
         (EVERYWHERE, "keys", "expected one of key, slices, shards, slices x shards, found string 'keys'"),
     ],
 )

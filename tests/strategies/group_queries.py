@@ -23,6 +23,7 @@ class Joins(NamedTuple):
     name: str
     text: str
     language: str = "sase"
+    report: str | None = None
 
 
 class Leaves(NamedTuple):
@@ -62,6 +63,11 @@ def chain(chance: random.Random) -> Template:
 
     length = chance.choice((1, 1, 2, 2, 3, 3, 4))
     joined = chance.choice(("$2.ty = $1.ty", "$2.ty = $1.ty", "$2.ty = $1.ty AND $2.k = $1.k", "TRUE"))
+    passing = chance.random() < 0.3  # runs let events pass
+    others = (
+        joined, "$2.ty = 'B'", "$2.ty = 'A' AND $2.p > $1.p", "$2.ty = $1.ty AND $2.p > 1", "$2.ty = 'B' AND $2.w < 2",
+        "$2.ty = 'B' AND $2.k = $1.k", "$2.ty = $1.ty AND $2.w >= $1.w",
+    )  # fmt: skip
     repeated = chance.choice((0.0, 0.0, 1.0))  # how often a later step asks for the key, too
     text = ""
     for at in range(length):
@@ -88,7 +94,8 @@ def chain(chance: random.Random) -> Template:
                 asked.append(f"DUR < {constant(WINDOWS)}")
             elif kind == "gap" and at:
                 asked.append(f"time - start {chance.choice(('<=', '>'))} {constant(WINDOWS)}")
-        text = "S" if not text else f"({text} NEXT{{{{{joined}}}}} S)"
+        theta = chance.choice(others) if passing else joined
+        text = "S" if not text else f"({text} NEXT{{{{{theta}}}}} S)"
         if asked:
             text = (
                 f"FILTER{{{{{' AND '.join(asked)}}}}}({text})"
@@ -155,14 +162,17 @@ def template(chance: random.Random) -> Template:
     partitioned = strategy == "partition_contiguity" or chance.random() < 0.6
     key = chance.choice(("[ty]", "[k]", "[ty]")) if partitioned else ""
     conjuncts = [key] if key else []
-    keyed = chance.random() < 0.6 if key != "[k]" else False
+    keyed = chance.random() < 0.6 if key != "[k]" or chance.random() < 0.3 else False
+    types = chance.choice(("A", "A", "AB"))
     plain = chance.random() < 0.6
     for at, name in enumerate(names):
         if keyed and (at == 0 or key != "[ty]"):
-            conjuncts.append(f"{name}.ty = 'A'")
+            conjuncts.append(f"{name}.ty = '{chance.choice(types)}'")
         sign = ">" if at % 2 == 0 else "<"
         several = ("up", "other", "or", "join", "factor", "offset", "none", "gap")
         kinds = ["up"] if plain else chance.choices(several, k=2)
+        if at == len(names) - 1 and chance.random() < 0.2:
+            kinds = ["up", "other"]
         for kind in kinds:
             other = names[chance.randrange(at)] if at else name
             if kind == "up":
@@ -273,9 +283,10 @@ def composite(chance: random.Random) -> Template:
 
     names = "abcd"[: chance.choice((1, 2, 2, 2, 3, 3, 4))]
     keyed = chance.random() < 0.6
+    types = chance.choice(("A", "A", "AB"))
     defined: list[str] = []
     for at, name in enumerate(names):
-        asked = ["ty = 'A'"] if keyed and (at == 0 or chance.random() < 0.8) else []
+        asked = [f"ty = '{chance.choice(types)}'"] if keyed and (at == 0 or chance.random() < 0.8) else []
         kinds = chance.choices(("up", "up", "other", "or", "join", "none"), k=chance.choice((1, 1, 2)))
         for kind in kinds:
             if kind == "up":
@@ -317,7 +328,8 @@ def script(seed: int, actions: int = 30) -> list[Action]:
     for number in range(actions * (5 if many else 1)):
         kind = chance.random() if number > 2 else 0.0
         if kind < 0.2:
-            found.append(Joins(f"s{number}", chance.choice(templates).filled(chance), language))
+            report = "completions" if language == "ptopss" and chance.random() < 0.5 else None
+            found.append(Joins(f"s{number}", chance.choice(templates).filled(chance), language, report))
         elif kind < 0.27:
             found.append(Leaves(chance.randrange(100)))
         elif kind < 0.32:

@@ -27,6 +27,8 @@ REGEX_PARTS_MAX: Final = 400
 """The most parts of one regular expression: atoms, quantifiers and operators."""
 GRID_MAX: Final = 10_000
 """The most windows of the clock that one event is in."""
+SLIDE_EVENTS_MAX: Final = 10_000
+"""The most events between the beginnings of two windows by numbers of events: each is a state of an automaton."""
 
 
 def lower(
@@ -39,6 +41,10 @@ def lower(
     of a pair that only the empty sequence matches.
     """
     (source,) = partitioned_streams([(query.stream, query.at)], query.partition, text, schema_of, known)
+    match query.windows:
+        case window.ClockWindows(_, window.WindowSize(events, True) as each) if events > SLIDE_EVENTS_MAX:
+            most = f"expected at most {SLIDE_EVENTS_MAX} events between the beginnings of two windows"
+            refuse(text, each.at, f"{most}, found {events}")
     windows, keep = written_out(query.windows, query.keep)
     gap = query.windows.gap if isinstance(query.windows, window.SessionWindows) else None
     conditions = Conditions(text, source.schema)

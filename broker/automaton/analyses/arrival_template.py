@@ -21,6 +21,7 @@ from .template import (
     alternatives,
     by_form,
     clause_of,
+    own_constants,
     shared_constants,
     uniform_key,
 )
@@ -29,8 +30,9 @@ from .whole_rows import NoRows, with_whole_rows
 
 def arrival_grouping(automaton: Automaton) -> Grouping:
     """Raises NoTemplate. O(size of the automaton squared)."""
-    if automaton.report is not Report.EACH:
+    if automaton.report not in (Report.EACH, Report.COMPLETIONS):
         raise NoTemplate("it does not report each match")
+    counted = automaton.report is Report.COMPLETIONS
     if len(automaton.sources) != 1:
         raise NoTemplate("it reads several streams")
     line = line_of(automaton)
@@ -39,6 +41,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     if not all(_within(automaton, condition) for arc in automaton.arcs for condition in arc.elapsed):
         raise NoTemplate("it has conditions on times other than its window")
     if any(link.take is not None for link in line):
+        if counted:
+            raise NoTemplate("an operand repeats, and it reports completions only")
         return repeating_grouping(automaton)
     try:
         automaton = with_whole_rows(automaton)
@@ -51,17 +55,23 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
+    found_by = () if known else own_constants(asking)
+    texts = len(known) + len(found_by) > 0
     slots = tuple(range(len(begins)))
     values: list[float] = []
 
     def clauses(arc: Arc) -> tuple[TemplateClause, ...]:
-        found = sorted((clause_of(one, known) for one in alternatives(arc.guard, arc.rest)), key=by_form)
+        found = sorted((clause_of(one, known, texts=texts) for one in alternatives(arc.guard, arc.rest)), key=by_form)
         values.extend(value for _, own in found for value in own)
         return tuple(clause for clause, _ in found)
 
     steps = tuple(TemplateStep(inner.states[arc.source].stay, clauses(arc)) for arc in begins)
     places_of = {arc.source: number for number, arc in enumerate(begins)}
     forbidden = tuple(TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc)) for arc in kills)
+    if (found_by or counted) and not values:
+        raise NoTemplate("it has no numbers that could differ")
+    if counted and not texts:  # counting reads the events of a window, which others avoid
+        raise NoTemplate("it counts matches of all events, because no constant says which it is about")
     late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
     if automaton.within is not None and not late:
         window = exact(automaton.within)
@@ -83,6 +93,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         slots,
         automaton.output,
         automaton.schema.names,
+        found=found_by,
+        counted=counted,
     )
     return Grouping(template, tuple(known.values()), tuple(values))
 

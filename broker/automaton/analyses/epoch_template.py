@@ -1,8 +1,9 @@
 """The template of an automaton over epochs: each next event of the key moves a run or ends it, or a run takes it again
 and again (CEL's FOLD).
 
-The key are the attributes in which every event of a run equals the one before: what waits for an event sees no others,
-so that no event that it sees may be let pass. Registers are named by the step whose event they read.
+The key are the attributes in which every event of a run equals the one before: what waits for an event sees no others.
+What else it asks of events that it sees has no constants that may differ. Registers are named by the step whose event
+they read.
 
 Here: that. Not here: automata over arrival (arrival_template), what a template is (template).
 """
@@ -23,6 +24,7 @@ from .template import (
     alternatives,
     by_form,
     clause_of,
+    own_constants,
     reads_durations,
     shared_constants,
 )
@@ -43,16 +45,28 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     if any(state.stream != stream for state in automaton.states):
         raise NoTemplate("it reads several streams")
     parts = _parts(automaton.states[1:])
-    forms = [arc.guard for arc in arcs] if folds else [_stepped(arc, own) for arc, own in zip(arcs, _slots(arcs))]
+    slots = _slots(arcs)
+    forms = [arc.guard if folds else _stepped(arc.guard, at, slots[at]) for at, arc in enumerate(arcs)]
+    passed = [_passed(state, parts) for state in automaton.states]
+    if folds and any(passed):
+        raise NoTemplate("runs let events of their key pass")
+    sees = [_stepped((clause,), at, slots[at])[0] if clause else () for at, clause in enumerate(passed)]
+    if any(reads_durations(atom) for clause in sees for atom in clause):
+        raise NoTemplate("how long a run waits depends on durations")
     first = shared_constants([forms[0]])
     # An event without the key ends a run of several steps, unless what waits does not see it.
     known = {one: value for one, value in first.items() if one.position in parts or len(arcs) == 1}
+    # What waits must see only the events that are found: otherwise others would end it.
+    found_by = own_constants([forms[0], *((clause,) for clause in sees[1:])]) if not known and len(arcs) > 1 else ()
+    texts = len(known) + len(found_by) > 0
     values: list[float] = []
 
     def clauses(step: int) -> tuple[TemplateClause, ...]:
         computes = folds and step > 0
         asked = [_without_key(clause, parts, step) for clause in alternatives(forms[step], ((),))]
-        found = sorted((clause_of(one, known, computes) for one in asked), key=by_form)
+        if not folds:
+            asked = [tuple(atom for atom in clause if atom not in sees[step]) for clause in asked]
+        found = sorted((clause_of(one, known, computes, texts) for one in asked), key=by_form)
         if not computes and any(reads_durations(atom) for clause, _ in found for atom in clause.rest):
             raise NoTemplate("it computes with durations")
         values.extend(value for _, own in found for value in own)
@@ -62,7 +76,7 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     if folds:
         steps = (TemplateStep(Stay.FAILING, clauses(0)), TemplateStep(Stay.FAILING, clauses(2), clauses(1)))
     else:
-        steps = tuple(TemplateStep(Stay.FAILING, clauses(step)) for step in range(len(arcs)))
+        steps = tuple(TemplateStep(Stay.FAILING, clauses(step), sees=sees[step]) for step in range(len(arcs)))
     template = GroupTemplate(
         automaton.time,
         stream,
@@ -78,20 +92,25 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
         automaton.output,
         automaton.schema.names,
         tuple(arc.update for arc in arcs[:-1]),
+        found=found_by,
     )
     return Grouping(template, tuple(known.values()), tuple(values))
 
 
 def _parts(states: tuple[State, ...]) -> tuple[int, ...]:
-    """The attributes in which an event equals the one before, which is all that a waiting run asks."""
-    found: set[tuple[int, ...]] = set()
+    """The attributes in which an event equals the one before, or else no waiting run sees it."""
+    found: set[int] | None = None
     for state in states:
-        if len(state.theta) != 1 or any(_joined(atom) < 0 for atom in state.theta[0]):
-            raise NoTemplate("runs let events of their key pass")
-        found.add(tuple(sorted(map(_joined, state.theta[0]))))
-    if len(found) > 1:
-        raise NoTemplate("its steps have different keys")
-    return found.pop() if found else ()
+        if len(state.theta) != 1:
+            raise NoTemplate("runs let events pass for alternatives")
+        own = {position for position in map(_joined, state.theta[0]) if position >= 0}
+        found = own if found is None else found & own
+    return tuple(sorted(found or ()))
+
+
+def _passed(state: State, parts: tuple[int, ...]) -> Clause:
+    """What a waiting run asks of an event beyond the key."""
+    return tuple(atom for clause in state.theta for atom in clause if _joined(atom) not in parts)
 
 
 def _joined(atom: Comparison) -> int:
@@ -135,13 +154,13 @@ def _slots(arcs: tuple[Arc, ...]) -> list[list[int]]:
     return found
 
 
-def _stepped(arc: Arc, slots: list[int]) -> Form:
-    """What an arc asks, with registers by step."""
+def _stepped(form: Form, source: int, slots: list[int]) -> Form:
+    """What is asked in a state, with registers by step."""
 
     def named(term: Term) -> Term:
         if not isinstance(term, Register):
             return term
-        step = arc.source - 1 if term.slot < 0 else slots[term.slot]
+        step = source - 1 if term.slot < 0 else slots[term.slot]
         if step == COMPUTED or term.position < 0:
             raise NoTemplate("a step asks for a value that an earlier one has computed")
         return Register(step, term.position, term.type, term.name, term.nullable)
@@ -151,4 +170,4 @@ def _stepped(arc: Arc, slots: list[int]) -> Form:
         assert isinstance(found, Comparison)
         return found
 
-    return tuple(tuple(atom(one) for one in clause) for clause in arc.guard)
+    return tuple(tuple(atom(one) for one in clause) for clause in form)

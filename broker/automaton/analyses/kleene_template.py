@@ -231,8 +231,8 @@ def _split(clause: Clause, computes: bool) -> tuple[list[tuple[Asked, float]], C
     left: list[Comparison] = []
     for atom in clause:
         try:
-            asked, values = clause_of((atom,), {}, computes)
-        except NoTemplate:  # a text, or a number that floats do not hold: it stays
+            asked, values = clause_of((atom,), {}, computes, texts=True)
+        except NoTemplate:  # a number that floats do not hold: it stays
             left.append(atom)
             continue
         found += zip(asked.asked, values)

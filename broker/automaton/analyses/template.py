@@ -66,11 +66,13 @@ class TemplateClause:
 @dataclass(frozen=True, slots=True)
 class TemplateStep:
     """`stay`: how a run waits for it; of the first step nothing is asked of it. `again`: where a run takes any number
-    of events, what each of them is asked; an event that it takes and that satisfies `clauses` ends a match."""
+    of events, what each of them is asked; an event that it takes and that satisfies `clauses` ends a match. `sees`:
+    over epochs, what an event must satisfy beyond the key, or a run that waits lets it pass."""
 
     stay: Stay
     clauses: tuple[TemplateClause, ...]
     again: tuple[TemplateClause, ...] | None = None
+    sees: Clause = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +103,13 @@ class CommonLine:
 
 @dataclass(frozen=True, slots=True)
 class GroupTemplate:
-    """`constants`: the attributes that have the key's values, by position; `parts`: those by which runs are kept apart
-    beyond them; `partition`: those that part the stream. `late`: time completes a match. `window`: how far the last
-    event may be from the first one is an unknown constant, too; where time completes it, all have the same, `within`.
-    `slots`: of each the step whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the
-    output to read. `common`: the runs, where an operand repeats; the two steps are then what a first event and a whole
-    match are asked."""
+    """`constants`: the attributes that have the key's values, by position; `found`: without these, the constants of the
+    steps by which events are found; `parts`: the attributes by which runs are kept apart beyond the key; `partition`:
+    those that part the stream. `late`: time completes a match. `window`: how far the last event may be from the first
+    one is an unknown constant, too; where time completes it, all have the same, `within`. `slots`: of each the step
+    whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the output to read. `common`: the
+    runs, where an operand repeats; the two steps are then what a first event and a whole match are asked. `counted`:
+    all matches that an event completes are one result."""
 
     time: TimeModel
     stream: str
@@ -123,6 +126,8 @@ class GroupTemplate:
     names: tuple[str, ...]
     updates: tuple[tuple[SlotSource, ...], ...] = ()
     common: CommonLine | None = None
+    found: Form = ()
+    counted: bool = False
 
     def clauses(self) -> Iterable[TemplateClause]:
         """All of them, in the order of their constants."""
@@ -163,6 +168,19 @@ def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
     return {attribute: known[attribute] for attribute in sorted(known, key=_position)}
 
 
+def own_constants(forms: list[Form]) -> Form:
+    """The texts that the events of each condition must equal, as alternatives; none if some event has no such text, or
+    there are too many."""
+    found: dict[Clause, None] = {}
+    for form in forms:
+        for clause in form:
+            texts = tuple(atom for atom in clause if (own := equality(atom)) is not None and own[1].type == "string")
+            if not texts:
+                return ()
+            found[texts] = None
+    return tuple(found) if len(found) <= CLAUSES_MAX else ()
+
+
 def uniform_key(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
     """Where every event has the parts of the key."""
     found = {tuple(places(automaton, parts, arc).values()) for arc in asking}
@@ -198,9 +216,12 @@ def by_form(valued: Valued) -> tuple[str, tuple[float, ...]]:
     return repr(valued[0]), valued[1]
 
 
-def clause_of(clause: Clause, known: dict[Attribute, Constant], computes: bool = False) -> Valued:
+def clause_of(
+    clause: Clause, known: dict[Attribute, Constant], computes: bool = False, texts: bool = False
+) -> Valued:
     """A conjunction without what the key says; of comparisons of one kind only the closest counts, but for factors:
-    which is closer there depends on the register. `computes`: any value may be compared with an unknown constant."""
+    which is closer there depends on the register. `computes`: any value may be compared with an unknown constant.
+    `texts`: the template keeps texts that events are compared with, because it need not look at all events."""
     closest: dict[Asked, float] = {}
     factors: list[tuple[Asked, float]] = []
     rest: list[Comparison] = []
@@ -208,6 +229,8 @@ def clause_of(clause: Clause, known: dict[Attribute, Constant], computes: bool =
         equal = equality(atom)
         if equal is not None and known.get(equal[0]) == equal[1]:
             continue
+        if not texts and _compares_text(atom):
+            raise NoTemplate("it compares a text with a constant that is not its key")
         found = _asked(atom) or (_computed(atom) if computes else [])
         if not found:
             rest.append(atom)
@@ -254,10 +277,16 @@ def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
             return [(asked, _number(turned_offset(operator, value)))]
         case Comparison(_, Duration(True), Constant(int() | float() as value)) if operator in TURNING:
             return [(Asked(Compared.DURATION, -1, sign), _number(turned(operator, value)))]
-        case Comparison(_, Attribute(Side.EVENT, _), Constant(str())):
-            raise NoTemplate("it compares a text with a constant that is not its key")
         case _:
             return []
+
+
+def _compares_text(atom: Comparison) -> bool:
+    match atom:
+        case Comparison(_, Attribute(Side.EVENT, _), Constant(str())):
+            return True
+        case _:
+            return False
 
 
 def _computed(atom: Comparison) -> list[tuple[Asked, float]]:

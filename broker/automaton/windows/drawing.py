@@ -41,7 +41,8 @@ def bounded_line(windows: WindowAutomaton) -> str:
     again = "; windows of one start may end again and again" if bounds.again else ""
     if bounds.verdict == "bounded":
         most = "bounded" if bounds.starts is None else f"at most {bounds.starts}"
-        return f"open starts: {most}{again}"
+        over = "" if bounds.over is None else f"; windows over one event: at most {bounds.over}"
+        return f"open starts: {most}{again}{over}"
     repeated = ", ".join(f"[{_label(windows, [column])}]" for column in bounds.witness)
     if bounds.verdict == "unbounded":
         return f"open starts: unbounded, one more each time these events come: {repeated}"

@@ -89,11 +89,19 @@ class BatchPath:
         self.symbols: list[int] = []  # those that the current event satisfies
         self.usual: i64 = 0  # count of numbers that the last batch wrote: room for as many is allocated at once
         self.blank: Integers = integers()  # zeros: copying them is cheaper than making them
-        machines = [matcher.machine for entry in entries for matcher in entry.lane.matchers]
+        self.blocks: Integers = integers()  # likewise, for packed matches
+        self.members: Integers = integers()
+        lanes = [entry.lane for entry in entries]
+        mixed = any(lane.indexes and lane.unfiled for lane in lanes)
+        machines = [matcher.machine for lane in lanes if not lane.indexes for matcher in lane.matchers]
         few = len(machines) <= FEW and sum(len(machine.inputs) for machine in machines) <= FEW
-        self.few = few and not any(machine.by_symbols for machine in machines)
+        self.few = few and not mixed and not any(machine.by_symbols for machine in machines)
+        self.filed: Lane | None = None  # the only lane, if its machines are filed by keys
+        if len(lanes) == 1 and len(lanes[0].indexes) > 0 and len(lanes[0].streams) == 1 and not mixed:
+            self.filed = lanes[0]
         for entry in entries:
-            entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if self.few else []
+            tried = self.few and not entry.lane.indexes
+            entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if tried else []
 
     def travel(self, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64) -> i64:
         """Process a batch; `now` is the newest time before it. Returns how many events were processed.
@@ -107,6 +115,14 @@ class BatchPath:
             if len(self.blank) < wanted:
                 self.blank = roomy(self.blank, wanted)
             found.numbers = self.blank[:wanted]
+        packed = found.epochs.packed
+        packed.make_room(self.blocks, self.members)
+        if self.filed is not None and len(self.filed.indexes) > 0:
+            done = self.filed.travel(found, times, rows, ids, now)
+            self.blocks = _fitting(self.blocks, packed.upto)
+            self.members = _fitting(self.members, packed.total)
+            self.usual = found.upto
+            return done
         clock = self.clock
         few = self.few
         symbols = self.symbols
@@ -133,7 +149,7 @@ class BatchPath:
             item: Any = ids[i]
             for entry in self.entries:
                 lane = entry.lane
-                if not few:
+                if not few or len(lane.indexes) > 0:
                     lane.take(entry.stream, symbols, row, time, item, found)
                     continue
                 place = lane.count(entry.stream, row, True)
@@ -165,3 +181,10 @@ class BatchPath:
             else:
                 for arc in static.arcs.satisfied(row, (), (), 1, 1):
                     symbols.append(arc.symbol)
+
+
+def _fitting(zeros: Integers, count: i64) -> Integers:
+    """A column of zeros for about so many numbers."""
+    if count > len(zeros):
+        return roomy(zeros, count)
+    return zeros[: len(zeros) >> 1] if 4 * count < len(zeros) else zeros

@@ -38,6 +38,8 @@ class Dispatcher:
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
+        self._feeding = True  # somebody reads a stream that is made of machines' results, as far as is known
+        self._known = False
 
     @property
     def now(self) -> int | None:
@@ -46,6 +48,7 @@ class Dispatcher:
 
     def refresh(self) -> None:
         """Update the runtime after a change of the program. O(changes), plus an occasional purge."""
+        self._known = False
         self.runs.refresh()
 
     def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
@@ -73,7 +76,13 @@ class Dispatcher:
         forecasts = self.program.forecasts
         foretold = len(forecasts.scopes) > 0
         scopes = forecasts.scopes.get(number)
-        self.later = machines.feeding == 0 and not foretold and directory.others[number] == 0
+        if not self._known:
+            self._known = True
+            self._feeding = any(
+                not self._unread(each) or directory.timed[each] != NO_STREAM for each in machines.feeding
+            )
+        found.feeding = self._feeding
+        self.later = not self._feeding and not foretold and directory.others[number] == 0
         if with_times >= 0 and directory.others[with_times] > 0:
             self.later = False
         n: i64 = len(times)
@@ -171,7 +180,7 @@ class Dispatcher:
         return done
 
     def _unread(self, number: int) -> bool:
-        """Whether nothing reads a stream without times. O(1)."""
+        """Whether nothing reads a stream, its timed stream apart. O(1)."""
         program = self.program
         directory = program.directory
         return (

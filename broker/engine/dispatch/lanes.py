@@ -16,9 +16,12 @@ from mypy_extensions import i64
 from ...events.schema import Row
 from ..executors.completions import Completions
 from ..executors.contract import EventPlaces
+from ..executors.machine_plan import EventKey
 from ..executors.matches import Item
+from ..executors.trail import KeyTrail
 from ..program.account import NOT_SUSPENDED
 from ..program.watcher import Follower
+from .keyed import KeyIndex, KeyReaders
 from .matchers import Clock, Matcher, Reader
 
 SWEEP_MIN: Final = 4_096  # events of a lane between two sweeps of useless state
@@ -29,7 +32,7 @@ class Lane(EventPlaces):
     """The machines over `streams`.
 
     The attributes at `keys` give an event's partition; () if no machine needs it. `divided`: an event without a
-    partition concerns no machine.
+    partition concerns no machine. `indexes`: machines that are filed by a key; `unfiled` is the count of others.
     """
 
     def __init__(
@@ -39,6 +42,8 @@ class Lane(EventPlaces):
         self.keys = keys
         self.clock = clock
         self.divided = divided
+        self.indexes: list[KeyIndex] = []
+        self.unfiled = 0
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
         self.matchers: dict[Matcher, None] = {}
         self.busy: dict[Matcher, None] = {}  # matchers whose machines may have state
@@ -49,6 +54,8 @@ class Lane(EventPlaces):
         self._until_sweep: i64 = SWEEP_MIN
         self._touched: list[Matcher] = []  # matchers that the current event has reached
         self._aside = Completions()  # completions of machines without subscribers
+        self._nothing: list[int] = []
+        self._concerned: list[KeyReaders] = []  # the filed machines of the current event
 
     def empty(self) -> bool:
         """Whether no machine reads it."""
@@ -64,13 +71,34 @@ class Lane(EventPlaces):
         self.matchers[matcher] = None
         if matcher.machine.by_symbols:
             self.spellers.append(matcher)
+        self.unfiled += 1
         for at, given in enumerate(matcher.machine.inputs):
             stream = self.streams.index(given.stream)
             self.readers[stream].setdefault(numbers[at], []).append(Reader(matcher, 1 << at))
 
+    def file(self, matcher: Matcher, filed: EventKey, most: int) -> None:
+        """Add a machine by the key of its events. `most`: the most events that a trail keeps. O(sets of attributes)."""
+        self.matchers[matcher] = None
+        index = next((index for index in self.indexes if index.positions == filed.positions), None)
+        if index is None:
+            index = KeyIndex(filed.positions)
+            self.indexes.append(index)
+        index.enter(matcher, filed.values, most)
+
+    def take_out(self, matcher: Matcher, filed: EventKey) -> None:
+        """Undo `file`. O(machines of its key)."""
+        self.forget(matcher)
+        index = next(index for index in self.indexes if index.positions == filed.positions)
+        index.leave(matcher, filed.values)
+        if not index.readers:
+            self.indexes.remove(index)
+        del self.matchers[matcher]
+        self.clock.drop(matcher)
+
     def leave(self, matcher: Matcher, numbers: list[int]) -> None:
         """Undo `enter`. O(machines that read its symbols)."""
         self.forget(matcher)
+        self.unfiled -= 1
         if matcher.machine.by_symbols:
             self.spellers.remove(matcher)
         for readers in self.readers:
@@ -88,7 +116,19 @@ class Lane(EventPlaces):
 
         `stream`: its number among them; `symbols`: those that the event satisfies.
         """
-        place = self.count(stream, row, len(symbols) > 0)
+        concerned = self._concerned
+        for index in self.indexes:
+            filed = index.of(row)
+            if filed is not None:
+                concerned.append(filed)
+        place = self.count(stream, row, len(symbols) > 0 or len(concerned) > 0)
+        if len(concerned) > 0:
+            start: i64 = found.epochs.start(found.event)
+            for filed in concerned:
+                self._pass(filed, row, time, start, place, item, found)
+            concerned.clear()
+            if len(symbols) == 0:
+                self.upkeep(time)
         if len(symbols) == 0 or (self.divided and place == 0):
             return
         for matcher in self.spellers:
@@ -115,6 +155,68 @@ class Lane(EventPlaces):
             self.step(matcher, mask, row, time, place, item, found)
         touched.clear()
         self.upkeep(time)
+
+    def travel(
+        self, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64
+    ) -> i64:  # fmt: skip
+        """Process a batch of the only stream, as `take` does event by event; returns how many events were processed.
+
+        There are fewer than all if a machine has failed at the last one.
+        """
+        index, clock, starts, faults = self.indexes[0], self.clock, found.epochs.starts, found.epochs.faults
+        alone = len(self.indexes) == 1 and len(self.keys) == 0
+        readers = index.readers
+        single = index.single
+        i: i64
+        for i in range(len(times)):
+            time: i64 = times[i]
+            found.event = i
+            if time > now:
+                now = time
+                if clock.next < time:
+                    clock.advance(time, found)
+            row = rows[i]
+            item: Item = ids[i]
+            if not alone:
+                self.take(0, self._nothing, row, time, item, found)
+            else:
+                self.position += 1
+                known = readers.get(row[single]) if single >= 0 else index.of(row)
+                if known is not None:
+                    self._pass(known, row, time, starts[i], 0, item, found)
+                    self.upkeep(time)
+            if len(faults) > 0:
+                return i + 1
+        return len(times)
+
+    def _pass(
+        self, readers: KeyReaders, row: Row, time: i64, start: i64, place: i64, item: Item, found: Completions
+    ) -> None:
+        """Pass an event to the machines of its key."""
+        trail = readers.trail
+        trail.add(row, time, start, item)
+        for matcher in readers.matchers:
+            if matcher.machine.epochs:
+                self._lead(matcher, trail, time, found)
+            else:
+                self.step(matcher, 1, row, time, place, item, found)
+
+    def _lead(self, matcher: Matcher, trail: KeyTrail, time: i64, found: Completions) -> None:
+        """Let a machine follow the newest event of a trail."""
+        if matcher.suspended != NOT_SUSPENDED:
+            return
+        machine = matcher.machine
+        try:
+            machine.follow(trail, found)
+        except Exception as error:  # any error concerns this machine only
+            matcher.suspend(error, time, found)
+            self.forget(matcher)
+            return
+        if not matcher.busy:
+            self.rouse(matcher)
+        if machine.lost > 0:
+            found.serve(matcher.audience())
+            matcher.complain(found)
 
     def count(self, stream: i64, row: Row, concerns: bool) -> i64:
         """Count the event; returns its number in its partition, 0 if it has none.
@@ -194,6 +296,14 @@ class Lane(EventPlaces):
         except Exception as error:  # any error concerns this machine only
             found.serve(matcher.audience())
             matcher.suspend(error, time, found)
+
+    def close_epoch(self) -> None:
+        """End the newest epoch of all machines. O(machines and keys)."""
+        for matcher in self.matchers:
+            matcher.machine.close_epoch()
+        for index in self.indexes:
+            for readers in index.readers.values():
+                readers.trail.close()
 
     def rouse(self, matcher: Matcher) -> None:
         """Start to watch a machine for state to sweep."""

@@ -21,15 +21,16 @@ from ..program.watcher import Follower, Watcher
 class Matcher:
     """A running machine.
 
-    `executor`: its name. `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock
-    wakes it. With a `follower` it is the machine of a part of a subscription: it has no subscribers, and its
-    completions go to the follower instead of results.
+    `executor`: its name. `symbols`: the numbers of the inputs of the plan that made it. `mask`: the inputs that the
+    current event satisfies. `alarm`: the time at which the clock wakes it. With a `follower` it is the machine of a
+    part of a subscription: it has no subscribers, and its completions go to the follower instead of results.
     """
 
     def __init__(self, machine: Executor, executor: str) -> None:
         self.machine = machine
         self.executor = executor
         self.mask: i64 = 0
+        self.symbols: list[int] = []
         self.busy = False
         self._audience: Audience | None = None
         self.watchers: list[Watcher] | None = None

@@ -93,8 +93,8 @@ class Restoring:
 class Registry:
     """All machines.
 
-    The runtime reads `entries`, by stream number, and `clock`. `feeding` counts the subscriptions whose results make up
-    streams. `executors`: the planner's table; `plan_again`: makes a plan for another executor.
+    The runtime reads `entries`, by stream number, and `clock`. `feeding`: by stream number the count of subscriptions
+    whose results make it up. `executors`: the planner's table; `plan_again`: makes a plan for another executor.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Registry:
         self.symbols = Alphabet(directory)
         self.clock = Clock()
         self.entries: dict[int, list[Entry]] = {}
-        self.feeding = 0
+        self.feeding: dict[int, int] = {}
         self.registrations: dict[str, Registration] = {}  # by subscription, or by name of an automaton (program)
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
@@ -129,7 +129,6 @@ class Registry:
             if executor != plan.executor:
                 plan = self._plan_again(plan, executor)
         lane = self._lane(plan)
-        symbols = self.symbols.acquire(plan.inputs())
         alike = plan.alike(self.options)
         if self.restoring is None or place is None:
             matcher = None if alike is None else self._newest.get(alike)
@@ -137,11 +136,22 @@ class Registry:
                 matcher = None
         else:
             matcher = self.restoring.matchers.get(place.machine)
+        filed = plan.filed() if matcher is None else None
+        if matcher is not None and plan.same_inputs:
+            symbols = matcher.symbols
+        else:
+            symbols = self.symbols.acquire(plan.inputs()) if filed is None else []
         if matcher is None:
             matcher = Matcher(plan.make(self.options), plan.executor)
+            matcher.symbols = symbols
             if alike is not None:
                 self._newest[alike] = matcher
-            self._enter(lane, matcher, symbols)
+            if filed is None:
+                self._enter(lane, matcher, symbols)
+            else:
+                if not lane.indexes:
+                    self._batch_paths.clear()
+                lane.file(matcher, filed, self.options.runs_max)
         if self.restoring is None or place is None:
             member = plan.join(matcher.machine, symbols)
         else:
@@ -149,7 +159,8 @@ class Registry:
             member = plan.rejoin(matcher.machine, symbols, place.saved)
         member.target.serve(subscriber, feed)
         matcher.renew()
-        self.feeding += feed is not None
+        if feed is not None:
+            self.feeding[feed.stream] = self.feeding.get(feed.stream, 0) + 1
         self.registrations[name] = Registration(plan, lane, matcher, member, symbols)
 
     def _enter(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
@@ -160,6 +171,7 @@ class Registry:
         key = (plan.kind, plan.streams(), plan.keys())
         lane = self.lanes.get(key)
         if lane is None:
+            self._batch_paths.clear()
             lane = self.lanes[key] = Lane(key[1], key[2], self.clock, plan.divided())
             for at, stream in enumerate(lane.streams):
                 self.entries.setdefault(self.directory.stream(stream), []).append(Entry(lane, at))
@@ -188,16 +200,25 @@ class Registry:
         """Undo one `join`. O(its size, and machines that read its symbols)."""
         registration = self.registrations.pop(name)
         plan, lane, matcher, member = registration.plan, registration.lane, registration.matcher, registration.member
-        self.feeding -= feed is not None
+        if feed is not None:
+            self.feeding[feed.stream] -= 1
+            if not self.feeding[feed.stream]:
+                del self.feeding[feed.stream]
         member.target = member.target.without_feed(subscriber, feed)
         plan.leave(matcher.machine, member, registration.symbols)
         matcher.renew()
+        filed = plan.filed()
         if matcher.machine.idle():
-            self._dismiss(lane, matcher, registration.symbols)
+            if filed is None:
+                self._dismiss(lane, matcher, registration.symbols)
+            else:
+                self._batch_paths.clear()
+                lane.take_out(matcher, filed)
             alike = plan.alike(self.options)
             if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
-        self.symbols.release(plan.inputs())
+        if filed is None and (not plan.same_inputs or matcher.machine.idle()):
+            self.symbols.release(plan.inputs())
         if lane.empty():
             self._close((plan.kind, lane.streams, lane.keys))
 
@@ -213,6 +234,7 @@ class Registry:
         lane.leave(matcher, symbols)
 
     def _close(self, key: LaneKey) -> None:
+        self._batch_paths.clear()
         lane = self.lanes.pop(key)
         for stream in lane.streams:
             number = self.directory.stream(stream)
@@ -245,8 +267,7 @@ class Registry:
     def close_epoch(self) -> None:
         """End the newest epoch for all machines. O(machines)."""
         for lane in self.lanes.values():
-            for matcher in lane.matchers:
-                matcher.machine.close_epoch()
+            lane.close_epoch()
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

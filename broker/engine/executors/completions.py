@@ -21,6 +21,7 @@ from ..program.target import Target
 from .composed import Composed
 from .epoch_matches import EpochMatches
 from .matches import Item, MatchSource
+from .member_matches import Roster
 from .packed import Integers, integers, roomy
 
 Events: TypeAlias = Callable[[int], tuple[Row, int, Item]]
@@ -31,13 +32,14 @@ LIMIT: Final = -1  # instead of an object: the row reports only a limit that was
 OBJECT: Final = 3  # the matches are an object, not numbers
 
 
-class Audience:
+class Audience(Roster):
     """The subscribers of a machine at one time; immutable, so that results may keep it.
 
     An executor that writes numbers has a subclass, which reads them.
     """
 
     def __init__(self, targets: list[Target], compressed: bool) -> None:
+        super().__init__()
         self.targets = targets
         self.compressed = compressed
         self._served: list[int] = []

@@ -21,6 +21,7 @@ from ..program.account import Account
 from ..program.target import Target
 from .completions import Audience, Completions
 from .matches import Assigned, Item
+from .trail import KeyTrail
 
 NOTHING_DUE: Final = FOREVER
 
@@ -107,6 +108,14 @@ class Executor:
         """
         raise AssertionError
 
+    def attach(self, trail: KeyTrail) -> None:
+        """Begin to follow a trail, which other machines may follow already. Called once, before any event."""
+
+    def follow(self, trail: KeyTrail, found: Completions) -> None:
+        """Process the newest event of the trail, instead of `take`: for machines over epochs that are filed by a key.
+        """
+        raise AssertionError
+
     def spell(self, symbols: list[int], time: i64, position: i64, item: Item, found: Completions) -> None:
         """Process an event, given all symbols that it satisfies; appends its completions with their audience."""
         raise AssertionError
@@ -136,9 +145,7 @@ class Executor:
         """The partitions with state. O(keys)."""
         raise AssertionError
 
-    def partial(
-        self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Assigned] | None:
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
         """A member's partial matches that an event at `time` after `position` could continue, for users.
 
         None if the executor only counts partial matches.

@@ -17,6 +17,7 @@ from ...algebra.computation import Slots
 from ...events.schema import Row
 from ..program.target import Target
 from .matches import Lineage, PartialMatch
+from .member_matches import FIELDS, MemberMatches
 from .trace import FINAL_DEPTH, mixed
 
 
@@ -50,7 +51,9 @@ class EpochMatches:
 
     `times`, `rows`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
     numbers behind theirs. `faults`: the errors at the current event. `by_number`: derived events of one event and depth
-    are processed in the order of their numbers, as where they are revised.
+    are processed in the order of their numbers, as where they are revised. `feeding`: somebody reads a stream that is
+    made of machines' results. `packed`: the newest matches, of groups,
+    which are not in the other columns yet.
     """
 
     def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> None:
@@ -65,6 +68,8 @@ class EpochMatches:
         self.block_event: list[int] = []  # the number of an event
         self.block_run: list[PartialMatch | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
+        self.feeding = True
+        self.packed = MemberMatches()
         self._closed = 0
         self._sealed = True  # the newest block must not grow
 
@@ -73,6 +78,9 @@ class EpochMatches:
         upto = len(self.targets)
         if upto == self._closed:
             return
+        if self.packed.upto > 0:
+            self._unpack_before()
+            upto = len(self.targets)
         self._closed = upto
         if not self._sealed and self.block_event[-1] == event and self.block_run[-1] is run:
             self.block_upto[-1] = upto
@@ -84,6 +92,8 @@ class EpochMatches:
 
     def seal(self, event: int) -> int:
         """Assign the newest targets to this event without a run; returns the number of their block."""
+        if self.packed.upto > 0:
+            self._unpack_before()
         self._sealed = True
         self._closed = len(self.targets)
         self.block_event.append(event)
@@ -91,12 +101,39 @@ class EpochMatches:
         self.block_upto.append(self._closed)
         return len(self.block_event) - 1
 
+    def unpack(self) -> None:
+        """Complete the packed matches one by one. O(matches)."""
+        packed = self.packed
+        if packed.upto == 0:
+            return
+        self.packed = MemberMatches()
+        blocks, members = packed.blocks, packed.members
+        block: i64 = 0
+        j: i64
+        while block < packed.upto:
+            event, run, roster = int(blocks[block]), packed.run(block), packed.rosters[blocks[block + 1]]
+            first = blocks[block + 2]
+            for j in range(first, first + blocks[block + 3]):
+                self.complete(event, run, roster.target(int(members[j])))
+            block += FIELDS
+
+    def _unpack_before(self) -> None:
+        """The same before the targets that are not assigned yet."""
+        newest = self.targets[self._closed :]
+        del self.targets[self._closed :]
+        self.unpack()
+        self.targets.extend(newest)
+
     def event(self, index: int) -> tuple[Row, int, int, int, Any]:
         """row, start, end, trace item and lineage item."""
         if index < len(self.times):
             return self.rows[index], self.starts[index], self.times[index], self.ids[index], self.ids[index]
         event = self.derived[index - len(self.times)]
         return event.row, event.start, event.time, event.trace, event.lineage
+
+    def end(self, index: i64) -> int:
+        """The end of an event."""
+        return self.times[index] if index < len(self.times) else self.derived[index - len(self.times)].time
 
     def start(self, index: int) -> int:
         """The start of an event."""
@@ -107,7 +144,7 @@ class EpochMatches:
         if target.first is not None:
             self.targets.append(target)
             self.close(event, run)
-        if target.feeds is not None:
+        if target.feeds is not None and self.feeding:
             row, start, end, item, link = self.event(event)
             self.publish(run, target, row, start, end, item, link)
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 from ...automaton.automaton import Automaton
 from ...automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ...automaton.diagram import Graph
+from ...events.schema import Value
 from ...forecast.progress import Progress
 from ...forecast.states import States
 from ..options import Options
@@ -29,11 +30,13 @@ class MachinePlan:
 
     `executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
-    `always_open`: subscriptions may join a machine even after it has taken events. `merged`: all automata with such a
-    plan run in one program of the executor, so that none has a machine, and the plan has no more content. Plans of one
-    `kind` count the events of their streams together, and are explained together. `passed_over`: the executors that the
-    planner tried before, each with the reason against it. `wanted`: the request for which the plan was made, or that
-    for other literals of its shape. The plan is immutable once the planner has made it.
+    `always_open`: subscriptions may join a machine even after it has taken events. `same_inputs`: alike plans have the
+    same inputs, so that their subscriptions are one user of them. `pays`: what an event costs, for users, if it does
+    not visit each run. `merged`: all automata with such a plan run in one program of the executor, so that none has a
+    machine, and the plan has no more content. Plans of one `kind` count the events of their streams together, and are
+    explained together. `passed_over`: the executors that the planner tried before, each with the reason against it.
+    `wanted`: the request for which the plan was made, or that for other literals of its shape. The plan is immutable
+    once the planner has made it.
     """
 
     __slots__ = ("automaton", "passed_over", "wanted")
@@ -47,13 +50,25 @@ class MachinePlan:
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
     always_open: ClassVar[bool] = False
+    same_inputs: ClassVar[bool] = False
+    pays: ClassVar[str] = ""
     merged: ClassVar[bool] = False
+
+    @property
+    def visits(self) -> bool:
+        """Whether an event visits each run of the subscription."""
+        return not self.pays
 
     # --- events -------------------------------------------------------------------------------------------------
 
     def inputs(self) -> list[Input]:
         """The events that the machine needs."""
         raise AssertionError
+
+    def filed(self) -> EventKey | None:
+        """The key by which the dispatcher finds the machine of an event, if its events are those of one key of its one
+        stream. Otherwise they are those that satisfy its inputs."""
+        return None
 
     def streams(self) -> tuple[str, ...]:
         """The streams whose events are counted together."""
@@ -161,6 +176,13 @@ class MergedPlan(MachinePlan):
     def automata(cls, directory: Directory) -> MergedAutomata:
         """A program without automata."""
         raise AssertionError
+
+
+class EventKey(NamedTuple):
+    """Positions of attributes, ascending, and the values that they have in a machine's events."""
+
+    positions: tuple[int, ...]
+    values: tuple[Value, ...]
 
 
 class Known(NamedTuple):

@@ -15,6 +15,7 @@ from ..executors.machine_plan import NAMES_SHOWN, Known, counted, stream_name
 from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
+from .costs import cost_of
 
 
 def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> Graph:
@@ -102,6 +103,8 @@ def explain(catalog: Catalog, program: Program, disorder: Reordering | None = No
         lines.append(f"{counted(before, 'state')} before merging, {after} after")
     for known in _machines(catalog, program, disorder):
         lines += [f"{name}: {decision(plan)}" for name, plan, _ in known[:NAMES_SHOWN]]
+        costs = [(name, cost_of(plan)) for name, plan, _ in known[:NAMES_SHOWN]]
+        lines += [f"{name}: cost of an event: {cost}" for name, cost in costs if cost is not None]
         lines += known[0].plan.explained(known)
     lines += chain_lines(program.forecasts.subscriptions)
     return lines + program.merged.explained(catalog.schema_of)

@@ -137,3 +137,18 @@ def test_an_update_names_only_states_that_there_are() -> None:
     text = "late: a -> c WHEN ty = 'B'"
     with pytest.raises(QueryError, match="expected a state of the subscription, found 'c'"):
         lower_arcs(automaton, parse_arc(text), text)
+
+
+def test_the_time_of_an_event_is_read_unless_something_has_its_name() -> None:
+    text = "FROM S, T REGISTER r INT = 0 START a FINAL b go: a -> b ON S WHEN time > 2 SET r = time"
+    automaton = automaton_of(text)
+    assert [source.timed for source in automaton.sources] == [True, False]
+    events = [LivingEvent(at, at, 0, ("A", 1.0, 1)) for at in range(1, 5)]
+    assert [(one.lineage, one.registers) for one in results(automaton, events)] == [((3,), (3,)), ((4,), (4,))]
+    named = automaton_of("FROM S REGISTER time INT = 5 START a FINAL b a -> b WHEN time > 2")
+    assert not named.sources[0].timed
+    more = "more: a -> b ON S WHEN time > 3"
+    assert lower_arcs(automaton, parse_arc(more), more)[0].name == "more"
+    late = "late: a -> b ON T WHEN time > 3"
+    with pytest.raises(QueryError, match="expected no time of an event, since the text that is updated reads none"):
+        lower_arcs(automaton, parse_arc(late), late)

@@ -16,7 +16,7 @@ from broker.events.errors import LimitExceeded
 from broker.events.schema import Schema
 from broker.language.window import parse
 
-SCHEMA = Schema.declare({"ty": "string", "v": "int", "flag": "bool"})
+SCHEMA = Schema.declare({"ty": "string", "v": "int", "flag": "bool", "x": "float"})
 EVEN = (
     "START x, END y WHERE x.ty = 'A' AND y.ty = 'B' AND EXISTS SET P: x IN P AND NOT y IN P AND "
     "ALL z, u: z >= x AND u = z + 1 IMPLIES NOT (z IN P IFF u IN P)"
@@ -74,22 +74,37 @@ def test_too_many_states_are_refused_soon_with_the_place_of_the_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("windows", "verdict", "starts", "again"),
+    ("windows", "verdict", "starts", "again", "over"),
     [
-        ("AFTER any* MATCHING [ty = 'A'] [ty != 'A']* [ty = 'B']", "bounded", 1, True),
-        ("AFTER any* MATCHING [ty = 'A'] [ty != 'A' AND ty != 'B']* [ty = 'B']", "bounded", 1, False),
-        ("AFTER any* MATCHING [ty = 'A'] any* [ty = 'B']", "unbounded", None, True),
-        ("AFTER any* MATCHING [ty = 'A'] any{3} | [ty = 'A'] any{4}", "bounded", 5, False),
-        ("LAST 20 EVENTS EVERY 5 EVENTS", "bounded", 20, False),
-        ("LAST 10 min EVERY 5 min", "bounded", 2, False),
-        ("SESSION 5 min", "bounded", 1, False),
-        ("AFTER any* MATCHING any [v > prev.v]*", "unknown", None, True),
-        ("AFTER any* MATCHING any [flag]* WITHIN 5", "unknown", None, True),
+        ("AFTER any* MATCHING [ty = 'A'] [ty != 'A']* [ty = 'B']", "bounded", 1, True, None),
+        ("AFTER any* MATCHING [ty = 'A'] [ty != 'A' AND ty != 'B']* [ty = 'B']", "bounded", 1, False, 1),
+        ("AFTER any* MATCHING [ty = 'A'] any* [ty = 'B']", "unbounded", None, True, None),
+        ("AFTER any* MATCHING [ty = 'A'] any{3} | [ty = 'A'] any{4}", "bounded", 5, False, 9),
+        ("AFTER any* MATCHING [ty = 'A']{3,10} [ty = 'B']", "bounded", 10, False, 8),
+        ("AFTER any* MATCHING [flag]{3,10} any", "bounded", 11, False, 60),
+        ("EVERY 20 EVENTS", "bounded", 1, False, 1),
+        ("LAST 20 EVENTS EVERY 5 EVENTS", "bounded", 4, False, 4),
+        ("LAST 20 EVENTS EVERY 1 EVENT", "bounded", 20, False, 20),
+        ("AFTER any* MATCHING any{1,3}", "bounded", 3, False, 6),
+        ("AFTER any* MATCHING any{1,3} KEEP LONGEST", "bounded", 3, False, 3),
+        ("AFTER any* MATCHING [flag]{3,10} any KEEP SHORTEST", "bounded", 4, False, 4),
+        ("LAST 10 min EVERY 5 min", "bounded", 2, False, 2),
+        ("SESSION 5 min", "bounded", 1, False, 1),
+        ("AFTER any* MATCHING any [v > prev.v]*", "unknown", None, True, None),
+        ("AFTER any* MATCHING any [flag]* WITHIN 5", "unknown", None, True, None),
+        ("AFTER any* MATCHING any [x > prev.x]*", "unbounded", None, True, None),
+        ("AFTER any* MATCHING [x > 3] [x < 2 AND x > prev.x]*", "bounded", 1, False, 1),
+        ("AFTER any* MATCHING [x = 1] [x > prev.x AND x < 2]* [x = 2]", "bounded", 1, False, 1),
+        ("AFTER any* MATCHING [x >= 1 AND x > prev.x] [x > prev.x AND x < 2]* [x = 2]", "unbounded", None, False, None),
+        ("AFTER any* MATCHING [x = 1] ([x > prev.x AND x = 1] | [x < prev.x AND x = 1])*", "bounded", 1, False, 1),
+        ("AFTER any* MATCHING [x > prev.x AND ty = 'A']+", "unknown", None, True, None),
     ],
 )
-def test_verdicts_on_open_starts(windows: str, verdict: str, starts: int | None, again: bool) -> None:
+def test_verdicts_on_open_starts(
+    windows: str, verdict: str, starts: int | None, again: bool, over: int | None
+) -> None:
     bounds = window_bounds(tables(windows))
-    assert (bounds.verdict, bounds.starts, bounds.again) == (verdict, starts, again)
+    assert (bounds.verdict, bounds.starts, bounds.again, bounds.over) == (verdict, starts, again, over)
     assert bool(bounds.witness) == (verdict != "bounded")
 
 

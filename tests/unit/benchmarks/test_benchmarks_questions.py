@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from benchmarks import builds, memory_trial, plain_loops, plots, targets, trial, workloads
-from benchmarks.measuring import ROOT, Effort, Spread
+from benchmarks.groups import queries
+from benchmarks.groups.shapes import drawn
+from benchmarks.measuring import ROOT, BenchmarkError, Effort, Spread
 from benchmarks.measuring import trial as run_trial
-from benchmarks.questions import QUESTIONS, ablations, cases, rivals, scaling, table
+from benchmarks.questions import QUESTIONS, ablations, cases, rivals, scaling, shapes, table
 from benchmarks.rivals import flink, loop_job
 from benchmarks.targets import Target
-from benchmarks.ticks import Market, from_csv, market, to_csv
+from benchmarks.ticks import ATTRIBUTES, STREAM, Market, from_csv, market, to_csv
+from broker.engine import Engine
 
 TICKS = 3_000
 EFFORT = Effort(market=TICKS, warm=1_000, events=2_000, repetitions=1, subscriptions=200)
@@ -188,3 +191,38 @@ def test_jobs_travel_as_json(stocks: Market, ticks: Path) -> None:
     for case in (*table.embedded(stocks, EFFORT).values(), *ablations.cases(stocks, EFFORT).values()):
         job = case.job(ticks, 1)
         assert json.loads(json.dumps(job)) == job
+
+
+SOME_SHAPES = ("CEL: three steps, published and read", "AFA: two states", queries.MIXED)
+
+
+def test_shapes_are_measured_with_groups_and_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(shapes, "NAMES", SOME_SHAPES)
+    monkeypatch.setattr(shapes, "COUNTS", (20,))
+    answer = shapes.ask(EFFORT, lambda doing: None)
+    assert [(case["shape"], case["groups"]) for case in answer["cases"]] == [
+        (name, groups) for name in SOME_SHAPES for groups in (True, False)
+    ]
+    mixed = answer["cases"][4]
+    assert mixed["groups_made"] > 5
+    assert answer["cases"][5]["groups_made"] == 0
+    assert mixed["matches_per_event"] == answer["cases"][5]["matches_per_event"] > 0
+    assert mixed["microseconds in worst"]["median"] >= mixed["microseconds in mean"]["median"] > 0
+    assert shapes.table(answer).row_count == len(SOME_SHAPES)
+
+
+def test_shapes_that_differ_without_groups_are_no_result() -> None:
+    point = shapes.Point("CEL: two steps", 20, True)
+    found: dict[str, Any] = {point.name: [{"counts": [1, 4, 9]}]}
+    shapes.check(point, found | {"CEL: two steps, N=20, no groups": [{"counts": [1, 4]}]})
+    with pytest.raises(BenchmarkError, match="another run"):
+        shapes.check(point, found | {"CEL: two steps, N=20, no groups": [{"counts": [1, 5]}]})
+
+
+@pytest.mark.parametrize("name", queries.NAMES)
+def test_each_shape_is_a_subscription(name: str, stocks: Market) -> None:
+    engine = Engine()
+    engine.add_stream(STREAM, ATTRIBUTES, key="name")
+    for subscription, query in queries.subscriptions(name, drawn(stocks, 10)):
+        engine.subscribe(subscription, query.language, query.text, **query.options)
+    assert len(engine.subscriptions) >= 10

@@ -19,7 +19,7 @@ def engine(**queries: str) -> Engine:
 
 
 def test_explain_says_how_runs_are_kept_and_shared() -> None:
-    query = RISING % "b.p < 50% * a[a.LEN].p" + " WITHIN 9"
+    query = RISING % "b.p < a[a.LEN].p" + " WITHIN 9"
     lines = engine(one=query, same=query, other=BEHIND % TYPED).explain()
     assert "one: how runs are kept: columns of numbers" in lines
     assert "other: how runs are kept: runs one by one" in lines

@@ -18,7 +18,7 @@ PATTERN = {
     "WITHIN 5 RETURN a.v",
 }
 AUTOMATA = {"query": "SELECT v FROM S UNION (SELECT v FROM S NEXT{$2.v > $1.v} (S NEXT{} S))"}
-NO_GROUP = "not groups: it does not report each match"
+NO_GROUP = "not groups: it counts matches of all events, because no constant says which it is about"
 EVENTS = [(1, (1,)), (2, (2,)), (3, (3,)), (4, (2,)), (5, (1,)), (6, (2,))]
 
 
@@ -49,7 +49,7 @@ def test_the_first_executor_that_fits_is_taken_and_explain_says_why() -> None:
         "not sequence_trie: it cannot say where partial matches are, which the forecast asks"
     )
     assert decided(PATTERN) == (
-        "q: executor kleene; not groups: it is not a line of single events; "
+        "q: executor kleene; not groups: an operand repeats, and runs stay where they move; "
         "not sequence_trie: it reports completions only; "
         "not tuple_counts: the paths of the automaton cannot be counted without enumerating them"
     )
@@ -96,7 +96,8 @@ def test_results_are_read_by_index_as_they_are_in_order(subscription: dict[str, 
 
 
 def test_where_none_is_left_the_subscription_is_refused_by_name() -> None:
-    with pytest.raises(DefinitionError, match=r"^subscription 'q': no executor can run this: groups: it does not "):
+    refused = r"^subscription 'q': no executor can run this: groups: it counts matches "
+    with pytest.raises(DefinitionError, match=refused):
         engine_of(COMPLETIONS, "sequence_trie", "tuple_counts", "kleene", "reference")
     for predictive, off in ((COMPLETIONS, "tuple_counts"), (AUTOMATA, "keyed_runs")):
         with pytest.raises(DefinitionError, match="reference: it keeps no states that a forecast could follow"):

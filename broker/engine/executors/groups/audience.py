@@ -20,9 +20,11 @@ from ...program.target import Target
 from ..common_runs import CommonMatches
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..expansion import Found
-from ..matches import Assigned, Item, Matched, MatchSource
+from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
+from ..member_matches import EventPath
 from ..packed import Integers
 from .blocks import COMBINED, LATE, PREFIX, SUFFIX, TOO_MANY, RankedMembers, combined, counted
+from .epoch_runs import EpochRuns
 from .kept_events import EventPage
 
 BLOCK_FIELDS: Final = 5
@@ -46,16 +48,27 @@ class CommonPage:
 class GroupAudience(Audience):
     """The targets of a group.
 
-    `members`: targets by handle; those in `gone` have left. `outputs`: the computations of a match's values, which read
-    slots; `slots`: for each slot the step whose event it has. `single`: no target has several subscribers.
+    `counted`: all matches of a member at one event, which have one block, are one result. `members`: targets by handle;
+    those in `gone` have left. `outputs`: the computations of a match's values, which read slots; `slots`: for each slot
+    the step whose event it has. `runs`: how runs over epochs are made, if times are epochs.
     """
 
-    def __init__(self, outputs: list[Computation], slots: list[int]) -> None:
-        super().__init__([], False)
+    def __init__(
+        self, outputs: list[Computation], slots: list[int], counted: bool = False, runs: EpochRuns | None = None
+    ) -> None:
+        super().__init__([], counted)
+        self.runs = runs
         self.members: dict[int, Target] = {}
         self.gone: dict[int, None] = {}
         self.outputs = outputs
         self.slots = slots
+
+    def target(self, handle: int) -> Target:
+        return self.members[handle]
+
+    def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
+        assert self.runs is not None, "only groups over epochs write blocks with paths of their own"
+        return self.runs.run(path, first, count)
 
     def everybody(self) -> list[Target]:
         return [target for handle, target in self.members.items() if handle not in self.gone]
@@ -71,7 +84,9 @@ class GroupAudience(Audience):
         total = 0
         while place < end:
             members, count = numbers[place + 1], numbers[place + 2]
-            if count == TOO_MANY:
+            if self.compressed:
+                total += int(members)
+            elif count == TOO_MANY:
                 total += counted(lists_of(numbers, place))
             else:
                 total += int(members * count)
@@ -163,6 +178,25 @@ class PathsFound(Found):
         numbers = self.blocks.numbers
         count = numbers[self.place + 2]
         return counted(lists_of(numbers, self.place)) if count == TOO_MANY else int(count)
+
+    def one(self) -> Matched:
+        """The latest match: of each step the latest event before those of later steps. O(numbers)."""
+        if not self.blocks.audience.compressed:
+            return next(self.all())
+        numbers, place = self.blocks.numbers, self.place
+        if numbers[place] != COMBINED:
+            last = place + BLOCK_FIELDS + numbers[place + 1] + numbers[place + 4] - numbers[place + 3]
+            return self._matched([int(numbers[last + i]) for i in range(numbers[place + 3])], True)
+        path: list[int] = []
+        for each in reversed(lists_of(numbers, place)):
+            path.insert(0, next(number for number in reversed(each) if not path or number < path[0]))
+        return self._matched(path, True)
+
+    def arbitrary(self) -> bool:
+        return self.blocks.audience.compressed
+
+    def expansion(self, names: tuple[str, ...]) -> Expansion | None:
+        return None if self.blocks.audience.compressed else super().expansion(names)
 
     def all(self) -> Iterator[Matched]:
         """All matches. O(steps x log(events kept)) each."""

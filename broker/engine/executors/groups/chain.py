@@ -60,6 +60,7 @@ class ChainCell(GroupCell):
         self._stamps = Stamps() if stamps is None else stamps
         self._runs: i64 = 0
         self._untouched: i64 = 0  # how many waiting ones
+        self._seen = [True] * len(template.sees)
         each = template.d + len(template.registers)
         self._waiting = Stretch(each, EVENTS + template.length)  # from epochs before `now`
         self._new = Stretch(each, EVENTS + template.length)  # from `now`
@@ -75,6 +76,8 @@ class ChainCell(GroupCell):
         run: i64 = -1
         numbers = waiting.integers
         i: i64
+        if template.passes and not self._seen_by_some(row):
+            return
         for i in range(waiting.count):
             place = i * waiting.integers_each
             if numbers[place + RUN] != run:  # not a sibling of the previous cohort
@@ -84,6 +87,8 @@ class ChainCell(GroupCell):
             if not self.arrival:
                 if self.began <= numbers[place + TAKEN]:
                     continue  # it overlaps the run's events, and does not exist for it
+                if template.passes and not self._sees(numbers[place + DEPTH], row, place):
+                    continue
                 if numbers[place + TOUCHED] == 0:
                     numbers[place + TOUCHED] = 1
                     self._untouched -= 1
@@ -106,11 +111,18 @@ class ChainCell(GroupCell):
             self._begin(row, time, event)
 
     def _turn(self, time: i64) -> None:
-        """Begin another epoch. Runs that no event of the last one affected continue to wait."""
+        """Begin another epoch. Runs that no event of the last one affected continue to wait.
+
+        O(new runs), and O(runs) if the last epoch has affected only some.
+        """
+        i: i64
         waiting, new = self._waiting, self._new
-        if self._untouched > 0:
+        if 0 < self._untouched == waiting.count:
+            for i in range(new.count):
+                waiting.add(new, i)
+            new, waiting = waiting, new
+        elif self._untouched > 0:
             both = Stretch(new.floats_each, new.integers_each)
-            i: i64
             for i in range(waiting.count):
                 if waiting.integers[i * waiting.integers_each + TOUCHED] == 0:
                     both.add(waiting, i)
@@ -121,6 +133,20 @@ class ChainCell(GroupCell):
         self._waiting, self._new = new, waiting
         self._new.count = 0
         self._untouched = 0 if self.arrival else new.count
+
+    def _seen_by_some(self, row: Row) -> bool:
+        """Whether some waiting run may see the event, by what it is asked alone; sets that for each step."""
+        some = False
+        for depth, clause in enumerate(self.template.sees):
+            seen = clause is None or clause.admits(row)
+            self._seen[depth] = seen
+            some = some or (seen and depth > 0)
+        return some
+
+    def _sees(self, depth: i64, row: Row, place: i64) -> bool:
+        """Whether the run whose integers are there, and which waits for that step, sees the event."""
+        clause = self.template.sees[depth]
+        return clause is None or (self._seen[depth] and self._compared(clause, row, place))
 
     def close_epoch(self) -> None:
         self.now = -(1 << 62)
@@ -234,9 +260,12 @@ class ChainCell(GroupCell):
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         """The runs of a member. Runs that contiguity rules out may still be among them."""
         found: list[tuple[int, ...]] = []
-        new, window = self._new, self.template.window
-        for i in range(new.count):
+        window = self.template.window
+        waits = [] if self.arrival else [(self._waiting, i) for i in range(self._waiting.count)]
+        for new, i in (*waits, *((self._new, i) for i in range(self._new.count))):
             place, at = i * new.integers_each, i * new.floats_each
+            if new is self._waiting and new.integers[place + TOUCHED] != 0:
+                continue
             if window >= 0 and float(new.integers[place + START] - time) < point[window]:
                 continue
             depth = int(new.integers[place + DEPTH])

@@ -11,16 +11,19 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Computation, Slots
 from ....algebra.predicate import computation
+from ....algebra.terms import Arithmetic, Constant, Register
 from ....automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ....events.schema import Row
 from ..matches import Item, Lineage, PartialMatch, ids
+from ..member_matches import EventPath
 from ..trace import mixed
-from .kept_events import EventPage
 
 CARRIED: Final = 0
 BOUND: Final = 1
 TAKEN: Final = 2
 COMPUTED: Final = 3
+FOLDED: Final = 2  # steps of a fold
+COUNTED_MAX: Final = 2**31  # no fold lives long enough to lead a sum of smaller steps beyond an integer
 
 
 @final
@@ -48,13 +51,36 @@ class SlotFill:
 class EpochRuns:
     """What each step fills slots from, and nothing if the run remembers only its last row.
 
-    `lineage`: whether a member asks for the contributing events, or may do so.
+    `lineage`: whether a member asks for the contributing events, or may do so. `counters`: the slots that a fold
+    begins with an integer and to which each event adds one of `counter_steps`, if it changes no other slot.
     """
 
     def __init__(self, updates: tuple[tuple[SlotSource, ...], ...]) -> None:
         self.steps = [[SlotFill(source) for source in update] for update in updates]
         self.fills = any(self.steps)
         self.lineage = False
+        self.counters: list[int] = []
+        self.counter_steps: list[int] = []
+        if len(updates) == FOLDED:
+            self._count(*updates)
+
+    def _count(self, begin: tuple[SlotSource, ...], take: tuple[SlotSource, ...]) -> None:
+        """Find the counters; none if another slot changes, too."""
+        if len(begin) != len(take):
+            return
+        for slot, (begun, taken) in enumerate(zip(begin, take)):
+            match begun, taken:
+                case _, Carry(other) if other == slot:
+                    continue
+                case (
+                    Computed(Constant(int() as first)),
+                    Computed(Arithmetic("+", Constant(int() as step), Register(other, -1))),
+                ) if other == slot and plain(first) and plain(step):
+                    self.counters.append(slot)
+                    self.counter_steps.append(step)
+                case _:
+                    self.counters, self.counter_steps = [], []
+                    return
 
     def filled(self, step: i64, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Slots:
         """The slots behind a step, of the run's last row and slots before it."""
@@ -73,33 +99,28 @@ class EpochRuns:
                 found.append(fill.computation.value(row, bound, slots, length, span))
         return tuple(found)
 
-    def run(self, page: EventPage, path: list[int]) -> PartialMatch:
-        """The run that took these events. O(steps x log(events kept))."""
+    def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
+        """The run that took these events. O(events)."""
         trace: i64 = 0
         lineage: Lineage = None
-        places: list[int] = []
-        step: i64 = 1
-        for number in path:
-            at = page.place(number)
-            places.append(int(at))
-            trace, lineage = mixed(trace, traced(page.items[at]), step), linked(lineage, page.items[at])
-            step += 1
-        first = places[0]
-        row = page.rows[places[-1]]
         slots: Slots = ()
-        if self.fills:
-            slots = self._slots(page, places)
-        return PartialMatch(row, slots, page.starts[first], page.times[first], trace, lineage)
+        row: Row = ()
+        began = path.starts[first]
+        step: i64
+        for step in range(count):
+            at = first + step
+            item = path.items[at]
+            trace, lineage = mixed(trace, traced(item), step + 1), linked(lineage, item)
+            bound, row = row, path.rows[at]
+            if self.fills:
+                length, span = path.times[at] - path.starts[at] + 1, path.times[at] - began + 1
+                slots = self.filled(step, row, bound, slots, int(length), int(span))
+        return PartialMatch(row, slots, began, path.times[first], trace, lineage)
 
-    def _slots(self, page: EventPage, places: list[int]) -> Slots:
-        slots: Slots = ()
-        bound: Row = ()
-        began = page.starts[places[0]]
-        for step, at in enumerate(places):
-            row = page.rows[at]
-            length, span = page.times[at] - page.starts[at] + 1, page.times[at] - began + 1
-            slots, bound = self.filled(step, row, bound, slots, int(length), int(span)), row
-        return slots
+
+def plain(constant: object) -> bool:
+    """Whether a counter may begin with a constant or add it. A marked one is of another type."""
+    return type(constant) is int and abs(constant) < COUNTED_MAX
 
 
 def traced(item: Item) -> i64:

@@ -14,7 +14,7 @@ from ....events.schema import Row
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, filled, floats
-from .coordinates import narrowed
+from .coordinates import ATTRIBUTE, narrowed, number
 from .members import Members
 from .stamps import Stamps
 from .steps import StepClause
@@ -35,17 +35,29 @@ class FilterCell(GroupCell):
         self._stamps = Stamps() if stamps is None and len(clauses) > 1 else stamps
         self._own = stamps is None and len(clauses) > 1
         self._x: Floats = filled(d, INFINITY)
+        self._single = len(clauses) > 1 and single(clauses) and stamps is None
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. One lookup for each clause."""
         x, stamps = self._x, self._stamps
+        j: i64
+        begun = out.members_upto
+        if self._single:
+            for j in range(self.members.d):
+                x[j] = -INFINITY
+            for clause in self.clauses:
+                bound = clause.bounds[0]
+                value = bound.sign * number(row, bound.attribute)
+                if value == value and clause.admits(row):
+                    x[bound.coordinate] = value
+            if self.members.find_any(x, event, out) > 0:
+                out.close_alone(begun)
+            return
         if stamps is not None and self._own:
             stamps.next()
-        begun = out.members_upto
         for clause in self.clauses:
             if clause.misses(row, self.members):
                 continue
-            j: i64
             for j in range(self.members.d):
                 x[j] = INFINITY
             if not narrowed(clause.bounds, row, time, time, NOTHING, 0, x, 0):
@@ -64,3 +76,10 @@ class FilterCell(GroupCell):
 
 
 NOTHING: Floats = floats()  # a filter has no state
+
+
+def single(clauses: list[StepClause]) -> bool:
+    """Whether each clause bounds one coordinate, its own, by an attribute."""
+    bounds = [bound for clause in clauses for bound in clause.bounds]
+    of_attributes = all(len(clause.bounds) == 1 for clause in clauses) and all(b.source == ATTRIBUTE for b in bounds)
+    return of_attributes and len({int(bound.coordinate) for bound in bounds}) == len(bounds)

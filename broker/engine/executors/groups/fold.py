@@ -8,17 +8,19 @@ events taken; the conditions at the end (counts, durations, sums) are evaluated 
 constant of one of them among the members that the run's values leave, so that most events need no lookup. It may be too
 low, never too high: joining and leaving do not update it, and a run's members are older than the run.
 
-What a run remembers is the same for all members and computed once, with the values that the language defines.
+What a run remembers is the same for all members and computed once, with the values that the language defines. Counters
+are machine numbers, if nothing else changes while a run goes on. A condition on an event and the one taken before it is
+tested once for all runs that took that one.
 
-Here: the runs of a key. Not here: conditions without registers (steps). A new run comes before those that continue, as
-in the engine.
+Here: the effect of an event on the runs of a key. Hot. Not here: columns of runs (fold_runs), conditions without
+registers (steps). A new run comes before those that continue, as in the engine.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final, final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import i64
 
 from ....algebra.computation import Computation, Slots
 from ....algebra.predicate import All, holds
@@ -27,43 +29,60 @@ from ..matches import Lineage, PartialMatch, flattened
 from ..trace import mixed
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, Floats, filled, floats_from
+from .columns import INFINITY, Floats, filled
 from .coordinates import REGISTER, CoordinateBound, narrowed, number_of
 from .epoch_runs import EpochRuns, linked, traced
+from .fold_runs import BEGAN, BORN, COUNTERS, FIRST, NUMBER, TAKEN, TOUCHED, TRACE, FoldRuns, tuple_slots
 from .members import Members
 from .stamps import Stamps
 from .steps import StepClause
 
-UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
+UNTOUCHED: Final = -(1 << 62)  # in snapshots: earlier than any epoch
+BEFORE: Final = -(1 << 62)
+NONE: Final = -1
 
 
 @final
 class FoldClause:
-    """Bounds, whose registers are `values` in order, and what is left of the condition; both may read the run."""
+    """Bounds, whose registers are `values` in order, and what is left of the condition; both may read the run.
 
-    def __init__(self, bounds: list[CoordinateBound], values: list[Computation], rest: All | None) -> None:
+    `pairwise`: they read nothing of a run but the event that it took last. `slot`: the first value is this slot, plus
+    `added`; NONE if it is something else.
+    """
+
+    def __init__(
+        self, bounds: list[CoordinateBound], values: list[Computation], rest: All | None, pairwise: bool = False,
+        slot: int = NONE, added: int = 0,
+    ) -> None:  # fmt: skip
         self.bounds = bounds
         self.values = values
         self.rest = rest
+        self.pairwise = pairwise
+        self.slot: i64 = slot
+        self.added: i64 = added
         self._registers: Floats = filled(len(values), 0.0)
 
-    def narrows(self, row: Row, time: i64, length: i64, run: PartialMatch, x: Floats) -> bool:
+    def narrows(
+        self, row: Row, time: i64, length: i64, began: i64, bound: Row, slots: Slots, x: Floats, at: i64
+    ) -> bool:
         """Lower the values to those of an event that a run sees; False if it satisfies the condition for nobody."""
-        bound, slots = run.row, run.slots
-        span = time - run.t0 + 1
-        if not holds(self.rest, row, bound, slots, int(length), int(span)):
+        span = time - began + 1
+        if self.rest is not None and not holds(self.rest, row, bound, slots, int(length), int(span)):
             return False
+        if len(self.bounds) == 0:
+            return True
         registers = self._registers
-        for at, value in enumerate(self.values):
-            registers[at] = number_of(value.value(row, bound, slots, int(length), int(span)))
-        return narrowed(self.bounds, row, time, run.t0, registers, 0, x, 0)
+        for at_value, value in enumerate(self.values):
+            registers[at_value] = number_of(value.value(row, bound, slots, int(length), int(span)))
+        return narrowed(self.bounds, row, time, began, registers, 0, x, at)
 
 
 @final
 class FoldTemplate:
     """`begin`, `take` and `end`: the conditions on the first event, on each further one, and on one that reports.
 
-    `need`: the coordinate of the value that decides most often whether there is somebody to report to, -1 for none.
+    `need`: the coordinate of the value that decides most often whether there is somebody to report to, -1 for none;
+    `counts`: it is a counter, `sign` times.
     """
 
     def __init__(self, d: int, begin: list[StepClause], take: FoldClause, end: list[FoldClause]) -> None:
@@ -72,211 +91,287 @@ class FoldTemplate:
         self.take = take
         self.end = end
         self.unions = len(begin) > 1 or len(end) > 1
-        self.need: i64 = -1
+        self.need: i64 = NONE
+        self.counts = False
+        self.sign = 1.0
         if len(end) == 1:
             for bound in end[0].bounds:
                 if bound.source == REGISTER:
                     self.need = bound.coordinate
-
-
-@final
-@mypyc_attr(acyclic=True)
-class FoldRun(PartialMatch):
-    """A run, for the members whose points its values `x` dominate.
-
-    `first` is the number of its first event, `number` that of the run: alternatives of its start share it, and are
-    neighbours. It bound its last event at `taken`. `touched` is the epoch in which an event affected it: it still sees
-    the other events of that epoch, and the first later visit drops it.
-    """
-
-    __slots__ = ("first", "need", "number", "taken", "touched", "x")
-
-    def __init__(
-        self,
-        row: Row,
-        slots: Slots,
-        t0: i64,
-        born: i64,
-        trace: i64,
-        lineage: Lineage,
-        x: Floats,
-        need: float,
-        first: i64,
-        number: i64,
-        taken: i64,
-    ) -> None:
-        self.row = row
-        self.slots = slots
-        self.t0 = t0
-        self.born = born
-        self.trace = trace
-        self.lineage = lineage
-        self.x = x
-        self.need = need
-        self.first: i64 = first
-        self.number: i64 = number
-        self.taken: i64 = taken
-        self.touched: i64 = UNTOUCHED
+                    self.sign = bound.sign
+                    self.counts = bound.register == 0 and end[0].slot >= 0
 
 
 @final
 class FoldCell(GroupCell):
-    """The runs of a key, in the order in which they took their last events."""
+    """The runs of a key: those that wait from epochs before `now`, and those of `now`, in the order in which they took
+    their last events."""
 
     def __init__(
         self, template: FoldTemplate, epochs: EpochRuns, stamps: Stamps | None = None, members: Members | None = None
     ) -> None:
         super().__init__(Members(template.d) if members is None else members)
         self.template = template
+        self.now: i64 = BEFORE
         self._epochs = epochs
+        self._counters: list[int] = epochs.counters
+        self._steps: list[int] = epochs.counter_steps
+        self._counter: i64 = -1  # the place of the counter that `need` is about
+        if template.counts and int(template.end[0].slot) in self._counters:
+            self._counter = COUNTERS + self._counters.index(int(template.end[0].slot))
         self._stamps = Stamps() if stamps is None else stamps
-        self._runs: list[FoldRun] = []
+        self._waiting = FoldRuns(int(template.d), len(self._counters))
+        self._new = FoldRuns(int(template.d), len(self._counters))
+        self._untouched: i64 = 0  # how many waiting ones
         self._number: i64 = 0  # of the newest run
         self._stamped: i64 = -1  # the run that the newest stamp is for
         self._x: Floats = filled(template.d, INFINITY)
+        self._pair: Row | None = None  # an event that was taken before the current one
+        self._paired = False  # whether the current one may follow it
+        self._link: Floats = filled(template.d, INFINITY)  # and the values that it leaves
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. O(runs), and one lookup for each run that may report."""
         start = self.began
         length = time - start + 1
-        runs = self._runs
-        n: i64 = len(runs)  # new runs come behind these
+        if time > self.now:
+            self._turn(time)
         self._stamped = -1
+        self._pair = None
         self._begin(row, time, event, length)
-        kept: i64 = 0
+        waiting = self._waiting
+        numbers, each = waiting.integers, waiting.each
         before: i64 = -1
-        j: i64
-        for j in range(n):
-            run = runs[j]
-            if run.number != before:  # alternatives go on as alternatives; another event of the epoch makes other runs
-                before = run.number
+        i: i64
+        for i in range(waiting.count):
+            place = i * each
+            if numbers[place + NUMBER] != before:
+                # Alternatives go on as alternatives; another event of the epoch makes other runs.
+                before = numbers[place + NUMBER]
                 self._number += 1
-            if run.touched < time and run.touched != UNTOUCHED:
-                continue
-            if run.taken < start:  # otherwise they overlap, and the event does not exist for the run
-                self._step(run, row, time, length, out)
-                run.touched = time
-            runs[kept] = run
-            kept += 1
-        if kept < n:
-            del runs[kept:n]
+            if numbers[place + TAKEN] < start:  # otherwise they overlap, and the event does not exist for the run
+                if numbers[place + TOUCHED] == 0:
+                    numbers[place + TOUCHED] = 1
+                    self._untouched -= 1
+                self._step(i, row, time, length, out)
+
+    def _turn(self, time: i64) -> None:
+        """Begin another epoch. Runs that no event of the last one affected continue to wait."""
+        waiting, new = self._waiting, self._new
+        if self._untouched > 0:
+            both = FoldRuns(int(new.d), int(new.each) - COUNTERS)
+            i: i64
+            for i in range(waiting.count):
+                if waiting.integers[i * waiting.each + TOUCHED] == 0:
+                    both.add(waiting, i)
+            for i in range(new.count):
+                both.add(new, i)
+            new = both
+        self.now = time
+        waiting.clear()
+        self._waiting, self._new = new, waiting
+        self._untouched = new.count
 
     def _begin(self, row: Row, time: i64, event: i64, length: i64) -> None:
-        template, members, x = self.template, self.members, self._x
+        template, members, new = self.template, self.members, self._new
         self._number += 1
         j: i64
         for clause in template.begin:
             if clause.misses(row, members):
                 continue
+            new.room()
+            x, at = new.floats, new.count * (new.d + 1)
             for j in range(template.d):
-                x[j] = INFINITY
-            if not narrowed(clause.bounds, row, time, time, x, 0, x, 0):
+                x[at + j] = INFINITY
+            if not narrowed(clause.bounds, row, time, time, x, at, x, at):
                 continue
-            if not members.possible(x, 0) or not clause.admits(row):
+            if not members.possible(x, at) or not clause.admits(row):
                 continue
+            x[at + template.d] = -INFINITY
+            numbers, place = new.integers, new.count * new.each
+            numbers[place + FIRST], numbers[place + NUMBER] = event, self._number
+            numbers[place + BEGAN], numbers[place + BORN] = self.began, time
+            numbers[place + TRACE] = mixed(0, traced(self.item), 1)
+            numbers[place + TAKEN], numbers[place + TOUCHED] = time, 0
             slots = self._epochs.filled(0, row, (), (), int(length), int(length))
-            trace = mixed(0, traced(self.item), 1)
-            lineage = linked(None, self.item) if self._epochs.lineage else None
-            self._runs.append(
-                FoldRun(row, slots, self.began, time, trace, lineage, x[:], -INFINITY, event, self._number, time)
-            )
+            at = place + COUNTERS
+            for slot in self._counters:
+                numbers[at] = slots[slot]
+                at += 1
+            new.close(row, slots, linked(None, self.item) if self._epochs.lineage else None)
             self.noted = event
 
-    def _step(self, run: FoldRun, row: Row, time: i64, length: i64, out: MatchBlocks) -> None:
-        """Let a run take the event, if its condition holds, and report it to those whose end condition holds."""
-        template, members = self.template, self.members
-        own = run.x
+    def _slots(self, runs: FoldRuns, run: i64) -> Slots:
+        """The slots of a run, counters included."""
+        slots = runs.slots[run]
+        if len(self._counters) == 0:
+            return slots
+        made = list(slots)
+        at = run * runs.each + COUNTERS
+        for slot in self._counters:
+            made[slot] = int(runs.integers[at])
+            at += 1
+        return tuple(made)
+
+    def _follows(self, run: i64, row: Row, time: i64, length: i64, at: i64) -> bool:
+        """Lower the values at that place of the new runs to those of the event, if the run may take it."""
+        take, waiting, x = self.template.take, self._waiting, self._new.floats
+        bound = waiting.rows[run]
+        began = waiting.integers[run * waiting.each + BEGAN]
+        if not take.pairwise:
+            return take.narrows(row, time, length, began, bound, self._slots(waiting, run), x, at)
+        link, bounds = self._link, len(take.bounds) > 0
         j: i64
-        if len(template.take.bounds) > 0:  # its values may become less; otherwise runs share them
-            own = run.x[:]
-        if not template.take.narrows(row, time, length, run, own):
+        if self._pair is not bound:
+            self._pair = bound
+            if bounds:
+                for j in range(self.template.d):
+                    link[j] = INFINITY
+            self._paired = take.narrows(row, time, length, began, bound, (), link, 0)
+        if bounds and self._paired:
+            for j in range(self.template.d):
+                if link[j] < x[at + j]:
+                    x[at + j] = link[j]
+        return self._paired
+
+    def _step(self, run: i64, row: Row, time: i64, length: i64, out: MatchBlocks) -> None:
+        """Let a run take the event, if its condition holds, and report it to those whose end condition holds."""
+        template, members, waiting, new = self.template, self.members, self._waiting, self._new
+        d = template.d
+        new.room()
+        own, at, base = new.floats, new.count * (d + 1), run * (d + 1)
+        j: i64
+        for j in range(d + 1):
+            own[at + j] = waiting.floats[base + j]
+        if not self._follows(run, row, time, length, at) or not members.possible(own, at):
             return
-        if not members.possible(own, 0):
-            return
-        need = run.need
+        need = own[at + d]
         if need == -INFINITY and template.need >= 0:  # most runs end before anybody asks
-            need = members.nearest(own, 0, template.need)
+            need = members.nearest(own, at, template.need)
             if need == INFINITY:
                 return
-        span = time - run.t0 + 1
-        slots = self._epochs.filled(1, row, run.row, run.slots, int(length), int(span))
-        trace = mixed(run.trace, traced(self.item), 1)
-        lineage = linked(run.lineage, self.item) if self._epochs.lineage else None
-        self._runs.append(
-            FoldRun(row, slots, run.t0, run.born, trace, lineage, own, need, run.first, self._number, time)
-        )
-        x = self._x
+            own[at + d] = need
+        numbers, place, old = new.integers, new.count * new.each, run * waiting.each
+        before = waiting.integers
+        for j in range(new.each):
+            numbers[place + j] = before[old + j]
+        numbers[place + NUMBER] = self._number
+        numbers[place + TRACE] = mixed(before[old + TRACE], traced(self.item), 1)
+        numbers[place + TAKEN], numbers[place + TOUCHED] = time, 0
+        slots = waiting.slots[run]
+        if len(self._counters) > 0:
+            j = place + COUNTERS
+            for step in self._steps:
+                numbers[j] += step
+                j += 1
+        else:
+            span = time - before[old + BEGAN] + 1
+            slots = self._epochs.filled(1, row, waiting.rows[run], slots, int(length), int(span))
+        lineage: Lineage = linked(waiting.lineages[run], self.item) if self._epochs.lineage else None
+        new.close(row, slots, lineage)
+        counter = self._counter
+        if counter >= 0 and template.sign * float(before[old + counter] + template.end[0].added) < need:
+            return
+        self._report(run, at, need, row, time, length, out)
+
+    def _report(self, run: i64, at: i64, need: float, row: Row, time: i64, length: i64, out: MatchBlocks) -> None:
+        """Report a match of a run with the event to the members whose end condition holds."""
+        template, members, waiting = self.template, self.members, self._waiting
+        own, x, numbers, place = self._new.floats, self._x, waiting.integers, run * waiting.each
+        bound, slots, began = waiting.rows[run], self._slots(waiting, run), numbers[place + BEGAN]
         begun = out.members_upto
+        j: i64
         for clause in template.end:
             for j in range(template.d):
-                x[j] = own[j]
-            if not clause.narrows(row, time, length, run, x):
+                x[j] = own[at + j]
+            if not clause.narrows(row, time, length, began, bound, slots, x, 0):
                 continue
             if template.need >= 0 and x[template.need] < need:
                 continue
             found = out.members_upto
-            if members.find(x, 0, run.first, out) > 0 and template.unions:
-                if run.number != self._stamped:
-                    self._stamped = run.number
+            if members.find(x, 0, numbers[place + FIRST], out) > 0 and template.unions:
+                if numbers[place + NUMBER] != self._stamped:
+                    self._stamped = numbers[place + NUMBER]
                     self._stamps.next()
                 self._stamps.thin(out, found)
         if out.members_upto > begun:
-            out.close_run(begun, run)
+            trace, lineage = numbers[place + TRACE], waiting.lineages[run]
+            out.close_run(begun, PartialMatch(bound, slots, began, numbers[place + BORN], trace, lineage))
 
     def close_epoch(self) -> None:
-        self._runs = [run for run in self._runs if run.touched == UNTOUCHED]
+        self._turn(BEFORE)
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         """The first events of a member's runs: the others are not kept."""
-        found = [
-            (int(run.first),)
-            for run in self._runs
-            if run.touched == UNTOUCHED and run.first >= since and all(p <= x for p, x in zip(point, run.x))
-        ]
+        found: list[tuple[int, ...]] = []
+        for runs, run in self._alive():
+            first = int(runs.integers[run * runs.each + FIRST])
+            base = run * (int(runs.d) + 1)
+            if first >= since and all(p <= runs.floats[base + j] for j, p in enumerate(point)):
+                found.append((first,))
         return list(dict.fromkeys(found))
 
+    def _alive(self) -> list[tuple[FoldRuns, int]]:
+        """The runs that a later epoch sees, in their order."""
+        waiting, new = self._waiting, self._new
+        found = [(waiting, i) for i in range(waiting.count) if waiting.integers[i * waiting.each + TOUCHED] == 0]
+        return found + [(new, i) for i in range(new.count)]
+
     def quiet(self, time: i64) -> bool:
-        return not any(run.touched == UNTOUCHED or run.touched >= time for run in self._runs)
+        return self._new.count == 0 and self._untouched == 0 and (self._waiting.count == 0 or self.now < time)
 
     def used(self, events: set[int]) -> None:
-        events.update(int(run.first) for run in self._runs)
+        for runs in (self._waiting, self._new):
+            events.update(int(runs.integers[i * runs.each + FIRST]) for i in range(runs.count))
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
-        runs = [
-            [
-                run.row, list(run.slots), int(run.t0), int(run.born), int(run.trace),
-                None if run.lineage is None else flattened(run.lineage), list(run.x), run.need, int(run.first),
-                int(run.number), int(run.taken), int(run.touched),
-            ]
-            for run in self._runs
-        ]  # fmt: skip
-        return {"number": int(self._number), "runs": runs}
+        return {"number": int(self._number), "runs": [*self._dumped(self._waiting), *self._dumped(self._new)]}
+
+    def _dumped(self, runs: FoldRuns) -> list[Any]:
+        found = []
+        d, each = int(runs.d), int(runs.each)
+        for run in range(runs.count):
+            values = [runs.floats[run * (d + 1) + j] for j in range(d + 1)]
+            numbers = [int(runs.integers[run * each + j]) for j in range(COUNTERS)]
+            first, number, began, born, trace, taken, touched = numbers
+            lineage = runs.lineages[run]
+            found.append(
+                [
+                    runs.rows[run], list(self._slots(runs, run)), began, born, trace,
+                    None if lineage is None else flattened(lineage), values[:d], values[d], first, number, taken,
+                    int(self.now) if touched else UNTOUCHED,
+                ]
+            )  # fmt: skip
+        return found
 
     def load(self, dumped: dict[str, Any]) -> None:
         self._number = dumped["number"]
-        self._runs = [_loaded(saved) for saved in dumped["runs"]]
+        runs = dumped["runs"]
+        self.now = max((max(saved[10], saved[11]) for saved in runs), default=BEFORE)
+        for saved in runs:
+            row, slots, began, born, trace, contributed, x, need, first, number, taken, touched = saved
+            lineage: Lineage = None
+            for item in contributed or ():
+                lineage = (lineage, item)
+            filled_slots = tuple_slots(slots)
+            counters = [filled_slots[slot] for slot in self._counters]
+            numbers = [first, number, began, born, trace, taken, int(touched != UNTOUCHED), *counters]
+            to = self._new if taken == self.now else self._waiting
+            to.put([*x, need], numbers, tuple(row), filled_slots, lineage)
+            self._untouched += to is self._waiting and touched == UNTOUCHED
 
     def statistics(self) -> dict[str, int]:
-        return {**self.members.statistics(), "runs": len(self._runs)}
+        return {**self.members.statistics(), "runs": int(self._waiting.count + self._new.count)}
 
     def check_invariants(self) -> None:
         self.members.check_invariants()
-        for run in self._runs:
-            assert len(run.x) == self.template.d
-            assert run.touched == UNTOUCHED or run.touched > run.taken
-
-
-def _loaded(saved: Any) -> FoldRun:
-    row, slots, t0, born, trace, contributed, x, need, first, number, taken, touched = saved
-    lineage: Lineage = None
-    for item in contributed or ():
-        lineage = (lineage, item)
-    filled_slots = tuple([tuple(slot) if isinstance(slot, list | tuple) else slot for slot in slots])
-    run = FoldRun(
-        tuple(row), filled_slots, t0, born, trace, lineage, floats_from(list(x)), need, first, number, taken
-    )  # fmt: skip
-    run.touched = touched
-    return run
+        for runs in (self._waiting, self._new):
+            assert len(runs.rows) == len(runs.slots) == len(runs.lineages) == runs.count
+        waiting = self._waiting
+        assert self._untouched == sum(
+            waiting.integers[i * waiting.each + TOUCHED] == 0 for i in range(int(waiting.count))
+        )
+        assert all(self._new.integers[i * self._new.each + TAKEN] >= self.now for i in range(int(self._new.count)))

@@ -1,7 +1,7 @@
 """The machine of a group: members, a cell for each partition, and the events that matches may have.
 
 Here: the cell that an event concerns, joining and leaving, writing rows of completions. Hot. Not here: the effect of an
-event in a cell (each mechanism), reading rows (audience).
+event in a cell (each mechanism), reading rows (audience), groups over epochs (epoch_machine).
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from ...program.target import Outcome, Target
 from ..common_runs import CommonPattern
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..epoch_matches import EpochMatches
-from ..matches import Assigned, Item, PartialMatch
+from ..matches import Assigned, Item
 from .audience import BLOCK_FIELDS, CommonPage, GroupAudience, ranked
-from .blocks import COMBINED, FIELDS, RUN, MatchBlocks
+from .blocks import COMBINED, FIELDS, MatchBlocks
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
 from .kept_events import KeptEvents
@@ -46,7 +45,6 @@ class GroupMember(Member):
         self.handle = handle
 
 
-@final
 class GroupMachine(Executor):
     """The members of one template and key.
 
@@ -65,8 +63,8 @@ class GroupMachine(Executor):
         common: CommonPattern | None = None,
         account: Account | None = None,
     ) -> None:
-        super().__init__(account or Account(UNLIMITED, UNLIMITED), inputs, epochs=runs is not None)
-        self._runs = runs
+        own = account or Account(UNLIMITED, UNLIMITED)
+        super().__init__(own, inputs, template.counted, epochs=runs is not None)
         self._events_max: i64 = events_max
         self.outcome = outcome
         self.number: i64 = 0
@@ -75,7 +73,7 @@ class GroupMachine(Executor):
         self.cells: dict[Key, GroupCell] = {}
         self._maker = CellMaker(template, layout, self.members, self.events, runs, common)
         self._common: CommonPage | None = None
-        self._newcomers: list[Target] = []  # of which is not known whether they want lineage
+        self._newcomers: list[Target] = []  # which the machine has not welcomed yet
         self._parts: list[int] = list(template.parts)
         self._late = template.late
         self._found = MatchBlocks()
@@ -83,7 +81,8 @@ class GroupMachine(Executor):
         self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
         self._handles = 0  # count of handles so far
         self._free: list[int] = []
-        self._audience = GroupAudience([computation(term) for term in template.output], list(template.slots))
+        outputs = [computation(term) for term in template.output]
+        self._audience = GroupAudience(outputs, list(template.slots), template.counted, runs)
         self._settled: i64 = 0
 
     @property
@@ -135,7 +134,8 @@ class GroupMachine(Executor):
         audience = self._audience
         audience.gone[handle] = None
         if 2 * len(audience.gone) > len(audience.members) + FEW:
-            fresh = self._audience = GroupAudience(audience.outputs, audience.slots)
+            fresh = self._audience = GroupAudience(audience.outputs, audience.slots, self.compressed, audience.runs)
+            fresh.single, fresh.feeding, fresh.newest = audience.single, audience.feeding, audience.newest
             fresh.members = {known: target for known, target in audience.members.items() if known not in audience.gone}
             self._free.extend(audience.gone)
 
@@ -156,12 +156,6 @@ class GroupMachine(Executor):
         cell.position = position
         cell.place = place
         cell.item = item
-        start = time
-        if self.epochs:
-            start = found.epochs.start(int(found.event))
-            cell.began = start
-            if len(self._newcomers) > 0:
-                self._welcome()
         out = self._found
         cell.take(row, time, event, out)
         if cell.lost > 0:
@@ -169,7 +163,7 @@ class GroupMachine(Executor):
             cell.lost = 0
         noted = cell.noted == event
         if noted:
-            self.events.add(event, row, start, time, item)
+            self.events.add(event, row, time, time, item)
         if out.upto > 0:
             self._tell(found)
         if self._late:
@@ -177,14 +171,6 @@ class GroupMachine(Executor):
         if noted and self.events.grown():
             self._sweep(time)
         return True
-
-    def _welcome(self) -> None:
-        """Collect lineage from now on if a new member asks for it, or if a reader of its stream may."""
-        for target in self._newcomers:
-            first = target.first
-            if self._runs is not None and (target.feeds is not None or (first is not None and first.lineage)):
-                self._runs.lineage = True
-        self._newcomers = []
 
     def _cell(self, row: Row, time: i64) -> GroupCell | None:
         """The cell of the event's partition; None if the event has no partition."""
@@ -221,26 +207,6 @@ class GroupMachine(Executor):
         if until < self.alarm:
             self.alarm = until
 
-    def _complete(self, epochs: EpochMatches, event: int, runs: EpochRuns) -> None:
-        """Write the completions of an event as runs over epochs. O(matches)."""
-        out = self._found
-        blocks, members, paths, targets = out.blocks, out.members, out.paths, self._audience.members
-        block: i64 = 0
-        i: i64
-        j: i64
-        while block < out.upto:
-            first, number = blocks[block + 3], blocks[block + 4]
-            path, count, width = blocks[block + 5], blocks[block + 6], blocks[block + 7]
-            for i in range(count):
-                run: PartialMatch | None = out.runs[path] if blocks[block + 2] == RUN else None
-                if width > 0:
-                    numbers = [int(paths[j]) for j in range(path + i * width, path + (i + 1) * width)]
-                    run = runs.run(self.events.page, numbers)
-                for j in range(first, first + number):
-                    epochs.complete(event, run, targets[members[j]])
-            block += FIELDS
-        out.clear()
-
     def close_epoch(self) -> None:
         for cell in self.cells.values():
             cell.close_epoch()
@@ -248,9 +214,6 @@ class GroupMachine(Executor):
     def _tell(self, found: Completions) -> None:
         """Write the completions of an event as a row. O(members and paths)."""
         out = self._found
-        if self._runs is not None:
-            self._complete(found.epochs, int(found.event), self._runs)
-            return
         blocks, members, paths = out.blocks, out.members, out.paths
         size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * BLOCK_FIELDS
         numbers = found.room(size)

@@ -19,7 +19,7 @@ from ....automaton.analyses.traced import Coordinate
 from ....automaton.automaton import Automaton, Stay, TimeModel
 from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
-from ....automaton.drawing import automata_diagram
+from ....automaton.drawing import automata_diagram, written
 from ....language.marked_literals import Literals, chosen, numbers_in
 from ...compiler.recently_used import Recent
 from ...options import Options
@@ -27,7 +27,8 @@ from ...program.account import Account
 from ...program.target import Outcome
 from ..common_runs import Keeper
 from ..contract import Executor, Input, Member
-from ..machine_plan import Known, MachinePlan, PlanMaker
+from ..machine_plan import EventKey, Known, MachinePlan, PlanMaker, counted
+from .epoch_machine import EpochMachine
 from .epoch_runs import EpochRuns
 from .machine import GroupMachine, GroupMember
 
@@ -69,6 +70,8 @@ class GroupPlan(MachinePlan):
     figures = ("groups", "group_members", "group_cells", "group_events")
     kind = "group"
     always_open = True
+    same_inputs = True
+    pays = "a visit of the group, and the matches that it completes"
 
     def __init__(
         self,
@@ -107,8 +110,14 @@ class GroupPlan(MachinePlan):
 
     def inputs(self) -> list[Input]:
         template = self.form.template
+        if template.found:
+            return [Input(template.stream, reordered(template.found))]
         asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.key)]
         return [Input(template.stream, reordered((tuple(asked),)))]
+
+    def selective(self) -> bool:
+        """Whether constants say which events it is about."""
+        return len(self.key) > 0 or len(self.form.template.found) > 0
 
     def streams(self) -> tuple[str, ...]:
         return (self.form.template.stream,)
@@ -117,6 +126,14 @@ class GroupPlan(MachinePlan):
         template = self.form.template
         adjacent = any(step.stay is Stay.FOREIGN for step in template.steps)
         return (template.partition,) if adjacent else ()
+
+    def filed(self) -> EventKey | None:
+        template = self.form.template
+        if template.found:
+            return None
+        positions = tuple(sorted(one.position for one in template.constants))
+        by_position = {one.position: constant.value for one, constant in zip(template.constants, self.key)}
+        return EventKey(positions, tuple(by_position[position] for position in positions))
 
     def outcome(self) -> Outcome:
         output = self.automaton.output if self.automaton.time is TimeModel.EPOCHS else ()
@@ -130,13 +147,17 @@ class GroupPlan(MachinePlan):
 
     def make(self, options: Options) -> Executor:
         template, most = self.form.template, options.runs_max
-        runs = EpochRuns(template.updates) if template.time is TimeModel.EPOCHS else None
+        if template.time is TimeModel.EPOCHS:
+            runs = EpochRuns(template.updates)
+            return EpochMachine(
+                template, self.form.layout, self.inputs(), self.outcome(), most, runs, options.lookback
+            )  # fmt: skip
         common, account = None, None
         if template.common is not None:
             account = Account(options.work_max, options.work_earned)
             whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
             common = self.keeper(template.common, whole, account, options)
-        return GroupMachine(template, self.form.layout, self.inputs(), self.outcome(), most, runs, common, account)
+        return GroupMachine(template, self.form.layout, self.inputs(), self.outcome(), most, None, common, account)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point)
@@ -152,13 +173,23 @@ class GroupPlan(MachinePlan):
         handle, since = saved
         return cast(GroupMachine, machine).rejoin(handle, self.point, since)
 
+    def shares(self) -> str:
+        """What members have in common, for users."""
+        template = self.form.template
+        equal = f" with {written(self.inputs()[0].guard)}" if self.key else ""
+        return f"{counted(len(template.steps), 'step')} on {template.stream}{equal}"
+
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
-        """The group of each subscription: the mechanism, the number of members, and how its events are found."""
+        """The group of each subscription, what it shares, how runs are kept, the number of members."""
         lines: list[str] = []
-        for name, plan, machine in known[:SHOWN]:
-            group = "suspended" if machine is None else machine.method
-            lines.append(f"{name}: how runs are kept: {group}, {plan.form.layout.dimensions} constants each")
+        numbers: dict[tuple[GroupForm, tuple[Constant, ...]], int] = {}
+        for name, plan, machine in known:
+            number = numbers.setdefault((plan.form, plan.key), len(numbers) + 1)
+            if len(lines) < 2 * SHOWN:
+                kept = "suspended" if machine is None else machine.method
+                lines.append(f"{name}: group {number} shares {plan.shares()}")
+                lines.append(f"{name}: how runs are kept: {kept}, {plan.form.layout.dimensions} constants each")
         if len(known) > SHOWN:
             lines.append(f"and {len(known) - SHOWN} more members of groups")
         groups = {id(machine) for _, _, machine in known if machine is not None}

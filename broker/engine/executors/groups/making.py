@@ -10,7 +10,7 @@ from typing import Final, final
 from ....algebra.computation import Computation
 from ....algebra.normal_form import Clause
 from ....algebra.predicate import computation, condition
-from ....algebra.terms import Register, walk
+from ....algebra.terms import Arithmetic, Constant, Duration, Register, Term, walk
 from ....automaton.analyses.mechanism import Layout, Mechanism
 from ....automaton.analyses.template import (
     CommonLine,
@@ -26,7 +26,7 @@ from .any_match import AnyCell, AnyTemplate
 from .cell import GroupCell
 from .chain import ChainCell
 from .coordinates import ATTRIBUTE, DURATION, FACTOR, OFFSET, REGISTER, SPAN, CoordinateBound
-from .epoch_runs import EpochRuns
+from .epoch_runs import EpochRuns, plain
 from .filters import FilterCell
 from .fold import FoldCell, FoldClause, FoldTemplate
 from .history import HistoryCell, HistoryTemplate
@@ -34,6 +34,7 @@ from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
 from .members import Members
 from .repeating import RepeatingCell, RepeatingTemplate
+from .revisit import RevisitCell, RevisitTemplate
 from .stamps import Stamps
 from .starts import NONE
 from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
@@ -77,27 +78,27 @@ class CellMaker:
         self._coordinates = iter(layout.coordinates)
         self._registers: list[Register] = []
         if template.common is not None and common is not None:
-            self._form: object = self._repeating(template, template.common, common, layout)
+            self.form: object = self._repeating(template, template.common, common, layout)
             return
         self.steps = [self._step(step) for step in template.steps]
         self.kills = [[self._clause(clause) for clause in kill.clauses] for kill in template.kills]
         self.window = next(self._coordinates) if template.window else NONE
         self.within = NONE if template.within is None else template.within
-        self._form = self._formed(layout.dimensions)
+        self.form = self._formed(layout.dimensions)
 
     def joined(self, handle: int, point: list[float]) -> None:
         """A member has joined the group."""
-        if isinstance(self._form, RepeatingTemplate):
-            self._form.joined(handle, point)
+        if isinstance(self.form, RepeatingTemplate):
+            self.form.joined(handle, point)
 
     def left(self, handle: int) -> None:
         """A member has left the group."""
-        if isinstance(self._form, RepeatingTemplate):
-            self._form.left(handle)
+        if isinstance(self.form, RepeatingTemplate):
+            self.form.left(handle)
 
     def make(self) -> GroupCell:
         """A cell without waiting runs."""
-        form, members = self._form, self.members
+        form, members = self.form, self.members
         match form:
             case FoldTemplate():
                 assert self.epochs is not None, "a fold is over epochs"
@@ -114,6 +115,8 @@ class CellMaker:
                 return TrailingCell(form, members)
             case AnyTemplate():
                 return AnyCell(form, members)
+            case RevisitTemplate():
+                return RevisitCell(form, members)
             case RepeatingTemplate():
                 return RepeatingCell(form, members)
             case _:
@@ -161,7 +164,15 @@ class CellMaker:
                 values.append(computation(asked.term))
             at, source = next(self._coordinates), SOURCES[asked.source]
             bounds.append(CoordinateBound(at, source, asked.attribute, float(asked.sign), register, asked.strict))
-        return FoldClause(bounds, values, condition(tuple(clause.rest for clause in clauses)))
+        terms: list[Term] = [atom for clause in clauses for atom in clause.rest]
+        terms += [asked.term for asked in clauses[0].asked if asked.term is not None]
+        read = [part for term in terms for part in walk(term)]
+        late = any(isinstance(part, Duration) or (isinstance(part, Register) and part.slot >= 0) for part in read)
+        pairwise = not late and not any(bound.source in (DURATION, SPAN) for bound in bounds)
+        slot, added = _counter(next((asked.term for asked in clauses[0].asked if asked.term is not None), None))
+        return FoldClause(
+            bounds, values, condition(tuple(clause.rest for clause in clauses)), pairwise, slot, added
+        )  # fmt: skip
 
     def _clause(self, clause: TemplateClause) -> StepClause:
         bounds: list[CoordinateBound] = []
@@ -192,11 +203,14 @@ class CellMaker:
                 for clause in steps[-1]:
                     clause.bounds.append(CoordinateBound(self.window, SPAN, sign=-1.0))
             stays = [STAYS.get(step.stay, SKIP) for step in self.template.steps]
+            sees = [self._clause(TemplateClause((), step.sees)) if step.sees else None for step in self.template.steps]
             registers = [Remembered(register.position, register.slot) for register in self._registers]
-            return ChainTemplate(d, steps, registers, stays, self.window)
+            return ChainTemplate(d, steps, registers, stays, self.window, sees)
         if mechanism is Mechanism.ANY_MATCH:
             return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
         first, second, *further = [clauses[0] for clauses in steps]
+        if mechanism is Mechanism.REVISIT:
+            return RevisitTemplate(d, first, second, window=self.window, within=self.within, arrival=True)
         if mechanism is Mechanism.HISTORY:
             return HistoryTemplate(d, first, second, further[0], window=self.window)
         kill = self.kills[0][0] if self.kills and mechanism is Mechanism.WAIT else None
@@ -208,3 +222,14 @@ class CellMaker:
         return (
             ItemsTemplate(wait, further) if mechanism is Mechanism.ITEMS else TrailingTemplate(wait, self.kills[0][0])
         )
+
+
+def _counter(term: Term | None) -> tuple[int, int]:
+    """The slot that a term is, and what it adds to it; NONE if it is something else."""
+    match term:
+        case Register(slot, -1):
+            return slot, 0
+        case Arithmetic("+", Constant(int() as added), Register(slot, -1)) if plain(added):
+            return slot, added
+        case _:
+            return NONE, 0

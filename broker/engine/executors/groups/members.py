@@ -207,6 +207,8 @@ class Members:
     def _search(self, above: float, x: Floats, at: i64, first: i64, out: MatchBlocks, copied: bool) -> i64:
         d = self.d
         x0 = x[at]
+        several = d > 1  # the first two are compared without a loop
+        x1 = x[at + 1] if several else x0
         young = first < self.newest  # some members may be younger than the run
         begun = out.members_upto
         upto = begun
@@ -234,7 +236,10 @@ class Members:
                 end = slot + BLOCK
                 if end > slots:
                     end = slots
-                j = 0
+                if not least[base] <= x0 or (several and not least[base + 1] <= x1):
+                    slot = end
+                    continue
+                j = 2
                 while j < d and least[base + j] <= x[at + j]:
                     j += 1
                 if j < d or greatest[slot >> SHIFT] <= above:
@@ -243,15 +248,56 @@ class Members:
                 base = slot * d
                 while slot < end:
                     value = points[base]
-                    if value <= x0 and not value <= above:
-                        j = 1
+                    if value <= x0 and not value <= above and (not several or points[base + 1] <= x1):
+                        j = 2
                         while j < d and points[base + j] <= x[at + j]:
                             j += 1
-                        if j == d and not (young and page.since[slot] > first):
+                        if j >= d and not (young and page.since[slot] > first):
                             handles[upto] = own[slot]
                             if copied:
                                 self._copy(points, base, upto - begun, page.since[slot])
                             upto += 1
+                    slot += 1
+                    base += d
+        out.members_upto = upto
+        return upto - begun
+
+    def find_any(self, x: Floats, first: i64, out: MatchBlocks) -> i64:
+        """The same for members with any coordinate that is at most its value. O(blocks, and rows let through)."""
+        d = self.d
+        young = first < self.newest
+        begun = out.members_upto
+        upto = begun
+        j: i64 = 0
+        while j < d and not self.root[j] <= x[j]:
+            j += 1
+        if j == d:
+            return 0
+        for page in self._pages:
+            out.members_upto = upto
+            handles = out.room_for_members(page.count)
+            points, own, least = page.points, page.handles, page.least
+            slot: i64 = 0
+            slots = page.slots
+            while slot < slots:
+                base = (slot >> SHIFT) * d
+                end = slot + BLOCK
+                if end > slots:
+                    end = slots
+                j = 0
+                while j < d and not least[base + j] <= x[j]:
+                    j += 1
+                if j == d:
+                    slot = end
+                    continue
+                base = slot * d
+                while slot < end:
+                    j = 0
+                    while j < d and not points[base + j] <= x[j]:
+                        j += 1
+                    if j < d and not (young and page.since[slot] > first):
+                        handles[upto] = own[slot]
+                        upto += 1
                     slot += 1
                     base += d
         out.members_upto = upto
@@ -271,35 +317,21 @@ class Members:
         O(pages + what the corners let through).
         """
         best = INFINITY
-        d = self.d
-        if self._apart(self.root, 0, x, at, axis, best):
+        d, root, corners = self.d, self.root, self._least
+        j: i64 = 0
+        base: i64 = 0
+        while j < d and (j == axis or root[j] <= x[at + j]):
+            j += 1
+        if j < d:
             return best
-        number: i64
-        for number in range(len(self._pages)):
-            if self._apart(self._least, number * d, x, at, axis, best):
-                continue
-            page = self._pages[number]
-            block: i64
-            for block in range(len(page.greatest)):
-                if self._apart(page.least, block * d, x, at, axis, best):
-                    continue
-                slot: i64
-                end = (block + 1) << SHIFT
-                for slot in range(block << SHIFT, min(page.slots, end)):
-                    if not self._apart(page.points, slot * d, x, at, axis, best) and page.handles[slot] != NONE:
-                        best = page.points[slot * d + axis]
+        for page in self._pages:
+            j = 0
+            while j < d and (corners[base + j] < best if j == axis else corners[base + j] <= x[at + j]):
+                j += 1
+            base += d
+            if j == d:
+                best = page.nearest(x, at, axis, best)
         return best
-
-    def _apart(self, points: Floats, base: i64, x: Floats, at: i64, axis: i64, best: float) -> bool:
-        """Whether no point above that corner is dominated and less than the best on the axis."""
-        j: i64
-        for j in range(self.d):
-            if j == axis:
-                if points[base + j] >= best:
-                    return True
-            elif not points[base + j] <= x[at + j]:
-                return True
-        return False
 
     def least_above(self, above: float) -> Floats:
         """The least corner of the members whose first coordinate is above a value. O(members)."""

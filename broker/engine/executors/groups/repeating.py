@@ -13,7 +13,6 @@ Here: whose matches they are. Not here: runs (kleene, through common_runs), the 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from typing import Any, Final, final
 
 from mypy_extensions import i64
@@ -37,38 +36,69 @@ class Ranking:
     """Members by their one coordinate. `held`: unread results have the column, so that a change makes a copy."""
 
     def __init__(self) -> None:
-        self.levels: list[float] = []
+        self.levels: Floats = floats()
+        self.count: i64 = 0
         self.column = RankedMembers(integers())
         self.held = False
 
     def put(self, handle: i64, level: float) -> None:
         """Add a member. O(members) moves of machine words."""
-        at: i64 = bisect_right(self.levels, level)
-        n: i64 = len(self.levels)
-        self.levels.insert(at, level)
+        at = self.upto(level)
+        n = self.count
+        self.levels = put(self.levels, n, level)
+        self.count = n + 1
         self._own(n)
         column = self.column
         column.handles = put_integer(column.handles, n, handle)
         column.count = n + 1
-        handles, j = column.handles, n
+        handles, levels, j = column.handles, self.levels, n
         while j > at:
             handles[j] = handles[j - 1]
+            levels[j] = levels[j - 1]
             j -= 1
         handles[at] = handle
+        levels[at] = level
 
     def remove(self, handle: i64) -> None:
         """Remove a member. O(members)."""
-        n: i64 = len(self.levels)
+        n = self.count
         at: i64 = 0
         while self.column.handles[at] != handle:
             at += 1
-        del self.levels[at]
+        self.count = n - 1
         self._own(n)
-        handles = self.column.handles
+        handles, levels = self.column.handles, self.levels
         self.column.count = n - 1
         while at < n - 1:
             handles[at] = handles[at + 1]
+            levels[at] = levels[at + 1]
             at += 1
+
+    def upto(self, value: float) -> i64:
+        """The number of members whose coordinate is at most that. O(log)."""
+        levels = self.levels
+        low: i64 = 0
+        high = self.count
+        while low < high:
+            middle = (low + high) >> 1
+            if levels[middle] <= value:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def below(self, value: float) -> i64:
+        """The number of members whose coordinate is less. O(log)."""
+        levels = self.levels
+        low: i64 = 0
+        high = self.count
+        while low < high:
+            middle = (low + high) >> 1
+            if levels[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     def _own(self, count: i64) -> None:
         if self.held:
@@ -105,7 +135,11 @@ class RepeatingTemplate:
         bounds = [*begin.bounds, *compared]
         self.factor = len(bounds) == 1 and bounds[0].source == FACTOR
         self.ranking: Ranking | None = Ranking() if d == 1 or self.factor else None
-        self._least: Floats = filled(d, INFINITY)
+        self.least: Floats = filled(d, INFINITY)
+        self.single: i64 = -1  # the handle of the only member, and since when it counts
+        self.since: i64 = 0
+        self.plain = len(compared) == 0  # a match has the values of its first event
+        self.version: i64 = 0  # of the members
         self._changed = True
 
     def joined(self, handle: int, point: list[float]) -> None:
@@ -125,12 +159,15 @@ class RepeatingTemplate:
         if not self._changed:
             return
         self._changed = False
-        least = self._least
+        self.version += 1
+        least = self.least
+        self.single = -1
         j: i64
         for j in range(self.d):
             least[j] = members.root[j]
         if members.count == 1:
-            for _, point, _ in members.each():
+            for handle, point, since in members.each():
+                self.single, self.since = handle, since
                 for j in range(self.d):
                     least[j] = point[j]
         self.pattern.bound(least, members.count == 1)
@@ -138,7 +175,10 @@ class RepeatingTemplate:
 
 @final
 class RepeatingCell(GroupCell):
-    """The runs of a key; `starts` has the values of each first event. `_first`: the number of the first one there."""
+    """The runs of a key; `starts` has the values of each first event. `_first`: the number of the first one there.
+
+    `_trusted`: the number of the first start since the members last changed.
+    """
 
     def __init__(self, template: RepeatingTemplate, members: Members) -> None:
         super().__init__(members)
@@ -147,6 +187,8 @@ class RepeatingCell(GroupCell):
         self.runs = template.pattern.runs()
         self.starts = Starts(template.d)
         self._first: i64 = 0
+        self._trusted: i64 = 0
+        self._version = template.version
         self._kept: i64 = 0
         self._registers: Floats = floats()
         self._x: Floats = filled(template.d, INFINITY)
@@ -154,19 +196,25 @@ class RepeatingCell(GroupCell):
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. As the runs do, and for each match O(log members) or one lookup."""
-        template, members, starts, runs = self.template, self.members, self.starts, self.runs
-        template.refresh(members)
+        template, starts, runs = self.template, self.starts, self.runs
+        template.refresh(self.members)
+        if self._version != template.version:
+            self._version, self._trusted = template.version, self._first + starts.count
         begin = template.begin
+        j: i64
         at = starts.open()
         values = starts.values
-        begins = narrowed(begin.bounds, row, time, time, values, at, values, at) and members.possible(values, at)
+        begins = len(begin.bounds) == 0 or narrowed(begin.bounds, row, time, time, values, at, values, at)
+        for j in range(template.d):
+            begins = begins and template.least[j] <= values[at + j]
         ends = True
         if len(template.last) > 0:
             y = self._y
-            j: i64
             for j in range(template.d):
                 y[j] = INFINITY
-            ends = narrowed(template.last, row, time, time, y, 0, y, 0) and members.possible(y, 0)
+            ends = narrowed(template.last, row, time, time, y, 0, y, 0)
+            for j in range(template.d):
+                ends = ends and template.least[j] <= y[j]
         runs.take(row, time, self.position, self.place, self.item, begins, ends)
         if runs.begun:
             starts.keep(time, event)
@@ -182,20 +230,23 @@ class RepeatingCell(GroupCell):
         """Find the members that have the matches which the event completes."""
         template, members, starts, runs = self.template, self.members, self.starts, self.runs
         d, x, ranking = template.d, self._x, template.ranking
-        exact = members.count == 1 and not runs.rows
+        out.source, out.source_upto = runs.matches, runs.upto
+        if template.single >= 0 and not runs.rows:
+            self._complete_alone(out)
+            return
         i: i64
         j: i64
         for i in range(runs.count):
             start = runs.starts[i] - self._first
             for j in range(d):
                 x[j] = starts.values[start * d + j]
-            if not exact and not self._narrowed(i, row, time):
+            if not template.plain and not self._narrowed(i, row, time):
                 continue
             if not members.possible(x, 0):
                 continue
             path = out.paths_upto
             first = starts.events[start]
-            if ranking is not None and not exact and members.newest <= first:
+            if ranking is not None and members.newest <= first:
                 out.add_number(runs.ended[i])
                 self._rank(ranking, path, out)
                 continue
@@ -203,10 +254,39 @@ class RepeatingCell(GroupCell):
             if members.find(x, 0, first, out) > 0:
                 out.add_number(runs.ended[i])
                 out.close(begun, path, 1)
-        out.source, out.source_upto = runs.matches, runs.upto
         if ranking is not None:
             ranking.held = True
             out.ranking = ranking.column
+
+    def _complete_alone(self, out: MatchBlocks) -> None:
+        """The same for an only member: the runs have reported what its constants allow, but for where they began."""
+        template, starts, runs = self.template, self.starts, self.runs
+        d, least, since = template.d, template.least, template.since
+        path = out.paths_upto
+        count = runs.count
+        paths = out.room_for_paths(count)
+        place = path
+        ended = runs.ended
+        i: i64 = 0
+        if runs.starts[0] >= self._trusted:
+            while i < count:
+                paths[place] = ended[i]
+                place += 1
+                i += 1
+        while i < count:
+            start = runs.starts[i] - self._first
+            j: i64 = 0
+            while j < d and least[j] <= starts.values[start * d + j]:
+                j += 1
+            if j == d and starts.events[start] >= since:
+                paths[place] = ended[i]
+                place += 1
+            i += 1
+        if place > path:
+            out.paths_upto = place
+            begun = out.members_upto
+            out.add_member(template.single)
+            out.close_one(begun, path, place - path, 1)
 
     def _narrowed(self, i: i64, row: Row, time: i64) -> bool:
         """Lower the values to those of a whole match."""
@@ -224,13 +304,13 @@ class RepeatingCell(GroupCell):
 
     def _rank(self, ranking: Ranking, path: i64, out: MatchBlocks) -> None:
         """Complete a block of the members that the values dominate. O(log members)."""
-        levels, x = ranking.levels, self._x
-        upto: i64 = bisect_right(levels, x[0])
-        below: i64 = bisect_left(levels, -x[1]) if self.template.factor else 0
+        x = self._x
+        upto = ranking.upto(x[0])
+        below: i64 = ranking.below(-x[1]) if self.template.factor else 0
         if below == 0:
             if upto > 0:
                 out.close_ranked(PREFIX, upto, path)
-        elif upto == len(levels):
+        elif upto == ranking.count:
             if below < upto:
                 out.close_ranked(SUFFIX, upto - below, path)
         elif below < upto:
@@ -276,6 +356,7 @@ class RepeatingCell(GroupCell):
         self.template.refresh(self.members)
         self._first = dumped["first"]
         self.starts.load(dumped["starts"])
+        self._trusted = self._first + self.starts.count
         self._kept = self.starts.count
         self.runs.load(dumped["runs"])
 
@@ -287,4 +368,6 @@ class RepeatingCell(GroupCell):
         self.starts.check_invariants()
         self.runs.check_invariants()
         ranking = self.template.ranking
-        assert ranking is None or ranking.levels == sorted(point[0] for _, point, _ in self.members.each())
+        if ranking is not None:
+            known = sorted(point[0] for _, point, _ in self.members.each())
+            assert [ranking.levels[at] for at in range(ranking.count)] == known

@@ -50,8 +50,8 @@ class RevisitCell(GroupCell):
     `_touched`: members whose guard an event of `now` satisfied. They wait again from the next epoch on.
     """
 
-    def __init__(self, template: RevisitTemplate) -> None:
-        super().__init__(Members(template.d))
+    def __init__(self, template: RevisitTemplate, members: Members | None = None) -> None:
+        super().__init__(Members(template.d) if members is None else members)
         self.template = template
         self.starts = Starts(template.d, NONE, template.window, template.extra)
         self.now: i64 = -(1 << 62)
@@ -133,6 +133,22 @@ class RevisitCell(GroupCell):
         self._head, self._fresh, self._kept = 0, self.starts.count, self.starts.count
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        """Of members that wait for nothing any more it knows nothing: only windows and sweeps drop starts."""
+        template, starts = self.template, self.starts
+        longest = -float(template.within) if template.within >= 0 else -INFINITY
+        if template.window >= 0:
+            longest = self.members.root[template.window]
+        done = starts.since_time(time + template.extra, longest, 0, starts.count) == starts.count
+        return done and len(self._touched) == 0
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        if any(touched == handle for touched, _ in self._touched):
+            since = int(self._first)
+        begins = [bound.coordinate for bound in self.template.begin.bounds]
+        asked = [value if j in begins or j == self.template.window else -INFINITY for j, value in enumerate(point)]
+        return self.starts.waiting(asked, since, self._head, self.starts.count, time)
 
     def used(self, events: set[int]) -> None:
         self.starts.used(events)

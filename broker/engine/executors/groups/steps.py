@@ -69,6 +69,13 @@ class EarlierRows:
             known.append(events.row(numbers[first + step]) if step >= 0 else ())
         return holds(self.condition, row, (), tuple(known), 0, 0)
 
+    def among(self, row: Row, rows: list[Row]) -> bool:
+        """The same with the events of the run, by step. O(slots)."""
+        known: list[Row] = []
+        for step in self.slots:
+            known.append(rows[step] if step >= 0 else ())
+        return holds(self.condition, row, (), tuple(known), 0, 0)
+
 
 @final
 class StepClause:
@@ -110,7 +117,7 @@ class ChainTemplate:
     """The steps of a pattern, each a union of clauses. `d`: the number of a member's coordinates.
 
     `stays`: how a run waits for each step. A step that skips has no bounds except that of `window`, the coordinate of
-    an own WITHIN.
+    an own WITHIN. `sees`: what an event is asked that a run waiting for NEXT sees, None for nothing; no bounds.
     """
 
     def __init__(
@@ -120,7 +127,11 @@ class ChainTemplate:
         registers: list[Remembered] | None = None,
         stays: list[int] | None = None,
         window: int = -1,
+        sees: list[StepClause | None] | None = None,
     ) -> None:
+        self.sees: list[StepClause | None] = [None] * len(steps) if sees is None else sees
+        self.passes = any(clause is not None for clause in self.sees)
+        """Whether runs let some events pass for `sees`."""
         self.stays: list[int] = [NEXT] * len(steps) if stays is None else stays
         self.window: i64 = window
         self.d: i64 = d

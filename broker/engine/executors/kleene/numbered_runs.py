@@ -218,17 +218,18 @@ class NumberedRuns(RunCell):
         at: i64 = 0
         i: i64
         if self.kind == BLOCKS:
+            if len(self.ended) < count:
+                self.ended = roomy(self.ended, count)
             i = 1
             while at < count:
                 for run in range(found[i], min(found[i + 1], found[i] + count - at)):
-                    self.ended = put_integer(self.ended, at, run)
+                    self.ended[at] = run
                     at += 1
                 i += 2
         else:
-            for i in range(count):
-                self.ended = put_integer(self.ended, i, found[i])
+            self.ended = found  # it is read before the next event
         self.reported = count
-        if len(self.compared) == 0:
+        if len(self.compared) == 0 or not self.compared[0].reader.several:
             return
         at = 0
         for i in range(count):

@@ -14,7 +14,7 @@ from ....automaton.automaton import Arc, Automaton, Elapsed, Kind, Report, Stay,
 from ....events.schema import Row
 from ..matches import Item
 from .arcs import RunnableArc, surrounding
-from .run import CompletedRun, Consumed, ReferenceRun, SeenEvent
+from .run import CompletedRun, Consumed, ForbiddenRun, Notes, ReferenceRun, SeenEvent
 
 TAKING: Final = (Kind.FORWARD, Kind.LOOP)
 
@@ -39,12 +39,15 @@ class Interpreter:
         self._leaving = [[arc for arc in arcs if arc.arc.source == state] for state in range(automaton.final)]
         self._kills = [arc for arc in arcs if arc.arc.kind is Kind.KILL]
         self._completed: list[CompletedRun] = []
+        self.notes: Notes | None = None  # what is noted for reasons, if somebody asks
 
     def feed(self, stream: str, start: int, end: int, row: Row, item: Item) -> list[CompletedRun]:
         """Process an event of one of the automaton's streams; returns the matches that it makes known."""
         known = self.advance(end)
         event = SeenEvent(self.number, stream, start, end, row, item, self.partition(stream, row))
         self.number += 1
+        if self.notes is not None:
+            self.notes.seen.append(event)
         beginning = ReferenceRun(0, (), ())
         before, self.runs = self.runs, []
         for run in [*before, beginning]:
@@ -152,14 +155,18 @@ class Interpreter:
 
     def _forbidden(self, run: ReferenceRun) -> bool:
         """Whether an event occurs where a KILL arc allows none. The run has all its events."""
-        return any(
-            event.partition == run.first().partition
-            and kill.arc.stream in ("", event.stream)
-            and self._stands(kill.arc, run, event)
-            and kill.holds(run, event)
-            for kill in self._kills
-            for event in self.log
-        )
+        for kill in self._kills:
+            for event in self.log:
+                if (
+                    event.partition == run.first().partition
+                    and kill.arc.stream in ("", event.stream)
+                    and self._stands(kill.arc, run, event)
+                    and kill.holds(run, event)
+                ):
+                    if self.notes is not None:
+                        self.notes.forbidden.append(ForbiddenRun(run, kill.arc, event))
+                    return True
+        return False
 
     def _stands(self, kill: Arc, run: ReferenceRun, event: SeenEvent) -> bool:
         """Whether the event comes between the events with which a run entered and left the state of the arc."""
@@ -177,12 +184,16 @@ class Interpreter:
         """The matches found since the last call, in order."""
         found, self._completed = self._completed, []
         if self.automaton.time is TimeModel.EPOCHS:
+            if self.notes is not None:
+                self.notes.completed += found
             return sorted(found, key=CompletedRun.order_of_epochs)
         found.sort(key=CompletedRun.order)
         if self.automaton.distinct:
             found = list({match.order(): match for match in found}.values())
         if self.automaton.report is Report.NONOVERLAP:
             found = [match for match in found if self._apart(match)]
+        if self.notes is not None:
+            self.notes.completed += found
         return found
 
     def _apart(self, match: CompletedRun) -> bool:

@@ -88,3 +88,22 @@ class CompletedRun(NamedTuple):
         Among the successors of one run, the one that took a loop comes first.
         """
         return tuple([event.number for _, event in self.taken[::-1]]), tuple([arc.target for arc, _ in self.taken])
+
+
+@final
+class ForbiddenRun(NamedTuple):
+    """A run with all its events, and the event that forbids it, with the arc that says so."""
+
+    run: ReferenceRun
+    kill: Arc
+    event: SeenEvent
+
+
+@final
+class Notes:
+    """What an interpreter notes for reasons: all events, and the runs that were matches or forbidden, since `clear`."""
+
+    def __init__(self) -> None:
+        self.seen: list[SeenEvent] = []
+        self.completed: list[CompletedRun] = []
+        self.forbidden: list[ForbiddenRun] = []

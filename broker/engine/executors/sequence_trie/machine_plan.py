@@ -24,6 +24,7 @@ class TriePlan(CompositePlan):
     __slots__ = ("words",)
 
     executor = "sequence_trie"
+    pays = "a step in a trie that all subscriptions share"
     version = 1
     figures = ("terms",)
 

@@ -29,6 +29,7 @@ class CountsPlan(CompositePlan):
     __slots__ = ("_counting",)
 
     executor = "tuple_counts"
+    pays = "an update of counts, and the matches that it completes"
     version = 1
     figures = ("machines", "bindings", "cells", "nodes", "entries")
 

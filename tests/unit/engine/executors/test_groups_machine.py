@@ -84,15 +84,20 @@ def test_explain_names_the_group_and_what_has_none() -> None:
     engine.subscribe("one", **falls(5, 2))
     engine.subscribe("other", **falls(6, 3))
     engine.subscribe(
-        "kleene", language="sase", query="PATTERN SEQ(S a, S+ b[]) WHERE strict_contiguity(a, b[]) { a.p > 1 }"
+        "kleene",
+        language="sase",
+        query="PATTERN SEQ(S a, S+ b[]) WHERE skip_till_any_match(a, b[]) { a.p > 1 } WITHIN 5",
     )
     lines = engine.explain()
     assert "one: executor groups" in lines
+    assert "one: group 1 shares 2 steps on S with a.ty = 'A'" in lines
+    assert "other: group 1 shares 2 steps on S with a.ty = 'A'" in lines
     assert "one: how runs are kept: a wait for 2 members, 3 constants each" in lines
+    assert any(line.startswith("one: cost of an event: a visit of the group") for line in lines)
     assert "groups: 2 subscriptions in 1 groups" in lines
-    assert any(
-        line.startswith("kleene: executor kleene; not groups: it is not a line of single events") for line in lines
-    )
+    reason = "an operand repeats, and runs stay where they move"
+    assert any(line.startswith(f"kleene: executor kleene; not groups: {reason}") for line in lines)
+    assert "kleene: cost of an event: it visits each run: each event of a key may double its runs" in "\n".join(lines)
 
 
 def test_an_event_without_the_key_ends_a_run_that_waits_for_any_event() -> None:

@@ -1,0 +1,162 @@
+"""The shapes of subscriptions whose cost the question `shapes` asks for: texts in all languages, by a shape's name.
+
+The constants are those of `shapes`, which each subscription draws. Here: texts and options. Not here: what they are
+measured with (trial).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from ..ticks import STREAM
+from .shapes import WITHIN, Constants
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A subscription: its language, its text, and options of `Engine.subscribe`."""
+
+    language: str
+    text: str
+    options: Mapping[str, Any]
+
+
+Written: TypeAlias = Callable[[Constants], Query]
+
+
+def pattern(parts: str, conditions: str, strategy: str = "skip_till_next_match", **options: Any) -> Written:
+    """A SASE+ query over `parts`, with conditions that name constants in braces."""
+    names = ", ".join(part.split()[0] for part in parts.split(", ") if part[0] != "~")
+    components = ", ".join(
+        f"~({STREAM} {part[1:]})" if part[0] == "~" else f"{STREAM} {part}" for part in parts.split(", ")
+    )
+    asked = f"[name] AND a.name = '{{s.symbol}}' AND {conditions}"
+    text = f"PATTERN SEQ({components}) WHERE {strategy}({names}) {{{{ {asked} }}}} WITHIN {WITHIN}"
+    return lambda s: Query("sase", text.format(s=s), options)
+
+
+def rising(conditions: str, behind: str = "") -> Written:
+    """A SASE+ query for ever higher prices of a symbol, and perhaps an event behind them."""
+    asked = f"[name] AND a[1].name = '{{s.symbol}}' AND a[i].price > a[i-1].price AND {conditions}"
+    names = "a[], b" if behind else "a[]"
+    text = f"PATTERN SEQ({STREAM}+ a[]{behind}) WHERE skip_till_next_match({names}) {{{{ {asked} }}}} WITHIN {WITHIN}"
+    return lambda s: Query("sase", text.format(s=s), {})
+
+
+def chain(*conditions: str, next: str = "$2.name = $1.name", after: str = "", **options: Any) -> Written:
+    """A CEL query whose steps follow each other at a symbol."""
+    text = f"FILTER{{{{name = '{{s.symbol}}' AND {conditions[0]}}}}}({STREAM})"
+    for condition in conditions[1:]:
+        text = f"FILTER{{{{{condition}}}}}({text} NEXT{{{{{next}}}}} {STREAM})"
+    return lambda s: Query("cayuga", f"SELECT * FROM {text}{after}".format(s=s), options)
+
+
+def fold(condition: str, told: str) -> Written:
+    """A CEL query for runs of events of a symbol that begin above a price."""
+    begun = f"(SELECT *, 1 AS cnt FROM FILTER{{{{name = '{{s.symbol}}' AND price > {{s.a}}}}}}({STREAM}))"
+    text = f"FILTER{{{{{told}}}}}({begun} FOLD{{{{$2.name = $.name, {condition}, $.cnt + 1 AS cnt}}}} {STREAM})"
+    return lambda s: Query("cayuga", f"SELECT * FROM {text}".format(s=s), {})
+
+
+def composite(match: str, *conditions: str, **options: Any) -> Written:
+    """A P-ToPSS query over the events of a symbol; the operands are a, b, c in order."""
+    defined = " ".join(f"{'abcd'[number]}: {condition}" for number, condition in enumerate(conditions))
+    text = f"FROM {STREAM} BY name {defined} MATCH {match} WITHIN {WITHIN}"
+    return lambda s: Query("ptopss", text.format(s=s), options)
+
+
+def cel(text: str) -> Written:
+    return lambda s: Query("cayuga", f"SELECT * FROM {text}".format(s=s, prefix=s.symbol[:2]), {})
+
+
+def other(language: str, text: str) -> Written:
+    return lambda s: Query(language, text.format(s=s), {})
+
+
+OWN: Final = "name = '{s.symbol}' AND price > {s.a}"
+FORECAST: Final = {"threshold": 0.5, "within": 100}
+ABC: Final = ("a.price > {s.a} AND b.price < {s.b} AND c.price > {s.a}", "price > {s.a}", "price < {s.b}")
+
+SHAPES: Final[dict[str, Written]] = {
+    # CEL
+    "CEL: filter, own text and number": cel(f"FILTER{{{{{OWN}}}}}({STREAM})"),
+    "CEL: filter, two numbers": cel(f"FILTER{{{{{OWN} AND volume > {{s.volume}}}}}}({STREAM})"),
+    "CEL: filter with OR": cel(f"FILTER{{{{{OWN} OR name = '{{s.symbol}}' AND volume > {{s.volume}}}}}}({STREAM})"),
+    "CEL: filter, prefix": cel(f"FILTER{{{{starts_with(name, '{{prefix}}') AND price > {{s.a}}}}}}({STREAM})"),
+    "CEL: two steps": chain(ABC[1], ABC[2]),
+    "CEL: two steps, own DUR": chain(ABC[1], "price < {s.b} AND DUR < {s.duration}"),
+    "CEL: two steps, own factor": chain(ABC[1], "price > {s.factor} * price_1"),
+    "CEL: two steps, unlike keys": chain(ABC[1], ABC[2], next="$2.name = '{s.other}'"),
+    "CEL: two steps, skip till own": chain(ABC[1], "TRUE", next="$2.name = $1.name AND $2.price < {s.b}"),
+    "CEL: three steps": chain(*ABC[1:], ABC[1]),
+    "CEL: three steps, lineage": chain(*ABC[1:], ABC[1], lineage=True),
+    "CEL: three steps, forecast": chain(*ABC[1:], ABC[1], forecast=FORECAST),
+    "CEL: three steps, published": chain(*ABC[1:], ABC[1], after=" PUBLISH Out"),
+    "CEL: three steps, published and read": chain(*ABC[1:], ABC[1], after=" PUBLISH Read"),
+    "CEL: three steps, other key": chain(*ABC[1:], ABC[1], next="$2.name = '{s.other}'"),
+    "CEL: three steps, passing": chain(*ABC[1:], ABC[1], next="$2.name = $1.name AND $2.volume > 1000"),
+    "CEL: four steps": chain(*ABC[1:], "price > {s.c}", ABC[2]),
+    "CEL: FOLD, own start": fold("$2.price > $.price", "cnt >= 4"),
+    "CEL: FOLD, own count": fold("$2.price > $.price", "cnt >= {s.count}"),
+    "CEL: FOLD, own factor": fold("$2.price > {s.factor} * $.price", "cnt >= 3"),
+    "CEL: FOLD, own DUR": fold("$2.price > $.price", "cnt >= 4 AND DUR < {s.duration}"),
+    # SASE+
+    "SASE+: partition contiguity": pattern("a, b, c", ABC[0], "partition_contiguity"),
+    "SASE+: next match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}"),
+    "SASE+: next match, three": pattern("a, b, c", ABC[0]),
+    "SASE+: next match, own c": pattern("a, b, c", "a.price > {s.a} AND b.price < {s.b} AND c.price > {s.c}"),
+    "SASE+: next match, other key": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE skip_till_next_match(a, b) {{{{ a.name = '{{s.symbol}}' AND "
+        f"a.price > {{s.a}} AND b.name = '{{s.other}}' AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
+    ),
+    "SASE+: next match, several": pattern("a, b", "a.price > {s.a} AND b.price < {s.b} AND b.volume > {s.volume}"),
+    "SASE+: negation": pattern("a, ~n, c", "a.price > {s.a} AND n.price < {s.b} AND c.price > {s.a}"),
+    "SASE+: negation at the end": pattern("a, b, ~n", "a.price > {s.a} AND b.price < {s.b} AND n.price > {s.c}"),
+    "SASE+: any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
+    "SASE+: rising, own start": rising("a[1].price > {s.a}"),
+    "SASE+: rising, own start and count": rising("a[1].price > {s.a} AND a.LEN >= {s.count}"),
+    "SASE+: rising, own factor": rising("b.volume < {s.factor} * a[a.LEN].volume", f", {STREAM} b"),
+    # P-ToPSS
+    "P-ToPSS: a; b": composite("a; b", OWN, ABC[2]),
+    "P-ToPSS: a; b; c": composite("a; b; c", OWN, ABC[2], "price > {s.c}"),
+    "P-ToPSS: a, b": composite("a, b", OWN, ABC[2]),
+    "P-ToPSS: a; b, counts": composite("a; b", OWN, ABC[2], report="completions"),
+    # AFA and windows
+    "AFA: two states": other(
+        "afa",
+        f"FROM {STREAM} BY name START begin FINAL done "
+        f"up: begin -> high WHEN {OWN} down: high -> done WHEN price < {{s.b}} WITHIN {WITHIN}",
+    ),
+    "Windows: above, then below": other(
+        "window", f"FROM {STREAM} BY name WINDOW AFTER any* MATCHING [{OWN}] [price < {{s.b}}] AGGREGATE count(*) AS n"
+    ),
+}
+MIXED: Final = "Mixed: ten shapes"
+MIXTURE: Final = (
+    "CEL: filter, two numbers",
+    "CEL: two steps",
+    "CEL: two steps, own DUR",
+    "CEL: three steps",
+    "CEL: FOLD, own count",
+    "SASE+: partition contiguity",
+    "SASE+: next match, two",
+    "SASE+: next match, three",
+    "SASE+: negation at the end",
+    "P-ToPSS: a, b",
+)
+FILTERS: Final = "CEL: filter, two numbers"
+NAMES: Final = (*SHAPES, MIXED)
+
+
+def subscriptions(shape: str, members: list[Constants]) -> Iterator[tuple[str, Query]]:
+    """The subscriptions of a shape by name, in turn of each of the ten where they are mixed; texts are made on the way.
+
+    A stream that is read has one reader."""
+    for number, each in enumerate(members):
+        written = SHAPES[MIXTURE[number % len(MIXTURE)] if shape == MIXED else shape]
+        yield f"s{number}", written(each)
+    if shape.endswith("and read"):
+        yield "reader", Query("cayuga", "SELECT * FROM FILTER{volume > 2000}(Read)", {})

@@ -1,0 +1,174 @@
+"""The question what windows cost, and who is faster at them: Foretell, DuckDB, Flink SQL or a plain loop.
+
+Each contestant is a process of its own, all take turns on the same file, and all must find as many windows, with the
+same sum of their sums. Here: who is asked what, and the comparison. Not here: workloads and loops (benchmarks.windows).
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from rich.table import Table
+
+from .. import targets
+from ..builds import builds
+from ..measuring import BenchmarkError, Effort, Say, Spread, taken_in_turn, trial
+from ..report import spread
+from ..rivals import duckdb, flink
+from ..ticks import Tick, market, to_csv
+from ..windows.workloads import KEYS, WORKLOADS, Workload
+from .cases import MICRO, workload
+from .question import Question
+
+OURS, READ, LOOP, DUCKDB, FLINK = "Foretell", "Foretell, all results read", "a plain loop", "DuckDB", "Flink SQL"
+PASSES: Final = 3
+CLOSE: Final = 1e-9  # relative: running sums of floats differ in their last digits
+SHORT, LONG = "slide 100 by 1", "slide 10,000 by 1"
+
+
+def ask(effort: Effort, say: Say) -> dict[str, Any]:
+    """Measure all. A rival that cannot be installed is named in `missing`, with the reason; the others are measured.
+
+    Raises BenchmarkError where two contestants find other windows.
+    """
+    say("making ticks")
+    stocks = market(effort.market)
+    ticks = stocks.ticks[: effort.events]
+    missing: dict[str, str] = {}
+    pythons: dict[str, str] = {}
+    for name, rival in ((DUCKDB, duckdb.interpreter), (FLINK, flink.interpreter)):
+        try:
+            pythons[name] = rival(say)
+        except BenchmarkError as error:
+            missing[name] = str(error)
+    with tempfile.TemporaryDirectory(prefix="foretell-benchmark-") as folder, builds(say) as forms:
+        files = {by: Path(folder) / f"{by}.csv" for by in ("names", "many")}
+        to_csv(files["names"], ticks)
+        to_csv(files["many"], redrawn(ticks))
+        measurements: dict[tuple[str, str], Callable[[], Any]] = {}
+        for name, asked in WORKLOADS.items():
+            file = str(files["many" if asked.by == "many" else "names"])
+            for who, measure in _contestants(asked, file, pythons, forms[0].folder).items():
+                measurements[name, who] = measure
+        named = {f"{name}: {who}": measure for (name, who), measure in measurements.items()}
+        taken = taken_in_turn(named, effort.repetitions, say)
+    found = {key: taken[f"{key[0]}: {key[1]}"] for key in measurements}
+    rows = [row for name in WORKLOADS for row in _rows(name, {w: f for (n, w), f in found.items() if n == name})]
+    long, short = (_units(found[name, OURS]) for name in (LONG, SHORT))
+    growth = Spread.of(a / b for a, b in zip(long, short))
+    return {
+        "compiled": forms[0].compiled,
+        "workload": workload(stocks, effort),
+        "missing": missing,
+        "cases": rows,
+        "growth": asdict(growth) | {"reached": targets.WINDOWS_GROWTH.reached(growth)},
+    }
+
+
+def redrawn(ticks: Sequence[Tick]) -> list[Tick]:
+    """The same ticks with names drawn uniformly from many."""
+    chance = random.Random(1)
+    return [(f"K{chance.randrange(KEYS)}", price, volume) for _, price, volume in ticks]
+
+
+def _contestants(asked: Workload, file: str, pythons: Mapping[str, str], folder: str) -> dict[str, Callable[[], Any]]:
+    job = {"ticks": file, "queries": [asked.query()], "passes": PASSES, "read": bool(asked.loop)}
+    found: dict[str, Callable[[], Any]] = {OURS: partial(trial, "benchmarks.windows.trial", job, folder=folder)}
+    if asked.loop:
+        order: dict[str, Any] = {"ticks": file, "loop": asked.loop, "by": asked.by, "passes": PASSES}
+        found[LOOP] = partial(trial, "benchmarks.windows.loops", order)
+    if asked.duckdb and DUCKDB in pythons:
+        order = {"ticks": file, "query": asked.duckdb, "passes": PASSES}
+        found[DUCKDB] = partial(trial, "benchmarks.rivals.duckdb_job", order, pythons[DUCKDB])
+    if asked.flink and FLINK in pythons:
+        order = {"ticks": file, "query": asked.flink, "passes": PASSES}
+        found[FLINK] = partial(trial, "benchmarks.rivals.flink_windows_job", order, pythons[FLINK])
+    return found
+
+
+def _units(figures: Sequence[Mapping[str, Any]]) -> list[float]:
+    return [each["cpu"] / each["events"] / each["unit"] for each in figures]
+
+
+def _rows(name: str, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """A row a contestant. Raises BenchmarkError where they do not agree."""
+    ours = found[OURS]
+    for who, figures in found.items():
+        for each in figures:
+            if each["windows"] != ours[0]["windows"]:
+                wanted = ours[0]["windows"]
+                raise BenchmarkError(f"{name}: {who} finds {each['windows']} windows, {OURS} {wanted}")
+            if who != OURS and abs(each["total"] - ours[0]["total"]) > CLOSE * abs(ours[0]["total"]):
+                raise BenchmarkError(f"{name}: {who} adds up to {each['total']!r}, {OURS} to {ours[0]['total']!r}")
+    units = Spread.of(_units(ours))
+    target = targets.WINDOWS.get(name)
+    rows: list[dict[str, Any]] = []
+    for who, figures in found.items():
+        row = {"name": name, "who": who, "windows": ours[0]["windows"], "checked": len(found) > 1}
+        if who == FLINK:  # the passes after the first one have a warm machine
+            times = [a - b for each in figures for a, b in list(zip(each["whole"], each["reading"]))[1:]]
+        else:
+            times = [each["cpu"] for each in figures]
+        costs = Spread.of(seconds / ours[0]["events"] * MICRO for seconds in times)
+        row["microseconds_per_event"] = asdict(costs)
+        if who == OURS:
+            row["units_per_event"] = asdict(units)
+            row |= {"must": None, "aim": None, "reached": "-"}
+            if target is not None:
+                row |= {"must": target.must, "aim": target.aim, "reached": target.reached(units)}
+        rows.append(row)
+        if who == OURS and ours[0]["reading"] is not None:
+            times = [each["reading"] for each in ours]
+            costs = Spread.of(seconds / ours[0]["events"] * MICRO for seconds in times)
+            rows.append({**row, "who": READ, "microseconds_per_event": asdict(costs), "units_per_event": None})
+            rows[-1] |= {"must": None, "aim": None, "reached": "-"}
+    return rows
+
+
+def table(answer: dict[str, Any]) -> Table:
+    missing = [f"{who} is missing: {reason}" for who, reason in answer["missing"].items()]
+    growth = answer["growth"]
+    told = f"{LONG} over {SHORT}: {growth['median']:.2f} times, at most {targets.WINDOWS_GROWTH.must}"
+    shown = Table(caption="\n".join([told, *missing]), caption_justify="left")
+    for heading in ("windows", "who"):
+        shown.add_column(heading)
+    for heading in ("windows found", "us an event", "units an event", "must", "aim", "reached"):
+        shown.add_column(heading, justify="right")
+    for row in answer["cases"]:
+        units = row.get("units_per_event")
+        limits = ["" if row.get(name) is None else f"{row[name]:g}" for name in ("must", "aim")]
+        shown.add_row(
+            row["name"],
+            row["who"],
+            f"{row['windows']:,}",
+            spread(Spread(**row["microseconds_per_event"]), 3),
+            spread(Spread(**units), 2) if units else "",
+            *limits,
+            row.get("reached", ""),
+        )
+    return shown
+
+
+QUESTION: Final = Question(
+    name="windows",
+    text="What do windows cost, and who is faster at them: Foretell, DuckDB, Flink SQL, or a plain loop?",
+    bias=(
+        "Foretell and the loops have decoded events in memory, in batches of 100; results are made, and in a row of"
+        " their own read, which makes an object with an id of each.",
+        "DuckDB has all events in a table in memory and one thread, and gives one sum of all windows: it neither waits"
+        " for events nor tells a window when it is complete.",
+        "Flink's windows are its job less a job that only reads and counts the same file, by wall time, of warm passes,"
+        " at parallelism 1 with threads of its own; where the difference is small, it tells little.",
+        "Sums of the rivals and of the loops are running ones, ours the nearest floats to the exact sums; they must"
+        " agree to a billionth.",
+        "Ticks come one a microsecond, so that a session of 300 by name is long for frequent names.",
+    ),
+    ask=ask,
+    table=table,
+)

@@ -1,0 +1,77 @@
+"""One measurement of windows in the embedded engine, in an own process: a job on standard input, figures out as JSON.
+
+    python -m benchmarks.windows.trial < job.json
+
+The ticks come as CSV. Timed is `publish` of all batches of 100, results made but not read; then, of a second engine,
+`publish` with all results read, which gives the sum of their sums. Best of `passes`. The garbage collector is as Python
+starts it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+from broker.engine import Engine, Options
+from broker.engine import results as built
+
+from ..ticks import ATTRIBUTES, BATCH, STREAM, Tick, from_csv, packed
+from ..unit import unit_seconds
+
+
+def measure(job: dict[str, Any]) -> dict[str, Any]:
+    """Run the job. O(ticks)."""
+    file = Path(job["ticks"])
+    batches = packed(from_csv(file))
+    unit = unit_seconds(batches)
+    cpu = reading = float("inf")
+    windows, total, ticks = 0, 0.0, from_csv(file)
+    for _ in range(job["passes"]):
+        ticks = from_csv(file)
+        seconds, windows, _ = played(job, ticks, False)
+        cpu = min(cpu, seconds)
+    if job["read"]:
+        reading, _, total = played(job, from_csv(file), True)
+    return {
+        "compiled": str(built.__file__).endswith(tuple(EXTENSION_SUFFIXES)),
+        "events": len(ticks),
+        "windows": windows,
+        "total": total,
+        "cpu": cpu,
+        "reading": reading if job["read"] else None,
+        "unit": min(unit, unit_seconds(batches)),
+    }
+
+
+def played(job: dict[str, Any], ticks: list[Tick], read: bool) -> tuple[float, int, float]:
+    """CPU seconds, how many windows, and the sum of their values `s` if they are read. The end of the input, which
+    completes those that wait, is timed too."""
+    engine = Engine(Options(**job.get("options", {})))
+    engine.add_stream(STREAM, dict(ATTRIBUTES))
+    for number, query in enumerate(job["queries"]):
+        engine.subscribe(f"q{number}", language="window", query=query)
+    found, total, spent = 0, 0.0, 0.0
+    for first in range(0, len(ticks) + 1, BATCH):
+        rows = ticks[first : first + BATCH]
+        times = list(range(first + 1, first + len(rows) + 1))
+        begun = process_time()
+        results = engine.publish(STREAM, times, rows) if rows else engine.finish()
+        if read:
+            for result in results:
+                found += 1
+                value: Any = result.data["s"]
+                total += value
+        else:
+            found += len(results)
+        spent += process_time() - begun
+    if len(ticks) % BATCH:
+        found += len(engine.finish())
+    return spent, found, total
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(json.load(sys.stdin))))

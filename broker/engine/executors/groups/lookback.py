@@ -1,0 +1,188 @@
+"""Chains that look back: an event that could end matches is compared with the events before it, and no run is kept.
+
+Every next event of the key moves a run or ends it, so the events of a match are in consecutive epochs of the key. The
+last step is tested first. A value below every member's constant ends the search, mostly at the first or second event;
+what the last events leave is one lookup. O(1) an event if no events are simultaneous; otherwise as many paths as a
+chain has runs.
+
+Here: the search on a trail. Hot. Not here: runs as cohorts, which everything else needs (chain), and when a group
+changes from one to the other (machine).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from ....algebra.predicate import All, holds
+from ....events.schema import Row
+from ..member_matches import MemberMatches
+from ..trail import KeyTrail
+from .audience import GroupAudience
+from .blocks import MatchBlocks
+from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats_from, integers_from
+from .coordinates import ATTRIBUTE, CoordinateBound, narrowed, number, number_of
+from .members import Members
+from .steps import NEXT, ChainTemplate, EarlierRows
+
+NO_ROW: Final[Row] = ()
+
+
+@final
+class LookStep:
+    """A step: bounds on attributes of its event, and conditions that also read the other events, tested at the end."""
+
+    def __init__(self, bounds: list[CoordinateBound], compares: EarlierRows | None) -> None:
+        self.attributes = [bound for bound in bounds if bound.source == ATTRIBUTE]
+        self.others = [bound for bound in bounds if bound.source != ATTRIBUTE]
+        self.compares = compares
+
+
+@final
+class Lookback:
+    """The search for one template and its members."""
+
+    def __init__(self, template: ChainTemplate, members: Members) -> None:
+        self.template = template
+        self.members = members
+        self.length: i64 = template.length
+        self.d: i64 = template.d
+        clauses = [step[0] for step in template.steps]
+        self._steps = [LookStep(clause.bounds, clause.compares) for clause in clauses]
+        self._late = any(step.others or step.compares is not None for step in self._steps)
+        begins = [0]  # by step where its bounds on attributes begin, in the columns behind
+        coordinates: list[int] = []
+        attributes: list[int] = []
+        signs: list[float] = []
+        for step in self._steps:
+            for bound in step.attributes:
+                coordinates.append(int(bound.coordinate))
+                attributes.append(int(bound.attribute))
+                signs.append(bound.sign)
+            begins.append(len(signs))
+        self._begins: Integers = integers_from(begins)
+        self._coordinates: Integers = integers_from(coordinates)
+        self._signs: Floats = floats_from(signs)
+        self._attributes = attributes
+        self._guards: list[All | None] = [clause.guard for clause in clauses]
+        self._guarded = any(guard is not None for guard in self._guards)
+        self._x: Floats = filled(template.d * len(template.steps), INFINITY)  # by step: the least values from it on
+        self._registers: Floats = filled(max(1, len(template.registers)), 0.0)
+        self._path = filled_integers(len(template.steps), 0)  # numbers of events in the trail
+        self._rows: list[Row] = [NO_ROW] * len(template.steps)
+        self._out = MatchBlocks()
+
+    def take(self, trail: KeyTrail, number: i64, event: i64, audience: GroupAudience, found: MemberMatches) -> None:
+        """Write the matches that the trail's newest event completes.
+
+        `number`: the event's number for the members; `event`: its number in the batch.
+        """
+        last = self.length - 1
+        x, d = self._x, self.d
+        base = last * d
+        j: i64
+        for j in range(d):
+            x[base + j] = INFINITY
+        if self._fits(last, trail.row, base):
+            self._rows[last] = trail.row
+            self._back(trail, last - 1, trail.begun, number, event, audience, found)
+
+    def _fits(self, step: i64, row: Row, at: i64) -> bool:
+        """Lower the values to those of an event at a step; False if no member has it there."""
+        x, root, coordinates, signs, attributes = (
+            self._x, self.members.root, self._coordinates, self._signs, self._attributes
+        )  # fmt: skip
+        bound = self._begins[step]
+        end = self._begins[step + 1]
+        while bound < end:
+            given = row[attributes[bound]]
+            value = signs[bound] * (given if isinstance(given, float) else number_of(given))
+            coordinate = coordinates[bound]
+            if not root[coordinate] <= value:
+                return False
+            if value < x[at + coordinate]:
+                x[at + coordinate] = value
+            bound += 1
+        if not self._guarded:
+            return True
+        guard = self._guards[step]
+        return guard is None or holds(guard, row, NO_ROW, (), 0, 0)
+
+    def _back(
+        self, trail: KeyTrail, step: i64, before: i64, number: i64, event: i64, audience: GroupAudience,
+        found: MemberMatches,
+    ) -> None:  # fmt: skip
+        """Try the events of the epoch before the event `before` at a step."""
+        least = trail.least()
+        newest = before - 1
+        if newest < least:
+            return
+        mask = trail.mask
+        begun = trail.first[newest & mask]
+        if begun < least:
+            begun = least
+        x, d = self._x, self.d
+        base = step * d
+        j: i64
+        n: i64
+        for n in range(begun, newest + 1):
+            row = trail.rows[n & mask]
+            for j in range(d):
+                x[base + j] = x[base + d + j]
+            if not self._fits(step, row, base):
+                continue
+            self._rows[step] = row
+            self._path[step] = n
+            if step > 0:
+                self._back(trail, step - 1, begun, number, event, audience, found)
+            else:
+                self._end(trail, number, event, audience, found)
+
+    def _end(
+        self, trail: KeyTrail, number: i64, event: i64, audience: GroupAudience, found: MemberMatches
+    ) -> None:  # fmt: skip
+        """Write the match of the path for the members whose constants it satisfies."""
+        mask, begun = trail.mask, self._path[0]
+        born = trail.times[begun & mask]
+        if self._late and not self._agrees(trail, born):
+            return
+        out = self._out
+        out.members_upto = 0
+        count = self.members.find(self._x, 0, number - (trail.number - begun), out)
+        if count == 0:
+            return
+        path = found.path
+        first: i64 = len(path.rows)
+        step: i64
+        for step in range(self.length - 1):
+            at = self._path[step] & mask
+            time = trail.times[at]
+            path.add(trail.rows[at], trail.items[at], time, time)
+        found.add(event, audience, born, out.members, 0, count, first, self.length - 1)
+
+    def _agrees(self, trail: KeyTrail, start: i64) -> bool:
+        """Test what the steps ask of several events, and lower the values to theirs."""
+        registers, rows = self._registers, self._rows
+        for at, register in enumerate(self.template.registers):
+            registers[at] = number(rows[register.step], register.attribute)
+        last = self.length - 1
+        step: i64
+        for step in range(self.length):
+            asked = self._steps[step]
+            if asked.compares is not None and not asked.compares.among(rows[step], rows):
+                return False
+            if len(asked.others) > 0:
+                time = trail.time if step == last else trail.times[self._path[step] & trail.mask]
+                if not narrowed(asked.others, rows[step], time, start, registers, 0, self._x, 0):
+                    return False
+        return True
+
+
+def lookback(template: object, members: Members) -> Lookback | None:
+    """The search for a template; None if its runs may wait for longer than an epoch, or take different ways."""
+    if not isinstance(template, ChainTemplate) or template.unions or template.passes or template.window >= 0:
+        return None
+    if any(stay != NEXT for stay in template.stays[1:]):
+        return None
+    return Lookback(template, members)

@@ -1,0 +1,120 @@
+"""Matches of groups over epochs in a batch, as numbers: a block for each event and run, with the members that have it.
+
+Blocks become targets and runs when somebody reads results; counting them costs nothing.
+
+Here: writing blocks, and their runs. Hot. Not here: what results make of them (epoch_matches), members (groups).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from ...events.schema import Row
+from ..program.target import Target
+from .matches import Item, PartialMatch
+from .packed import Integers, integers, put_integer, roomy
+
+FIELDS: Final = 6  # event, roster, first member, members, first event of the path or number of the run, events
+RUN: Final = -1  # instead of a count of events: the run is an object
+ALONE: Final = 0  # the event matches alone
+
+
+class Roster:
+    """The members of a group by handle; they stay readable while results refer to them.
+
+    `single`: each member has one subscriber; `feeding`: a member makes a stream. `newest`: the latest time since which
+    a member's subscriber is there.
+    """
+
+    def __init__(self) -> None:
+        self.single = True
+        self.feeding = False
+        self.newest: i64 = -(1 << 62)
+
+    def target(self, handle: int) -> Target:
+        """The target of a member."""
+        raise AssertionError
+
+    def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
+        """The run that has taken these events of a path. O(events)."""
+        raise AssertionError
+
+
+@final
+class EventPath:
+    """Events in columns."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.items: list[Item] = []
+        self.starts: Integers = integers()
+        self.times: Integers = integers()
+
+    def add(self, row: Row, item: Item, start: i64, time: i64) -> None:
+        at: i64 = len(self.rows)
+        self.starts = put_integer(self.starts, at, start)
+        self.times = put_integer(self.times, at, time)
+        self.rows.append(row)
+        self.items.append(item)
+
+
+@final
+class MemberMatches:
+    """Blocks up to `upto`, with `total` matches. `counted`: each match is one result.
+
+    `path`: the events of runs; write them before the block.
+    """
+
+    def __init__(self) -> None:
+        self.upto: i64 = 0
+        self.total: i64 = 0
+        self.counted = True
+        self.blocks: Integers = integers()
+        self.members: Integers = integers()
+        self.path = EventPath()
+        self.runs: list[PartialMatch] = []
+        self.rosters: list[Roster] = []
+        self._roster: Roster | None = None
+
+    def make_room(self, blocks: Integers, members: Integers) -> None:
+        """Use copies of these columns of zeros, which is cheaper than to let them grow."""
+        self.blocks, self.members = blocks[:], members[:]
+
+    def add(
+        self, event: i64, roster: Roster, born: i64, members: Integers, first: i64, count: i64, path: i64, width: i64
+    ) -> None:
+        """Add a block: `count` members from a place of a column have a match that began at `born`. O(members)."""
+        if self._roster is not roster:
+            self._roster = roster
+            self.rosters.append(roster)
+        if born <= roster.newest or not roster.single:
+            self.counted = False
+        at = self.upto
+        if len(self.blocks) < at + FIELDS:
+            self.blocks = roomy(self.blocks, at + FIELDS)
+        begin = self.total
+        if len(self.members) < begin + count:
+            self.members = roomy(self.members, begin + count)
+        blocks, own = self.blocks, self.members
+        blocks[at] = event
+        blocks[at + 1] = len(self.rosters) - 1
+        blocks[at + 2] = begin
+        blocks[at + 3] = count
+        blocks[at + 4] = path
+        blocks[at + 5] = width
+        j: i64
+        for j in range(count):
+            own[begin + j] = members[first + j]
+        self.total = begin + count
+        self.upto = at + FIELDS
+
+    def run(self, block: i64) -> PartialMatch | None:
+        """The run of a block; None if its event matches alone."""
+        at, width = self.blocks[block + 4], self.blocks[block + 5]
+        if width == ALONE:
+            return None
+        if width == RUN:
+            return self.runs[at]
+        return self.rosters[self.blocks[block + 1]].run(self.path, at, width)

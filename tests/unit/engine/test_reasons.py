@@ -1,0 +1,144 @@
+"""Reasons on cases by hand: what is told of a match, and what stopped a partial match that came near."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker.engine import Engine
+from broker.engine.reasons import WhyNot
+from broker.events import Event
+from broker.events.errors import DefinitionError, UnknownSubscription, Unsupported
+
+ROWS = [
+    (1, "A", 4.0), (2, "B", 9.0), (3, "A", 2.0), (4, "A", 8.0), (5, "B", 1.0), (9, "B", 101.0), (30, "A", 5.0),
+]  # fmt: skip
+EVENTS = [Event("Stock", row[0], row[0], at, row[1:]) for at, row in enumerate(ROWS, 1)]
+CEL = "FILTER{price > price_1}(Stock NEXT{$2.name = $1.name AND $2.price > 5} Stock)"
+SASE = "PATTERN SEQ(Stock a, Stock b) WHERE skip_till_next_match(a, b) {{[name] AND a.price > 3 AND {}}} WITHIN 10 us"
+
+
+def engine_of(language: str, query: str, key: str | None = None) -> Engine:
+    engine = Engine()
+    engine.add_stream("Stock", {"name": "string", "price": "float"}, key=key)
+    engine.subscribe("q", language, query, lineage=True)
+    return engine
+
+
+def found(engine: Engine) -> dict[tuple[int, ...], str]:
+    """The ids of matches by their events."""
+    told: dict[tuple[int, ...], str] = {}
+    for at, row in enumerate(ROWS, 1):
+        for match in engine.publish("Stock", [row[0]], [row[1:]], [at]).expanded():
+            told[tuple(match.lineage or ())] = match.id
+    return told
+
+
+def texts(conditions: list[dict[str, Any]]) -> list[str]:
+    return [condition["values"] for condition in conditions]
+
+
+def test_a_match_of_cel() -> None:
+    engine = engine_of("cel", CEL)
+    told = engine.why(found(engine)[1, 4], EVENTS).line()
+    first, second = told["steps"]
+    assert (first["events"], first["as"], first["conditions"]) == ([1], "event 1", [])
+    assert (second["events"], second["time"], second["stream"]) == ([4], 4, "Stock")
+    assert texts(second["conditions"]) == ["'A' = 'A'", "8.0 > 5", "8.0 > 4.0"]
+    assert second["passed over"] == {
+        "events": [2, 3],
+        "number": 2,
+        "rule": "events that do not fulfil the condition of waiting are skipped",
+    }
+
+
+def test_a_match_of_sase_and_one_of_a_composite() -> None:
+    engine = engine_of("sase", SASE.format("b.price > a.price"))
+    told = engine.why(found(engine)[1, 4], EVENTS, "q").line()
+    assert [step["as"] for step in told["steps"]] == ["a", "b"]
+    assert texts(told["steps"][1]["conditions"]) == [
+        "'A' beside 'A'",
+        "8.0 > 4.0",
+        "3 us after the first event",
+    ]
+    engine = engine_of("ptopss", "FROM Stock a: name = $n b: price > 7 AND name = $n MATCH a; b @(t(b) - t(a) < 4)")
+    told = engine.why(found(engine)[1, 4], EVENTS).line()
+    assert [step["as"] for step in told["steps"]] == ["a", "b"]
+    assert texts(told["steps"][1]["conditions"]) == ["8.0 > 7", "'A' = 'A'", "3 us apart"]
+
+
+def near(engine: Engine, *wanted: int, **asked: Any) -> WhyNot:
+    return engine.why_not("q", EVENTS, wanted=wanted, **asked)
+
+
+def test_the_condition_that_failed() -> None:
+    told = near(engine_of("sase", SASE.format("b.price > 2 * a.price")), 1, 4)
+    (refusal,) = [each for each in told.nearest[0].refused if each.events == (4,)]
+    assert told.nearest[0].steps[0].events == (1,)
+    assert refusal.name == "b"
+    assert [(each.values, each.holds) for each in refusal.failed] == [("8.0 > (2 * 4.0)", False)]
+    assert told.nearest[0].ended == "WITHIN 10 us has passed"
+    assert told.nearest[0].missing == 1
+
+
+def test_an_event_ends_a_run_that_must_be_contiguous() -> None:
+    told = near(engine_of("sase", SASE.format("b.price > 7").replace("skip_till_next_match", "strict_contiguity")), 1)
+    nearest = told.nearest[0]
+    assert (nearest.ended, nearest.ended_by) == ("the next event does not fit", (2,))
+    assert [each.values for each in nearest.refused[0].failed] == ["'B' beside 'A'"]
+
+
+def test_an_event_that_ends_a_run_of_cel() -> None:
+    told = near(engine_of("cel", CEL.replace("price > price_1", "price > 3 * price_1")), 1, 4)
+    nearest = told.nearest[0]
+    assert (nearest.ended, nearest.ended_by) == ("an event that concerns it does not fit", (4,))
+    assert [each.values for each in nearest.refused[0].failed] == ["8.0 > (3 * 4.0)"]
+
+
+def test_an_event_that_must_not_occur() -> None:
+    conditions = "a.price = 4 AND n.price < 3 AND b.price > 100"
+    query = f"PATTERN SEQ(Stock a, ~(Stock n), Stock b) WHERE skip_till_next_match(a, b) {{{conditions}}} WITHIN 20 us"
+    told = near(engine_of("sase", query), 1, 6)
+    assert (told.nearest[0].ended, told.nearest[0].ended_by) == ("an event that must not occur has occurred", (3,))
+
+
+def test_a_run_that_still_waits() -> None:
+    told = near(engine_of("sase", SASE.format("b.price > a.price")), 7)
+    nearest = told.nearest[0]
+    assert (nearest.ended, nearest.ended_by, nearest.refused) == ("it still waits", (), ())
+    assert nearest.waits_for == (("b", ("b.price > 5.0",)),)
+
+
+def test_as_things_stood_and_for_one_key() -> None:
+    engine = engine_of("sase", SASE.format("b.price > 200"), key="name")
+    assert near(engine, time=2).nearest[0].ended == "it still waits"
+    assert {step.events for nearest in near(engine, key="B").nearest for step in nearest.steps} == {(2,), (6,)}
+    assert near(engine, key="C").nearest == ()
+
+
+def test_nothing_began() -> None:
+    told = near(engine_of("sase", "PATTERN SEQ(Stock a) WHERE skip_till_next_match(a) {a.price > 500}"), 6)
+    assert told.nearest == ()
+    assert [(each.events, [one.values for one in each.failed]) for each in told.beginnings] == [
+        ((6,), ["101.0 > 500"]),
+    ]
+
+
+def test_a_published_stream_is_read_through() -> None:
+    engine = engine_of("cel", f"SELECT name, price FROM {CEL} PUBLISH Rise")
+    engine.subscribe("two", "cel", "Rise NEXT{} Rise", lineage=True)
+    told = [match for at, row in enumerate(ROWS, 1) for match in engine.publish("Stock", [row[0]], [row[1:]], [at])]
+    (two,) = [match for match in told if match.subscription == "two"][:1]
+    steps = engine.why(two.id, EVENTS, "two").steps
+    assert sorted(number for step in steps for number in step.events) == sorted(two.lineage or ())
+
+
+def test_what_cannot_be_told() -> None:
+    engine = engine_of("cel", CEL)
+    with pytest.raises(DefinitionError, match="expected the id of a match of these events, found 'x'"):
+        engine.why("x", EVENTS)
+    with pytest.raises(UnknownSubscription, match="unknown subscription 'p'"):
+        engine.why_not("p", EVENTS)
+    with pytest.raises(Unsupported, match="reasons of the language 'window' are not supported yet"):
+        engine_of("window", "FROM Stock WINDOW SESSION 5 min").why_not("q", EVENTS)
