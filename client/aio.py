@@ -108,9 +108,11 @@ class Client(Operating):
         speculation: int | None = None,
         idle: int | None = None,
         time_unit: TimeUnit | None = None,
+        sequence: str | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. Raises DefinitionError, Unsupported."""
-        await self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle, time_unit))
+        order = disorder, lateness, speculation, idle, time_unit, sequence
+        await self._run(self._calls.add_stream(name, attributes, key, *order))
 
     async def set_time_unit(self, stream: str, unit: TimeUnit) -> None:
         """Declare the unit of the numbers that this client gives as times of a stream, by default microseconds: s, ms,
@@ -174,6 +176,10 @@ class Client(Operating):
     ) -> Receipt:
         """Promise that no earlier event follows. Arguments and errors are as in the blocking client."""
         return await self._run(self._changes.punctuate(time, stream, where))
+
+    async def declare_gap(self, stream: str, first: int, last: int | None = None) -> Receipt:
+        """Promise that these numbers of a stream do not come. Raises as the blocking client does."""
+        return await self._run(self._changes.declare_gap(stream, first, last))
 
     async def retract(self, id: int) -> Receipt:
         """Withdraw an event. Raises as the blocking client does."""
@@ -302,10 +308,8 @@ class Client(Operating):
         await self._run(self._cursors.settle(cursor, positions, True))
 
     async def forget(self, cursor: str) -> None:
-        """Delete a durable subscription's cursor and the results it keeps.
-
-        Raises UnknownSubscription, PermissionDenied; Busy if another client is attached to it.
-        """
+        """Delete a durable subscription's cursor and the results it keeps. Raises UnknownSubscription,
+        PermissionDenied; Busy if another client is attached to it."""
         await self._run(self._cursors.forget(cursor))
 
     async def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:

@@ -98,6 +98,7 @@ class Client(Operating):
         speculation: int | None = None,
         idle: int | None = None,
         time_unit: TimeUnit | None = None,
+        sequence: str | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. `attributes`: types by name, `"string?"` if nullable.
 
@@ -105,7 +106,8 @@ class Client(Operating):
         the stream, by default microseconds; the broker does not know it. Raises DefinitionError, also if the stream
         exists with another definition; Unsupported.
         """
-        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle, time_unit))
+        order = disorder, lateness, speculation, idle, time_unit, sequence
+        self._run(self._calls.add_stream(name, attributes, key, *order))
 
     def set_time_unit(self, stream: str, unit: TimeUnit) -> None:
         """Declare the unit of the numbers that this client gives as times of a stream, by default microseconds: s, ms,
@@ -168,6 +170,12 @@ class Client(Operating):
         LateEvent, EarlyEvent, UnknownStream, PermissionDenied, Unsupported.
         """
         return self._run(self._changes.punctuate(time, stream, where))
+
+    def declare_gap(self, stream: str, first: int, last: int | None = None) -> Receipt:
+        """Promise that the events of a stream with these `sequence` numbers do not come: from `first` to `last`, or
+        `first` alone. Raises EventError if one has come or the stream has no numbers, UnknownStream, PermissionDenied.
+        """
+        return self._run(self._changes.declare_gap(stream, first, last))
 
     def retract(self, id: int) -> Receipt:
         """Withdraw an event. Results that it was part of are withdrawn by notifications of the kind `retraction`.

@@ -145,11 +145,13 @@ class Calls:
         speculation: int | None,
         idle: int | None = None,
         time_unit: TimeUnit | None = None,
+        sequence: str | None = None,
     ) -> Call[None]:
         """Declare a stream."""
         schema = Schema.declare(attributes)
-        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle, time_unit)  # type: ignore[arg-type]  # judged there
-        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation, idle, time_unit)
+        order = disorder, lateness, speculation, idle, time_unit
+        stream = StreamDefinition(name, schema, key, *order, sequence=sequence)  # type: ignore[arg-type]  # judged there
+        request = AddStream(0, name, stream.schema.declared(), key, *order, sequence)
         yield from self._ask(lambda number: replace(request, correlation=number), Done)
         self._session.declared[name] = request
         self._streams[name] = stream
@@ -363,4 +365,5 @@ def _stream(entry: StreamEntry) -> StreamDefinition:
         entry.idle,
         entry.time_unit,  # type: ignore[arg-type]  # as above
         entry.added,
+        entry.sequence,
     )

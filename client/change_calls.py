@@ -8,7 +8,7 @@ from functools import partial
 from typing import final
 
 from broker.events import DefinitionError, EventError, checked_subscription_name, instant_of, shown
-from broker.wire import Failure, Message, Published, Punctuate, Retract, Update
+from broker.wire import DeclareGap, Failure, Message, Published, Punctuate, Retract, Update
 
 from .calls import Call, expected
 from .errors import remote_error
@@ -31,6 +31,14 @@ class ChangeCalls:
         """Promise that no earlier event follows."""
         moment = instant_of(time)
         return (yield from self._ask(partial(Punctuate, time=moment, stream=stream, where=where)))
+
+    def declare_gap(self, stream: str, first: int, last: int | None) -> Call[Receipt]:
+        """Promise that the events with these numbers do not come."""
+        end = first if last is None else last
+        for number in (first, end):
+            if type(number) is not int or not -_IDS <= number < _IDS:
+                raise EventError(f"expected the number of an event, an integer of 64 bits, found {shown(number)}")
+        return (yield from self._ask(partial(DeclareGap, stream=stream, first=first, last=end)))
 
     def retract(self, id: int) -> Call[Receipt]:
         """Withdraw an event."""

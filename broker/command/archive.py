@@ -141,6 +141,7 @@ def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | Non
                 record.lateness,
                 record.speculation,
                 record.idle,
+                sequence=record.sequence,
             )
             if not streams.setdefault(record.name, declared).includes(declared):
                 raise DefinitionError(

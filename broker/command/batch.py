@@ -10,6 +10,7 @@ from ..events import (
     DefinitionError,
     EventError,
     ForetellError,
+    GapLine,
     LimitExceeded,
     Punctuation,
     Retraction,
@@ -62,7 +63,7 @@ class EventBatch:
 class Control:
     """A line of the file that is not an event."""
 
-    line: SubscribeLine | UnsubscribeLine | UpdateLine | Retraction | Punctuation
+    line: SubscribeLine | UnsubscribeLine | UpdateLine | Retraction | Punctuation | GapLine
     place: int
     position: int
 

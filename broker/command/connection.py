@@ -51,5 +51,6 @@ def declare_streams(client: Client, path: Path) -> SubscriptionFile:
                 stream.speculation,
                 stream.idle,
                 stream.time_unit,
+                stream.sequence,
             )
     return file

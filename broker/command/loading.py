@@ -31,14 +31,15 @@ def load_engine(path: Path, lineage: bool = False) -> Engine:
 
     With `lineage` all results have one, whatever the file says.
     """
-    from ..engine import Engine
+    from ..engine import Engine, Options
 
+    options = Options(cancelling=False)  # a file is told event by event, wherever it is cut into batches
     if not lineage:
-        return Engine.load(path)
+        return Engine.load(path, options)
     from ..engine.subscribing.loading import install_all
 
     file = load_file(path)
-    engine = Engine()
+    engine = Engine(options)
     with placed(str(path)):
         for stream in file.streams:
             engine.declare(stream)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..events import EventError, ForetellError, LateEvent, Punctuation, Retraction, UpdateLine
+from ..events import EventError, ForetellError, GapLine, LateEvent, Punctuation, Retraction, UpdateLine
 from .bad_events import STOP, BadEvents, OnBadOption, handled, values_of
 from .batch import BATCH_EVENTS, Control, EventBatch, answers, stream_named
 from .complaint import BadInput, placed
@@ -114,7 +114,9 @@ def _change(client: Client, item: Control) -> None:
             client.retract(id)
         case Punctuation(time, stream, where):
             client.punctuate(time, stream, where)
+        case GapLine(stream, first, last):
+            client.declare_gap(stream, first, last)
         case UpdateLine(name, insert, delete, since, until):
             client.update(name, insert, delete, since, until)
         case _:
-            raise BadInput("expected an event, a retraction, a punctuation or an update, found a subscription")
+            raise BadInput("expected an event, a retraction, a punctuation, a gap or an update, found a subscription")

@@ -13,6 +13,7 @@ import typer
 from ..build import PURE, UNCOMPILED, build
 from ..events import (
     ForetellError,
+    GapLine,
     Punctuation,
     Retraction,
     Row,
@@ -73,6 +74,7 @@ class EmbeddedEngine(Protocol):
     ) -> object: ...
     def unsubscribe(self, name: str) -> Sequence[Printable]: ...
     def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Sequence[Printable]: ...
+    def declare_gap(self, stream: str, first: int, last: int | None = None) -> Sequence[Printable]: ...
     def retract(self, id: int) -> Sequence[Printable]: ...
     def update(
         self,
@@ -250,5 +252,7 @@ def apply_control(engine: EmbeddedEngine, control: Control) -> Sequence[Printabl
             return engine.punctuate(time, stream, where)
         case Retraction(id):
             return engine.retract(id)
+        case GapLine(stream, first, last):
+            return engine.declare_gap(stream, first, last)
         case UpdateLine(name, insert, delete, since, until):
             return engine.update(name, insert, delete, since, until)

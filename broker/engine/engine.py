@@ -18,6 +18,7 @@ from ..events.errors import (
     LateEvent,
     LimitExceeded,
     UnknownEvent,
+    shown,
 )
 from ..events.event import Event
 from ..events.schema import Row, Schema
@@ -112,12 +113,14 @@ class Engine(EngineView):
         speculation: int | None = None,
         idle: int | None = None,
         time_unit: TimeUnit | None = None,
+        sequence: str | None = None,
     ) -> None:
         """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
-        engine has no clock and takes microseconds, and only keeps `idle` and the first `time_unit`. Raises
-        DefinitionError."""
+        engine has no clock and takes microseconds, and only keeps `idle` and the first `time_unit`. `sequence`: the
+        attribute with the numbers of the events. Raises DefinitionError."""
         schema = Schema.declare(attributes)
-        self.declare(StreamDefinition(name, schema, key, disorder, lateness, speculation, idle, time_unit))
+        order = disorder, lateness, speculation, idle, time_unit
+        self.declare(StreamDefinition(name, schema, key, *order, sequence=sequence))
 
     def add_attribute(self, stream: str, name: str, type: str) -> None:
         """Add an attribute that may be null, such as `int?`, to a stream. Subscriptions go on as they are; later texts
@@ -208,6 +211,19 @@ class Engine(EngineView):
         if before is not None and moment < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {moment}")
         return self._done(punctuate(self.runtime, moment))
+
+    def declare_gap(self, stream: str, first: int, last: int | None = None) -> JoinedResults:
+        """Promise that no event of a stream has the sequence numbers from `first` to `last`, or the number `first`; the
+        results are those that waited for it. Raises UnknownStream, EventError for a stream without numbers, or if one
+        of these has come."""
+        definition = self.catalog.stream(stream)
+        if definition.sequence is None or self.disorder is None:
+            raise EventError(f"stream {stream!r}: expected a stream with a sequence, found one without numbers")
+        end = first if last is None else last
+        if type(first) is not int or type(end) is not int or not 0 < first <= end < 2**63:
+            found = f"{shown(first)} and {shown(end)}"
+            raise EventError(f"stream {stream!r}: expected the first and the last number of a gap, found {found}")
+        return self._all_done(self.disorder.declare_gap(definition, first, end))
 
     def stream_of(self, id: int) -> str | None:
         """The stream of an event that may be withdrawn; None: there is no such event."""

@@ -22,6 +22,8 @@ class Options:
     `together`: AFA subscriptions that begin alike run as one. Up to `arcs_few` arcs are tried one by one, because an
     index would cost more.
 
+    `cancelling`: where late events withdraw results, those that come and go within one batch are not told.
+
     Limits apply to one engine. `bindings_max`, `cells_max` and `nodes_max` apply to one composite subscription in one
     partition: key values with partial matches, different partial matches of one key value, events kept for tuples.
     `runs_max`, `matches_max` and `negated_max` apply to one key value of a SASE+ subscription: runs or their compressed
@@ -48,6 +50,7 @@ class Options:
     buffer: bool = True
     batches: bool = True
     dormancy: bool = True
+    cancelling: bool = True
     executors_off: tuple[str, ...] = ()
     arcs_few: int = 8
     streams_max: int = 100_000

@@ -17,6 +17,7 @@ from .errors import (
     ForetellError,
     LateEvent,
     LimitExceeded,
+    MisnumberedEvent,
     QueryError,
     UnknownEvent,
     UnknownStream,
@@ -24,7 +25,7 @@ from .errors import (
     Unsupported,
     shown,
 )
-from .event import Event, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
+from .event import Event, GapLine, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
 from .instant import LARGEST, UNITS, format_duration, format_instant, parse_duration, parse_instant
 from .lines import LONGEST_LINE, is_enveloped, parse_line, parse_object
 from .names import checked_name, checked_subscription_name
@@ -46,6 +47,8 @@ __all__ = [
     "DefinitionError",
     "Disorder",
     "DuplicateEvent",
+    "GapLine",
+    "MisnumberedEvent",
     "EarlyEvent",
     "Event",
     "EventError",

@@ -54,6 +54,12 @@ class DuplicateEvent(EventError):
     code = "duplicate-event"
 
 
+class MisnumberedEvent(EventError):
+    """The time of an event does not grow with its sequence number."""
+
+    code = "misnumbered"
+
+
 class UnknownEvent(EventError):
     """No event of this id may be withdrawn: none has come, or it is final."""
 
@@ -116,6 +122,7 @@ ERRORS: Final[Mapping[str, type[ForetellError]]] = MappingProxyType(
             LateEvent,
             EarlyEvent,
             DuplicateEvent,
+            MisnumberedEvent,
             UnknownEvent,
             UnknownStream,
             UnknownSubscription,

@@ -85,4 +85,14 @@ class UpdateLine:
     until: int | None = None
 
 
-Input: TypeAlias = Event | Retraction | Punctuation | SubscribeLine | UnsubscribeLine | UpdateLine
+@final
+@dataclass(frozen=True, slots=True)
+class GapLine:
+    """The events of a stream with the sequence numbers from `first` to `last` will not come."""
+
+    stream: str
+    first: int
+    last: int
+
+
+Input: TypeAlias = Event | Retraction | Punctuation | GapLine | SubscribeLine | UnsubscribeLine | UpdateLine

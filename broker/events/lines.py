@@ -1,7 +1,7 @@
 """Reads one line of JSON as an input and checks its form, without knowing the schema of the stream.
 
 A line is an object. Its keys decide its kind: `stream` and `data` mean an event; `retract`, `punctuation`, `subscribe`,
-`unsubscribe` or `update` mean something else. Any text either parses or raises EventError, and never any other
+`unsubscribe`, `update` or `gap` mean something else. Any text either parses or raises EventError, and never any other
 exception.
 """
 
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final, NoReturn, TypeAlias, cast
 
 from .errors import EventError, shown
-from .event import Event, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
+from .event import Event, GapLine, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
 from .nearest import suggestion
 from .schema import Row, Value
 from .time_unit import instant_of
@@ -25,6 +25,7 @@ LONGEST_LINE: Final = 2**20
 _EVENT_KEYS: Final = ("stream", "time", "start", "id", "data")
 _SUBSCRIBE_KEYS: Final = ("name", "language", "query", "lineage", "report", "forecast", "results")
 _UPDATE_KEYS: Final = ("subscription", "insert", "delete", "from", "to")
+_GAP_KEYS: Final = ("stream", "from", "to")
 _IDS: Final = 2**63
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
 
@@ -203,6 +204,16 @@ def _update(line: dict[str, object], instant: InstantOf) -> UpdateLine:
     return UpdateLine(_text(fields, "subscription"), insert, delete, since, until)
 
 
+def _gap(line: dict[str, object], instant: InstantOf) -> GapLine:
+    _only(line, ("gap",), "a gap")
+    fields = _fields(line, "gap", _GAP_KEYS)
+    first = _identity(fields.get("from"), "from")
+    last = _identity(fields["to"], "to") if "to" in fields else first
+    if last < first:
+        raise EventError(f"to: expected a number not before from, {first}, found {last}")
+    return GapLine(_text(fields, "stream"), first, last)
+
+
 _OTHERS: Final[Mapping[str, Callable[[dict[str, object], InstantOf], Input]]] = MappingProxyType(
     {
         "retract": _retraction,
@@ -210,6 +221,7 @@ _OTHERS: Final[Mapping[str, Callable[[dict[str, object], InstantOf], Input]]] = 
         "subscribe": _subscribe,
         "unsubscribe": _unsubscribe,
         "update": _update,
+        "gap": _gap,
     }
 )
 

@@ -28,6 +28,7 @@ class StreamDefinition:
     without an event, a broker's clock promises that no earlier one follows. `time_unit` is that of numbers which are
     times and come from outside, None: microseconds. It says how a program writes times, not what the stream is, so that
     definitions with different ones are equal. The last `added` attributes came later: a row may end before them.
+    `sequence` (for buffer and speculate) names an attribute with the numbers of the events, from 1 on without gaps.
     """
 
     name: str
@@ -39,6 +40,7 @@ class StreamDefinition:
     idle: int | None = None
     time_unit: TimeUnit | None = field(default=None, compare=False)
     added: int = field(default=0, compare=False)
+    sequence: str | None = None
 
     def __post_init__(self) -> None:
         checked_name(self.name, "stream")
@@ -59,6 +61,21 @@ class StreamDefinition:
         self._check_duration("speculation", self.speculation, DISORDERS[2:])
         if self.idle is not None and (type(self.idle) is not int or self.idle < 1):
             raise self._error(f"idle: expected microseconds, 1 or more, found {shown(self.idle)}")
+
+        if self.sequence is not None:
+            self._check_sequence(self.sequence)
+
+    def _check_sequence(self, name: object) -> None:
+        position = self.schema.position(name) if isinstance(name, str) else -1
+        if position < 0:
+            hint = suggestion(name, self.schema.names) if isinstance(name, str) else ""
+            raise self._error(f"sequence: expected the name of an attribute, found {shown(name)}{hint}")
+        attribute = self.schema.attributes[position]
+        if attribute.type != "int" or attribute.nullable:
+            kind = attribute.type + ("?" if attribute.nullable else "")
+            raise self._error(f"sequence: expected an attribute of type int, found {name!r} of type {kind}")
+        if self.disorder == "arrival":
+            raise self._error("sequence: expected only with disorder buffer or speculate, found arrival")
 
     def with_attribute(self, name: str, kind: str) -> StreamDefinition:
         """The same stream with another attribute, behind the others. Raises DefinitionError, also for one that may not

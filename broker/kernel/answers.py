@@ -82,12 +82,13 @@ def stream_definition(request: AddStream) -> StreamDefinition:
         request.speculation,
         request.idle,
         request.time_unit,  # type: ignore[arg-type]  # judged there, too
+        sequence=request.sequence,
     )
 
 
 def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> DefinitionError:
     """The error for a declaration that differs from the existing stream, with the first difference."""
-    for field in ("schema", "key", "disorder", "lateness", "speculation", "idle"):
+    for field in ("schema", "key", "disorder", "lateness", "speculation", "idle", "sequence"):
         if getattr(existing, field) != getattr(wanted, field):
             break
     what = "other attributes" if field == "schema" else f"another {field}"
@@ -106,6 +107,7 @@ def stream_entry(stream: StreamDefinition) -> StreamEntry:
         stream.idle,
         stream.time_unit,
         stream.added,
+        stream.sequence,
     )
 
 

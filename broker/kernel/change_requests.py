@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from typing import final
 
 from ..events import LARGEST, EarlyEvent, EventError, ForetellError
-from ..wire import Numbered, PermissionDenied, Published, Punctuate, Refusal, Retract, Update
+from ..wire import DeclareGap, Numbered, PermissionDenied, Published, Punctuate, Refusal, Retract, Update
 from .admission import Admission
 from .clock_guard import ClockGuard
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
 from .intake import Intake
 from .permissions import User
-from .records import Punctuated, Retracted, Updated
+from .records import GapDeclared, Punctuated, Retracted, Updated
 from .requests import Requests
 from .sessions import Session
 
@@ -36,7 +36,12 @@ class ChangeRequests:
 
     def requests(self) -> Requests:
         """The requests of this topic."""
-        return {Punctuate: self._punctuate, Retract: self._retract, Update: self._update}
+        return {
+            Punctuate: self._punctuate,
+            DeclareGap: self._declare_gap,
+            Retract: self._retract,
+            Update: self._update,
+        }
 
     def _punctuate(self, key: bytes, session: Session, request: Punctuate, now: int) -> list[Send]:
         """Who may publish on a stream may promise that nothing earlier follows on it."""
@@ -56,6 +61,18 @@ class ChangeRequests:
             raise EarlyEvent(f"expected a punctuation up to {latest} (ahead_max), found {request.time}")
         results = self._engine.punctuate(request.time, request.stream, request.where)
         record = Punctuated(request.time, request.stream, request.where, publisher, request.number)
+        return self._done(key, request, record, [results])
+
+    def _declare_gap(self, key: bytes, session: Session, request: DeclareGap, now: int) -> list[Send]:
+        """Who may publish on a stream may say which of its numbers do not come."""
+        user, stream = session.account.user, request.stream
+        user.check("publish", stream)
+        self._admission.check_known(user, stream, self._engine.streams)
+        publisher, known = self._intake.repeated(session.account, request, now)
+        if known is not None:
+            return [Send(key, known)]
+        results = self._engine.declare_gap(stream, request.first, request.last)
+        record = GapDeclared(stream, request.first, request.last, publisher, request.number)
         return self._done(key, request, record, [results])
 
     def _retract(self, key: bytes, session: Session, request: Retract, now: int) -> list[Send]:
@@ -104,7 +121,7 @@ class ChangeRequests:
         self,
         key: bytes,
         request: Numbered,
-        record: Punctuated | Retracted | Updated,
+        record: Punctuated | Retracted | Updated | GapDeclared,
         results: Iterable[Iterable[EngineResult]],
     ) -> list[Send]:
         published = self._intake.note_change(record)

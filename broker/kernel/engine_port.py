@@ -55,6 +55,7 @@ class EnginePort(Protocol):
         speculation: int | None = None,
         idle: int | None = None,
         time_unit: TimeUnit | None = None,
+        sequence: str | None = None,
     ) -> Any: ...
 
     def add_attribute(self, stream: str, name: str, type: str) -> None:
@@ -120,6 +121,10 @@ class EnginePort(Protocol):
 
     def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Iterable[EngineResult]:
         """Take the promise that no event before `time` follows, on a stream or on any."""
+        ...
+
+    def declare_gap(self, stream: str, first: int, last: int | None = None) -> Iterable[EngineResult]:
+        """Take the promise that the events of a stream with these sequence numbers do not come."""
         ...
 
     def stream_of(self, id: int) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, final
 
-from ..events import DuplicateEvent, EarlyEvent, LateEvent
+from ..events import DuplicateEvent, EarlyEvent, LateEvent, MisnumberedEvent
 from ..wire import Expired, Numbered, Publish, Published, Refusal
 from .accounts import UserAccount
 from .admission import Admission
@@ -24,7 +24,7 @@ from .named_counts import NamedCounts
 from .publishing import match, take
 from .receipts import Receipts
 from .recent_events import RecentEvents
-from .records import BatchTaken, Punctuated, Record, Retracted, Updated
+from .records import BatchTaken, GapDeclared, Punctuated, Record, Retracted, Updated
 
 COUNTED: Final = ("events", "events_refused")
 """What is counted of each stream."""
@@ -33,6 +33,7 @@ _REFUSED: Final = {
     LateEvent.code: "events_refused_late",
     EarlyEvent.code: "events_refused_early",
     DuplicateEvent.code: "events_refused_duplicate",
+    MisnumberedEvent.code: "events_refused_misnumbered",
 }
 
 
@@ -90,6 +91,8 @@ class Intake:
             "events_refused_late": 0,
             "events_refused_early": 0,
             "events_refused_duplicate": 0,
+            "events_refused_misnumbered": 0,
+            "gaps": 0,
         }
         self.receipts = receipts
         self.recent = RecentEvents()
@@ -149,7 +152,7 @@ class Intake:
             raise
         return publisher, None
 
-    def note_change(self, change: Punctuated | Retracted | Updated) -> Published:
+    def note_change(self, change: Punctuated | Retracted | Updated | GapDeclared) -> Published:
         """Record a change that was carried out; its receipt."""
         self._record(change)
         match change:
@@ -159,6 +162,8 @@ class Intake:
                 self._counts["events_withdrawn"] += len(ids)
             case Updated():
                 self._counts["updates"] += 1
+            case GapDeclared():
+                self._counts["gaps"] += 1
         return self.receipts.note_change(change, self._engine.now)
 
     def continue_batch(self, most: int | None) -> list[Send]:

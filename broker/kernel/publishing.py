@@ -16,6 +16,7 @@ from ..events import (
     EarlyEvent,
     EventError,
     LateEvent,
+    MisnumberedEvent,
     StreamDefinition,
     check_rows,
     check_starts,
@@ -57,7 +58,7 @@ def take(
         if latest is not None and batch.times is not None:
             _check_early(times, latest)
         results = _begin(engine, batch.stream, times, rows, ids, starts, most)
-    except (EarlyEvent, LateEvent, DuplicateEvent):
+    except (EarlyEvent, LateEvent, DuplicateEvent, MisnumberedEvent):
         stream = engine.streams[batch.stream]
         rows = _check_whole(stream, times, rows, starts)
         if stream.disorder == "arrival":

@@ -18,7 +18,7 @@ from typing import Any, Final, final
 
 from ..events import LimitExceeded
 from ..wire import Published, Refusal
-from .records import BatchTaken, Punctuated, Retracted, Updated
+from .records import BatchTaken, GapDeclared, Punctuated, Retracted, Updated
 
 PUBLISHER_RECEIPTS_MAX: Final = 1_024
 """Receipts of one publisher: twice as many as a client may have in flight."""
@@ -162,7 +162,7 @@ class Receipts:
             self._keep(batch.client, batch.message, published)
         return published
 
-    def note_change(self, change: Punctuated | Retracted | Updated, newest: int | None) -> Published:
+    def note_change(self, change: Punctuated | Retracted | Updated | GapDeclared, newest: int | None) -> Published:
         """Note a change that was carried out; its answer, as that of a batch."""
         of = (len(change.ids), change.refused) if isinstance(change, Retracted) else (0, ())
         published = Published(0, of[0], newest, None, tuple([Refusal(*each) for each in of[1]]))

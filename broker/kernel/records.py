@@ -25,6 +25,7 @@ class StreamDeclared:
     speculation: int | None
     idle: int | None = None
     time_unit: str | None = None
+    sequence: str | None = None
 
 
 @final
@@ -113,6 +114,18 @@ class Punctuated:
     time: int
     stream: str | None
     where: str | None
+    client: str | None = None
+    message: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GapDeclared:
+    """The events of a stream with these sequence numbers do not come. `client`, `message`: as in BatchTaken."""
+
+    stream: str
+    first: int
+    last: int
     client: str | None = None
     message: int | None = None
 
@@ -257,6 +270,7 @@ Record: TypeAlias = (
     | Punctuated
     | Retracted
     | Updated
+    | GapDeclared
     | StreamClocked
     | LimitsChanged
     | ModelChanged

@@ -57,15 +57,17 @@ class StreamRequests:
                 raise LimitExceeded(f"streams: this broker accepts at most {self.limits.streams:,} streams")
             attributes = wanted.schema.declared()
             order = wanted.disorder, wanted.lateness, wanted.speculation, wanted.idle
-            engine.add_stream(wanted.name, attributes, wanted.key, *order, wanted.time_unit)
-            self._record(StreamDeclared(wanted.name, attributes, wanted.key, *order, wanted.time_unit))
+            unit, sequence = wanted.time_unit, wanted.sequence
+            engine.add_stream(wanted.name, attributes, wanted.key, *order, unit, sequence)
+            self._record(StreamDeclared(wanted.name, attributes, wanted.key, *order, unit, sequence))
         elif not existing.includes(wanted):
             raise contradiction(existing, wanted)
         elif existing.time_unit is None and wanted.time_unit is not None and user.may("declare", wanted.name):
             declared = existing.schema.declared()
             order = existing.disorder, existing.lateness, existing.speculation, existing.idle
-            engine.add_stream(existing.name, declared, existing.key, *order, wanted.time_unit)
-            self._record(StreamDeclared(existing.name, declared, existing.key, *order, wanted.time_unit))
+            unit, sequence = wanted.time_unit, existing.sequence
+            engine.add_stream(existing.name, declared, existing.key, *order, unit, sequence)
+            self._record(StreamDeclared(existing.name, declared, existing.key, *order, unit, sequence))
         return [Send(key, Done(request.correlation))]
 
     def delete(self, user: User, name: str) -> Iterable[EngineResult]:

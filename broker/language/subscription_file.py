@@ -23,7 +23,7 @@ from .subscription import SubscriptionDefinition
 from .toml_hints import hint_for
 
 _TABLES: Final = ("streams", "subscriptions")
-_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle", "time_unit")
+_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle", "time_unit", "sequence")
 _SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "results", "hidden")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _AT_THE_END: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)$")
@@ -118,6 +118,7 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
         speculation=_duration(table, "speculation"),
         idle=_duration(table, "idle"),
         time_unit=table.get("time_unit"),
+        sequence=table.get("sequence"),
     )
 
 

@@ -89,7 +89,7 @@ def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Itera
         existing = engine.streams.get(stream.name)
         declared = StreamDeclared(
             stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation,
-            stream.idle, stream.time_unit,
+            stream.idle, stream.time_unit, stream.sequence,
         )  # fmt: skip
         if existing is None:
             yield declared

@@ -23,6 +23,7 @@ from ..kernel.records import (
     CursorPlaced,
     CursorSetAside,
     DeadLettersSettled,
+    GapDeclared,
     ModelChanged,
     Punctuated,
     Retracted,
@@ -68,6 +69,9 @@ class ReplicatedState:
             case Punctuated():
                 self.cursors.keep_all(engine.punctuate(record.time, record.stream, record.where))
                 self.receipts.note_change(record, engine.now)
+            case GapDeclared(stream, first, last):
+                self.cursors.keep_all(engine.declare_gap(stream, first, last))
+                self.receipts.note_change(record, engine.now)
             case Retracted():
                 for number in record.ids:
                     self.cursors.keep_all(engine.retract(number))
@@ -81,7 +85,7 @@ class ReplicatedState:
             case StreamDeclared():
                 order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
                 unit = cast("TimeUnit | None", record.time_unit)
-                engine.add_stream(record.name, record.attributes, record.key, *order, unit)
+                engine.add_stream(record.name, record.attributes, record.key, *order, unit, record.sequence)
             case AttributeAdded():
                 engine.add_attribute(record.stream, record.attribute, record.type)
             case StreamRemoved(name):

@@ -23,6 +23,7 @@ from ..kernel.records import (
     CursorPlaced,
     CursorSetAside,
     DeadLettersSettled,
+    GapDeclared,
     LimitsChanged,
     ModelChanged,
     Punctuated,
@@ -50,6 +51,7 @@ __all__ = [
     "CursorPlaced",
     "CursorSetAside",
     "DeadLettersSettled",
+    "GapDeclared",
     "LimitsChanged",
     "ModelChanged",
     "Punctuated",
@@ -106,6 +108,14 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     25: (
         StreamDeclared,
         (_TEXT, _MAP, _TEXT_OR_NONE, _TEXT, _NUMBER_OR_NONE, _NUMBER_OR_NONE, _NUMBER_OR_NONE, _TEXT_OR_NONE),
+    ),
+    26: (GapDeclared, (_TEXT, _NUMBER, _NUMBER, _TEXT_OR_NONE, _NUMBER_OR_NONE)),
+    27: (
+        StreamDeclared,
+        (
+            _TEXT, _MAP, _TEXT_OR_NONE, _TEXT, _NUMBER_OR_NONE, _NUMBER_OR_NONE, _NUMBER_OR_NONE, _TEXT_OR_NONE,
+            _TEXT_OR_NONE,
+        ),
     ),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more

@@ -8,7 +8,7 @@ encoded once, for any number of clients.
 from __future__ import annotations
 
 from .administration_messages import Administer, Inspect, Inspected
-from .change_messages import Punctuate, Retract, Update
+from .change_messages import DeclareGap, Punctuate, Retract, Update
 from .codec import decode, decode_result, encode, encode_result
 from .cursor_messages import Acknowledge, DeadLetter, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .errors import Busy, Expired, PermissionDenied, WireError
@@ -75,6 +75,7 @@ __all__ = [
     "Credit",
     "DeadLetter",
     "DeadLetters",
+    "DeclareGap",
     "DescribeStream",
     "Done",
     "Ended",

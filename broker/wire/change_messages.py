@@ -64,6 +64,20 @@ class Update:
     deadline: int | None = None
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class DeclareGap:
+    """Promise that the events of a stream with the sequence numbers from `first` to `last` do not come."""
+
+    correlation: int
+    stream: str
+    first: int
+    last: int
+    publisher: str | None = None
+    number: int | None = None
+    deadline: int | None = None
+
+
 # ---- the table ----
 
 _NAMED: Final = s.optional(s.NAME)
@@ -90,6 +104,14 @@ ROWS: Final = (
         23,
         Update,
         (s.NAME, s.TEXTS, s.TEXTS, s.optional(s.INTEGER), s.optional(s.INTEGER), *_REPEATED),
+        answer=Published,
+        when_full="refuse",
+        means="with a `count` of 0",
+    ),
+    MessageRow(
+        26,
+        DeclareGap,
+        (s.NAME, s.INTEGER, s.INTEGER, *_REPEATED),
         answer=Published,
         when_full="refuse",
         means="with a `count` of 0",

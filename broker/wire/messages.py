@@ -19,7 +19,7 @@ from . import (
     subscription_messages,
 )
 from .administration_messages import Administer, Inspect, Inspected
-from .change_messages import Punctuate, Retract, Update
+from .change_messages import DeclareGap, Punctuate, Retract, Update
 from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .forecast_messages import AskProbability, ProbabilityReport
 from .row import MessageRow
@@ -74,6 +74,7 @@ Message: TypeAlias = (
     | Punctuate
     | Retract
     | Update
+    | DeclareGap
     | Inspect
     | Administer
     | Welcome
@@ -96,7 +97,7 @@ Message: TypeAlias = (
     | Ended
 )
 
-Numbered: TypeAlias = Publish | Punctuate | Retract | Update
+Numbered: TypeAlias = Publish | Punctuate | Retract | Update | DeclareGap
 """Requests that a publisher numbers, so that the broker recognises a repetition."""
 
 Timed: TypeAlias = Numbered | Subscribe | SubscribeMany

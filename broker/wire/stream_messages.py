@@ -31,6 +31,7 @@ class AddStream:
     speculation: int | None
     idle: int | None = None
     time_unit: str | None = None
+    sequence: str | None = None
 
 
 @final
@@ -103,6 +104,7 @@ class StreamEntry:
     idle: int | None = None
     time_unit: str | None = None
     added: int = 0
+    sequence: str | None = None
 
 
 @final
@@ -160,7 +162,7 @@ _MICROSECONDS: Final = s.optional(s.COUNT)
 _STREAM: Final = (s.NAME, s.NAMES, _NAMED, s.NAME, _MICROSECONDS, _MICROSECONDS, _MICROSECONDS, _NAMED)
 
 ROWS: Final = (
-    MessageRow(4, AddStream, _STREAM, answer=Done, when_full="refuse"),
+    MessageRow(4, AddStream, (*_STREAM, _NAMED), answer=Done, when_full="refuse"),
     MessageRow(9, DescribeStream, (s.NAME,), answer=Streams, at_once=True, means="with this one"),
     MessageRow(10, ListStreams, (s.NAME,), answer=Streams, at_once=True, means="those whose names sort behind it"),
     MessageRow(18, ResetTime, (s.NAME,), answer=TimeReset, when_full="refuse", means="for administrators"),
@@ -183,11 +185,11 @@ ROWS: Final = (
     MessageRow(
         37,
         Streams,
-        (s.records(*_STREAM, s.COUNT), s.FLAG),
+        (s.records(*_STREAM, s.COUNT, _NAMED), s.FLAG),
         part=(1, StreamEntry),
         means=(
-            "each with the fields of `AddStream` and how many of its last attributes came later; with `more`, ask "
-            "again, after the last one"
+            "each with the fields of `AddStream`, before the last how many of its last attributes came later; with "
+            "`more`, ask again, after the last one"
         ),
     ),
     MessageRow(

@@ -91,6 +91,7 @@ def streams_written(streams: Mapping[str, StreamDefinition]) -> dict[str, dict[s
                 ("lateness", stream.lateness),
                 ("speculation", stream.speculation),
                 ("idle", stream.idle),
+                ("sequence", stream.sequence),
             )
             if value is not None
         }
@@ -133,6 +134,7 @@ def read_manifest(text: str) -> Manifest:
                 stream.get("lateness"),
                 stream.get("speculation"),
                 stream.get("idle"),
+                sequence=stream.get("sequence"),
             )
             for name, stream in document["streams"].items()
         }

@@ -11,6 +11,7 @@ from broker.storage.engine_digest import engine_digest
 from broker.storage.records import (
     AttributeAdded,
     BatchTaken,
+    GapDeclared,
     Punctuated,
     Record,
     Retracted,
@@ -35,7 +36,7 @@ class JournaledEngine:
             case StreamDeclared():
                 order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
                 unit = cast("TimeUnit | None", record.time_unit)
-                self.engine.add_stream(record.name, record.attributes, record.key, *order, unit)
+                self.engine.add_stream(record.name, record.attributes, record.key, *order, unit, record.sequence)
             case SubscriptionAdded():
                 self.engine.subscribe(
                     record.name,
@@ -61,6 +62,9 @@ class JournaledEngine:
                 self.lines[position] = [result.line() for result in results]
             case Punctuated():
                 told = self.engine.punctuate(record.time, record.stream, record.where)
+                self.lines[position] = [result.line() for result in told]
+            case GapDeclared(stream, first, last):
+                told = self.engine.declare_gap(stream, first, last)
                 self.lines[position] = [result.line() for result in told]
             case Retracted(ids):
                 self.lines[position] = [result.line() for each in ids for result in self.engine.retract(each)]

@@ -81,6 +81,7 @@ class SmallEngine:
         self.now: int | None = None
         self.promised: int | None = None
         self.due: int | None = None  # a test says what waits for time to pass
+        self.gaps: list[tuple[str, int, int | None]] = []
         self.punctuated: list[tuple[int, str | None, str | None]] = []
         self.updated: dict[str, list[tuple[tuple[str, ...], tuple[str, ...], int, int]]] = {}
         self.taken: list[int] = []
@@ -98,9 +99,11 @@ class SmallEngine:
         speculation: int | None = None,
         idle: int | None = None,
         time_unit: TimeUnit | None = None,
+        sequence: str | None = None,
     ) -> None:
         schema = Schema.declare(attributes)
-        self.streams[name] = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle, time_unit)
+        order = disorder, lateness, speculation, idle, time_unit
+        self.streams[name] = StreamDefinition(name, schema, key, *order, sequence=sequence)
 
     def add_attribute(self, stream: str, name: str, type: str) -> None:
         if stream not in self.streams:
@@ -228,6 +231,12 @@ class SmallEngine:
         self.punctuated.append((time, stream, where))
         due, self.due = self.due, None if self.due is not None and self.due < time else self.due
         return [SmallResult(name, time, time, {}) for name in self.subscriptions if due != self.due]
+
+    def declare_gap(self, stream: str, first: int, last: int | None = None) -> list[SmallResult]:
+        if first in self.of:
+            raise EventError(f"expected a gap, found {first}")
+        self.gaps.append((stream, first, last))
+        return []
 
     def stream_of(self, id: int) -> str | None:
         return self.of.get(id)

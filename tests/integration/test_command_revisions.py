@@ -61,7 +61,7 @@ def test_a_file_that_revises(
         capsys.readouterr()
         definition = QUERY.replace("\\n", "\n")
         with client.subscribe("drops", "afa", definition, durable=Durable("desk")) as subscription:
-            assert perform(["publish", "Reading", "lines.jsonl"]) == 2
+            assert perform(["publish", "Reading", "lines.jsonl", "--batch", "1"]) == 2
             told = capsys.readouterr()
             assert told.out == "5 events published to Reading\n"
             assert "lines.jsonl: line 5" in told.err
@@ -164,3 +164,40 @@ def test_both_clients_promise_some_events_which_are_late_alone() -> None:
             notification = subscription.next(10)
             assert notification is not None
             assert (notification.kind, notification.time, notification.key) == ("punctuation", 60, None)
+
+
+def test_both_clients_and_the_shell_number_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    definition = "FROM Tick START a FINAL c a -> b WHEN n > 0 b -> c WHEN n > 0"
+    stream = {"attributes": {"n": "int"}, "disorder": "buffer", "sequence": "n"}
+
+    async def asynchronous(address: str) -> None:
+        async with AioClient(address) as client:
+            await client.add_stream("Tick", stream["attributes"], disorder="buffer", sequence="n")  # type: ignore[arg-type]
+            receipt = await client.publish_batch("Tick", [10, 30, 20], [(1,), (4,), (4,)])
+            assert [(each.index, each.code) for each in receipt.refused] == [(2, "duplicate-event")]
+            with pytest.raises(EventError, match="expected a gap of numbers that have not come"):
+                await client.declare_gap("Tick", 2, 4)
+
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        {"gap": {"stream": "Tick", "from": 2}},
+        {"stream": "Tick", "time": 31, "data": {"n": 3}},
+        {"stream": "Tick", "time": 20, "data": {"n": 3}},
+    ]
+    Path("lines.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with broker_process() as broker, Client(broker.address) as client:
+        asyncio.run(asynchronous(broker.address))
+        assert client.streams()[0].sequence == "n"
+        monkeypatch.setenv("FORETELL_BROKER", broker.address)
+        with client.subscribe("pairs", "afa", definition) as subscription:
+            assert perform(["publish", "Tick", "lines.jsonl"]) == 2
+            assert "lines.jsonl: line 2: expected a time of number 3 that is earlier than 30" in capsys.readouterr().err
+            found = [subscription.next(10) for _ in range(1)]
+            assert [each.lineage for each in found if each is not None] == [[3, 2]]
+            client.declare_gap("Tick", 5)
+            with pytest.raises(LateEvent):
+                client.publish("Tick", {"n": 5}, time=40)
+            seen = client.statistics()["broker"]
+            assert (seen["gaps"], seen["events_refused_misnumbered"]) == (2, 1)

@@ -10,11 +10,11 @@ from typing import Any
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies.afa import query_texts, scripts
-from strategies.disorder import Play, meant, typed
+from strategies.afa import Insertion, query_texts, scripts
+from strategies.disorder import ATTRIBUTES, Play, Told, meant, typed
 
 from broker.algebra.afa.semantics import LivingEvent
-from broker.engine import Match
+from broker.engine import Engine, Match, Options
 from broker.engine.disorder.joined import RevisedResults
 from broker.engine.disorder.readers import salt_of
 from broker.engine.executors.matches import ids
@@ -112,3 +112,31 @@ def test_readers_in_order_get_what_stands_at_the_end(one: str, upper: str, batch
     assert final.told.standing.get("q0", {}) == each.told.standing.get("q0", {})
     assert final.told.standing.get("u0", {}) == each.told.standing.get("u0", {})
     assert all(line["kind"] == "match" for line in final.told.log.get("u0", []))
+
+
+@given(query_texts(), scripts(updates=False), st.sampled_from((None, 0, 3)), st.integers(1, 6), st.integers(0, 8))
+def test_a_batch_tells_what_its_events_change_together(
+    text: str, batches: list[list[Any]], speculation: int | None, size: int, lateness: int
+) -> None:
+    """Told in batches: each result that stands at the end of a batch, none that came and went; and what single events
+    tell stands, too."""
+    coming = [step.event for batch in batches for step in batch if isinstance(step, Insertion)]
+    events = list({event.id: event for event in coming}.values())
+    engines = [Engine(Options(cancelling=cancelling)) for cancelling in (True, False)]
+    tolds = [Told(), Told()]
+    for engine in engines:
+        engine.add_stream("S", ATTRIBUTES, disorder="speculate", speculation=speculation, lateness=100 + lateness)
+        engine.subscribe("q0", "afa", text)
+    for at in range(0, len(events), size):
+        part = events[at : at + size]
+        before = set(tolds[0].standing.get("q0", {}))
+        found = []
+        for engine, told in zip(engines, tolds):
+            columns = [each.time for each in part], [each.row for each in part], [each.id for each in part]
+            found.append(engine.publish("S", *columns))
+            told.add(found[-1])
+        assert tolds[0].standing == tolds[1].standing
+        after = set(tolds[0].standing.get("q0", {}))
+        changed = [each.id for each in found[0] if each.kind != "punctuation"]
+        assert sorted(changed) == sorted(before ^ after)
+        engines[0].check_invariants()

@@ -19,7 +19,7 @@ from doubles.simulated_files import PowerLoss, SimulatedFiles
 from simulation.broker_lives import LateHands
 
 from broker.kernel import ClockDue, Kernel, Limits, Tick
-from broker.kernel.records import BatchTaken, CursorAdded, CursorMoved, Punctuated, Retracted, Updated
+from broker.kernel.records import BatchTaken, CursorAdded, CursorMoved, GapDeclared, Punctuated, Retracted, Updated
 from broker.server.durability_gate import DurabilityGate
 from broker.server.replicated_state import ReplicatedState
 from broker.server.scheduler import Scheduler
@@ -33,6 +33,7 @@ from broker.wire import (
     AddStream,
     Administer,
     Credit,
+    DeclareGap,
     Done,
     Failure,
     Hello,
@@ -60,7 +61,7 @@ QUERIES: Final = (
 )
 PREDICATES: Final = (None, None, "k = 'a'", "k = 'b'", "x < 3", "NOT x < 3", "k = 'a' AND x IN (1, 7)")
 ARCS: Final = ("more: a -> b WHEN x = 7", "more: b -> c WHEN x = 2", "wrong")
-NUMBERED_RECORDS: Final = (BatchTaken, Punctuated, Retracted, Updated)
+NUMBERED_RECORDS: Final = (BatchTaken, GapDeclared, Punctuated, Retracted, Updated)
 BEGIN: Final = 1_000_000
 
 
@@ -77,11 +78,13 @@ class RevisionStory:
         self.checkpoint_bytes = random.randrange(100, 3_000)
         self.query = random.choice(QUERIES)
         self.disorder = random.choice(("speculate", "speculate", "buffer"))
+        self.numbered = random.random() < 0.2
         self.lateness = random.choice((None, None, 20, 100))
         self.results = random.choice((None, None, "final"))
         self.idle = random.choice((None, 500))
         self.now = BEGIN
         self.number = 0
+        self.numbers = 1
         self.asked: dict[int, Numbered] = {}
         self.answered: dict[int, Published] = {}
         self.told: dict[int, dict[str, Any]] = {}  # by position
@@ -157,7 +160,8 @@ class RevisionStory:
         self.scheduler = Scheduler(self.kernel, self.gate, lambda: self.now)
         self.position = 0
         self.say(Hello(1, VERSION, "simulation"))
-        self.say(AddStream(2, "D", SCHEMA, None, self.disorder, self.lateness, None, self.idle))
+        schema, sequence = (SCHEMA | {"n": "int"}, "n") if self.numbered else (SCHEMA, None)
+        self.say(AddStream(2, "D", schema, None, self.disorder, self.lateness, None, self.idle, None, sequence))
         options: dict[str, Any] = {"durable": CURSOR, "retain": 10_000, "replay": 1, "incarnation": self.incarnation}
         self.say(Subscribe(3, "all", "afa", self.query, True, None, None, 100_000, results=self.results, **options))
         self.hear()
@@ -165,7 +169,7 @@ class RevisionStory:
     def converse(self) -> None:
         random = self.random
         for _ in range(random.randrange(0, 60)):
-            self.now += random.choice((0, 1, 5, 300))
+            self.now += random.choice((0, 1, 1, 1, 5, 5, 5, 5, 300))
             match random.randrange(10):
                 case 0 | 1 | 2 | 3:
                     self.number += 1
@@ -205,6 +209,9 @@ class RevisionStory:
         again: dict[str, Any] = {"publisher": "p", "number": number}
         moment = self.now - BEGIN + random.randrange(-60, 20)
         match random.randrange(9):
+            case 0 if self.numbered:
+                first = max(1, self.numbers - random.randrange(4))
+                return DeclareGap(10 + number, "D", first, first + random.randrange(2), **again)
             case 0 | 1:
                 known = range(max(1, 4 * number - 40), 4 * number)
                 some = tuple(random.choice(known) for _ in range(random.randrange(1, 4)))
@@ -219,10 +226,15 @@ class RevisionStory:
                 delete = tuple(random.sample(("one", "two", "more"), random.randrange(0, 2)))
                 return Update(10 + number, "all", insert, delete, start, end, **again)
             case _:
-                count = random.randrange(1, 4)
+                count = random.choice((1, 1, 1, 2, 3))
                 times = tuple(moment + random.randrange(-40, 40) for _ in range(count))
                 rows = tuple((random.choice("ab"), random.randrange(9)) for _ in range(count))
                 ids = tuple(range(4 * number, 4 * number + count))
+                if self.numbered:
+                    first = max(1, self.numbers + random.randrange(-2, 3))
+                    self.numbers = max(self.numbers, first + count)
+                    times = tuple(sorted(times))
+                    rows = tuple((*row, first + at) for at, row in enumerate(rows))  # type: ignore[misc]
                 return Publish(10 + number, "D", times, rows, ids, None, **again)
 
     def say(self, message: Message) -> None:
@@ -293,6 +305,8 @@ class RevisionStory:
                 assert (record.start, record.end) == (asked.start, asked.end)
             case Retracted(), Retract():
                 assert len(record.ids) + len(record.refused) == len(asked.ids)
+            case GapDeclared(), DeclareGap():
+                assert (record.stream, record.first, record.last) == (asked.stream, asked.first, asked.last)
             case Punctuated(), Punctuate():
                 assert (record.time, record.stream, record.where) == (asked.time, asked.stream, asked.where)
             case BatchTaken(), Publish():

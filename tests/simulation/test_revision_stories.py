@@ -11,6 +11,7 @@ from simulation.revision_lives import RevisionStory
 STORIES = max(120, settings().max_examples)
 MET = (
     "answered Publish", "answered Retract", "answered Punctuate", "answered Update", "refused alone", "repeated",
+    "answered DeclareGap",
     "told match", "told retraction", "told punctuation", "by the clock", "checked", "from a checkpoint", "closed",
     "killed", "refused query", "refused definition", "replaced",
 )  # fmt: skip

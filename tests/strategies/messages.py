@@ -16,6 +16,7 @@ from broker.wire import (
     Credit,
     DeadLetter,
     DeadLetters,
+    DeclareGap,
     DescribeStream,
     Done,
     Ended,
@@ -94,7 +95,7 @@ def _several(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[obj
 _durations = (_optional_count, _optional_count, _optional_count)
 _stream_fields = (texts, _attributes, _optional_text, texts, *_durations, _optional_text)
 _refusals = _several(st.builds(Refusal, counts, texts, texts))
-_streams = _several(st.builds(StreamEntry, *_stream_fields, counts))
+_streams = _several(st.builds(StreamEntry, *_stream_fields, counts, _optional_text))
 _texts = _several(texts)
 _updates = _several(st.tuples(_texts, _texts, integers, integers))
 _subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts, options, counts, _updates))
@@ -125,7 +126,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Hello, counts, st.just(VERSION), texts, _token),
     st.builds(Goodbye, counts),
     st.builds(Ping, counts),
-    st.builds(AddStream, counts, *_stream_fields),
+    st.builds(AddStream, counts, *_stream_fields, _optional_text),
     batches(),
     st.builds(
         Subscribe,
@@ -153,6 +154,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Punctuate, counts, integers, _optional_text, _optional_text, *_numbered),
     st.builds(Retract, counts, _several(integers), *_numbered),
     st.builds(Update, counts, texts, _texts, _texts, _optional_integer, _optional_integer, *_numbered),
+    st.builds(DeclareGap, counts, texts, integers, integers, *_numbered),
     st.builds(Inspect, counts, texts, texts, texts, counts),
     st.builds(Administer, counts, texts, texts, _optional_count, options),
     st.builds(Inspected, counts, options, st.booleans()),

@@ -27,6 +27,7 @@ from broker.wire import (
     Credit,
     DeadLetter,
     DeadLetters,
+    DeclareGap,
     DescribeStream,
     Done,
     Ended,
@@ -87,7 +88,7 @@ SAID: Final[tuple[Message, ...]] = (
     Hello(1, VERSION, "torture", b""),
     Goodbye(2),
     Ping(3),
-    AddStream(4, "S", _SCHEMA, "name", "arrival", None, None),
+    AddStream(4, "S", _SCHEMA, "name", "buffer", None, None, sequence="volume"),
     Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None, None, None, 2**50),
     Subscribe(
         6, "a", "cayuga", _QUERY, True, None, _FORECAST, 100, None, "mine", 4, 2, 9, 1, None, 5, 3, None, 2**50, "final"
@@ -114,6 +115,7 @@ SAID: Final[tuple[Message, ...]] = (
     Inspect(24, "events", "S", "", 20),
     Administer(25, "move-cursor", "mine", 5),
     Administer(25, "replace-subscription", "q", None, {"language": "", "query": "SELECT * FROM S", "keep_runs": False}),
+    DeclareGap(26, "S", 5, 7, "p", 9, None),
     Welcome(1, VERSION, "foretell", 30, bytes(16), 2**50),
     Done(12),
     Pong(13),

@@ -24,6 +24,9 @@ from client import Client, Durable
 
 ATTRIBUTES: Final = {"k": "string", "x": "int"}
 QUERY: Final = "FROM D BY k\nSTART a\nFINAL c\none: a -> b WHEN x < 5\ntwo: b -> c WHEN x >= 3\nWITHIN 400"
+NUMBERED: Final = {**ATTRIBUTES, "n": "int"}
+SUBSCRIBED: Final = (("all", "D", "desk"), ("numbered", "N", "bench"))
+BESIDE: Final = ("position", "redelivered")
 BEHIND: Final = 500
 """Events come at most so much behind the newest."""
 
@@ -37,7 +40,9 @@ def revisions(kills: int, seed: int, fsync: str, folder: Path) -> str:
     )
     engine = Engine()
     engine.add_stream("D", ATTRIBUTES, disorder="speculate")
+    engine.add_stream("N", NUMBERED, disorder="speculate", sequence="n")
     engine.subscribe("all", "afa", QUERY)
+    engine.subscribe("numbered", "afa", QUERY.replace("FROM D", "FROM N"))
     chance = random.Random(seed)
     lines: list[dict[str, Any]] = []
     met: Counter[str] = Counter()
@@ -46,7 +51,10 @@ def revisions(kills: int, seed: int, fsync: str, folder: Path) -> str:
         Client(killed.address, timeout=PATIENCE, reconnect=QUICK) as client,
     ):
         client.add_stream("D", ATTRIBUTES, disorder="speculate")
-        client.subscribe("all", "afa", QUERY, durable=Durable("desk", retain=100_000)).close()
+        client.add_stream("N", NUMBERED, disorder="speculate", sequence="n")
+        for name, stream, desk in SUBSCRIBED:
+            query = QUERY.replace("FROM D", f"FROM {stream}")
+            client.subscribe(name, "afa", query, durable=Durable(desk, retain=100_000)).close()
         due, number = chance.randrange(1, 40), 0
         while killed.kills < kills:
             number += 1
@@ -59,14 +67,17 @@ def revisions(kills: int, seed: int, fsync: str, folder: Path) -> str:
             if number >= due:
                 due = number + chance.randrange(1, 40)
                 killed.enough.release()
-        with client.subscribe("all", "afa", QUERY, durable=Durable("desk", replay=1)) as subscription:
-            for position, line in enumerate(lines, 1):
-                notification = subscription.next(PATIENCE)
-                assert notification is not None, f"{position - 1:,} of {len(lines):,} came"
-                told = {key: of for key, of in notification.line().items() if key not in ("position", "redelivered")}
-                assert told == line, position
-                met[f"told {notification.kind}"] += 1
-            assert subscription.next(0.2) is None
+        for name, stream, desk in SUBSCRIBED:
+            mine = [line for line in lines if line["subscription"] == name]
+            query = QUERY.replace("FROM D", f"FROM {stream}")
+            with client.subscribe(name, "afa", query, durable=Durable(desk, replay=1)) as subscription:
+                for position, line in enumerate(mine, 1):
+                    notification = subscription.next(PATIENCE)
+                    assert notification is not None, f"{name}: {position - 1:,} of {len(mine):,} came"
+                    told = {key: of for key, of in notification.line().items() if key not in BESIDE}
+                    assert told == line, (name, position)
+                    met[f"told {notification.kind}"] += 1
+                assert subscription.next(0.2) is None
     return f"killed {killed.kills:,} times with fsync {fsync}: {dict(sorted(met.items()))}"
 
 
@@ -75,7 +86,7 @@ def asked(
 ) -> tuple[str, Callable[[], Any], Callable[[], Any]]:
     """A request by name, as a call of the engine and of the client."""
     moment = 20 * number
-    match chance.randrange(10):
+    match chance.randrange(12):
         case 0 | 1:
             id = chance.randrange(max(1, 3 * number - 60), 3 * number + 1)
             return "retract", lambda: engine.retract(id), lambda: client.retract(id)
@@ -97,15 +108,33 @@ def asked(
                 lambda: engine.update("all", insert, delete, start),
                 lambda: client.update("all", insert, delete, start),
             )
+        case 4:
+            gap = chance.randrange(max(1, number - 20), number + 1)
+            return "gap", lambda: engine.declare_gap("N", gap), lambda: client.declare_gap("N", gap)
+        case 5 | 6:
+            counted = max(1, number + chance.randrange(-9, 2))
+            row = (chance.choice("ab"), chance.randrange(9), counted)
+            ids = [-number]
+            return (
+                "publish a number",
+                lambda: engine.publish("N", [20 * counted], [row], ids),
+                lambda: client.publish("N", dict(zip(NUMBERED, row)), time=20 * counted, id=-number),
+            )
         case _:
             times = [moment + chance.randrange(-BEHIND + 20, 20) for _ in range(3)]
             rows = [(chance.choice("ab"), chance.randrange(9)) for _ in range(3)]
             ids = [3 * number + at for at in range(3)]
             return (
                 "publish",
-                lambda: engine.publish("D", times, rows, ids),
+                lambda: engine.publish("D", *fitting(engine, times, rows, ids)),
                 lambda: client.publish_batch("D", times, rows, ids),
             )
+
+
+def fitting(engine: Engine, *columns: list[Any]) -> list[list[Any]]:
+    """A batch without the events that are refused alone."""
+    gone = {index for index, _, _ in engine.faults("D", *columns)}
+    return [[value for index, value in enumerate(column) if index not in gone] for column in columns]
 
 
 def outcome(call: Callable[[], Any]) -> tuple[Any, str | None]:

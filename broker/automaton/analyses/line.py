@@ -29,6 +29,8 @@ def line_of(automaton: Automaton) -> tuple[LineOperand, ...]:
     links: list[LineOperand] = []
     here = at = 0
     for operand in range(len(automaton.operands)):
+        if at == len(arcs):
+            return ()  # no arc takes the operand: its branch can never match
         begin, *more = arcs[at : at + 3]
         if (begin.kind, begin.source, begin.target, begin.operand) != (Kind.FORWARD, here, here + 1, operand):
             return ()

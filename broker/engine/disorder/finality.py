@@ -127,7 +127,7 @@ class AutomatonFinality:
 
         O(regions x arcs), and O(arcs x events that are not final) where events can come that break nothing.
         """
-        closed, broken = FOREVER, FOREVER
+        closed = broken = max([each.time for each in coming])  # where nothing concerns it, until all promises
         first: dict[int, int] = {}  # by arc, from when on an event may take it
         for each in coming:
             taken = self.steps(each)

@@ -133,15 +133,14 @@ class RevisingReaders:
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def take(self, event: HeldEvent, found: RevisedResults) -> None:
-        """An event has come. O(readers of its stream), and what it changes."""
+    def take(self, event: HeldEvent) -> None:
+        """An event has come; `tell` tells what this changes. O(readers of its stream), and what it changes."""
         self._give(event.stream, event.time, event.number, event.number, event.row)
-        self._settle(found)
 
     def withdraw(self, event: HeldEvent, found: RevisedResults) -> None:
         """An event is withdrawn. Costs as `take`."""
         self._take_back(event.stream, event.time, event.number, event.row)
-        self._settle(found)
+        self.tell(found)
 
     def _give(self, stream: str, time: int, number: int, item: Item, row: Any) -> None:
         for reader, at in self.readers.get(stream, ()):
@@ -173,9 +172,9 @@ class RevisingReaders:
             reader.reviser.write(automaton, begin, end)
         except Exception as error:
             self._suspend(reader, error, begin)
-        self._settle(found)
+        self.tell(found)
 
-    def _settle(self, found: RevisedResults) -> None:
+    def tell(self, found: RevisedResults) -> None:
         """Report the changes of all machines that something has reached; those of a stream reach its readers."""
         touched = self._touched
         last: RevisingReader | None = None

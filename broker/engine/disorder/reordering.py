@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
+from sortedcontainers import SortedDict
+
 from ...automaton.automaton import Automaton
 from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, UnknownEvent
 from ...events.instant import FOREVER
@@ -23,6 +25,7 @@ from ..subscribing.catalog import Catalog
 from .buffer import HeldEvent, ReorderBuffer
 from .copies import OrderedCopies
 from .joined import JoinedResults, RevisedResults
+from .numbers import SequenceNumbers
 from .readers import RevisingReaders
 from .settlement import Settlement
 from .watermarks import NOTHING_PROMISED, Watermarks
@@ -41,6 +44,7 @@ class Reordering:
         self.ahead = ReorderBuffer()
         self.readers = RevisingReaders()
         self.copies = OrderedCopies(catalog, runtime.program, self.readers)
+        self.numbers: dict[str, SequenceNumbers] = {}
         self.settlement = Settlement(self.marks, self.readers, self.buffer, catalog.options.promised_regions_max)
 
     # --- events -------------------------------------------------------------------------------------------------
@@ -61,7 +65,7 @@ class Reordering:
             )
         known = self.buffer.known
         different = not self._known(stream) or (len(set(ids)) == len(ids) and known.keys().isdisjoint(ids))
-        if different and stream.name not in self.settlement.promised:
+        if different and stream.name not in self.settlement.promised and stream.sequence is None:
             return
         for index, fault, message in self.faults(stream, times, rows, ids):
             raise fault(f"stream {stream.name!r}, row {index}: {message}")
@@ -71,6 +75,7 @@ class Reordering:
     ) -> Iterator[tuple[int, type[EventError], str]]:
         """The events of a batch that are refused, by index, each with its error. The others fit together. O(batch)."""
         settlement, lateness = self.settlement, stream.lateness
+        numbers, counted = self._numbers(stream), SortedDict()
         known = self.buffer.known if self._known(stream) else {}
         seen: set[int] = set()
         floor = self.marks.floor(stream.name)
@@ -84,10 +89,24 @@ class Reordering:
                 expected = "expected an id that no other event has which may still be withdrawn"
                 yield index, DuplicateEvent, f"{expected}, found {number} again"
             else:
+                if numbers is not None:
+                    counts = numbers.number(row)
+                    fault = numbers.fault(counts, time, counted)
+                    if fault is not None:
+                        yield index, *fault
+                        continue
+                    counted[counts] = time
                 if self._known(stream):
                     seen.add(number)
                 if lateness is not None:
                     floor = max(floor, time - lateness)
+
+    def _numbers(self, stream: StreamDefinition) -> SequenceNumbers | None:
+        """The numbers of a stream that have come; None: its events have none."""
+        if stream.sequence is None:
+            return None
+        found = self.numbers.get(stream.name)
+        return SequenceNumbers(stream.schema.position(stream.sequence)) if found is None else found
 
     def _known(self, stream: StreamDefinition) -> bool:
         """Whether events of the stream are known by their ids until they are final: to be withdrawn, or by those who
@@ -111,43 +130,77 @@ class Reordering:
         self.buffer.add(events, self._known(stream))
         self.settlement.forget(name)
         found = RevisedResults()
-        marks, part, lag = self.marks, self.marks.part(name), self.marks.lag(name)
-        read = name in self.readers.readers
-        for event in events:
-            if marks.note(part, event.time, lag):
-                self._pass_time(found)
-            if read:
-                self._show(event, stream.speculation, found)
-        return JoinedResults([found, *self._process(self.buffer.release(marks.safe))])
+        if self.options.cancelling:
+            self._take(stream, events, found)
+        else:
+            for event in events:
+                self._take(stream, [event], found)
+        return JoinedResults([found, *self._process(self.buffer.release(self.marks.safe))])
 
-    def _show(self, event: HeldEvent, speculation: int | None, found: RevisedResults) -> None:
+    def _take(self, stream: StreamDefinition, events: list[HeldEvent], found: RevisedResults) -> None:
+        """Let time pass to these events, and show them; what they change together is told."""
+        marks, part, lag = self.marks, self.marks.part(stream.name), self.marks.lag(stream.name)
+        read, passed = stream.name in self.readers.readers, False
+        for event in events:
+            passed = marks.note(part, event.time, lag) or passed
+            if read:
+                self._show(event, stream.speculation)
+        numbers = self._numbers(stream)
+        if numbers is not None:
+            self.numbers[stream.name] = numbers
+            for event in events:
+                numbers.note(numbers.number(event.row), event.time)
+            passed = self._count(stream.name, numbers) or passed
+        if passed:
+            self._catch_up()
+        self.readers.tell(found)
+        if passed and len(self.readers.by_name) > 0:
+            self.readers.pass_time(marks.safe, found)
+
+    def _count(self, stream: str, numbers: SequenceNumbers) -> bool:
+        """What has come without a gap is a promise of the stream. Returns whether more events are safe."""
+        safe = False
+        while True:
+            numbers.pass_by(self.marks.floor(stream))
+            if numbers.time == NOTHING_PROMISED or numbers.time < self.marks.floor(stream):
+                return safe
+            safe = self.marks.promise(numbers.time + 1, stream) or safe
+
+    def declare_gap(self, stream: StreamDefinition, first: int, last: int) -> JoinedResults:
+        """Events with these numbers do not come. Raises EventError if one has."""
+        numbers = self._numbers(stream)
+        assert numbers is not None
+        try:
+            numbers.declare(first, last)
+        except EventError as error:
+            raise EventError(f"stream {stream.name!r}: {error}") from None
+        self.numbers[stream.name] = numbers
+        return self._promised(self.marks.safe, False, lambda: punctuate(self.runtime, self.marks.safe))
+
+    def _show(self, event: HeldEvent, speculation: int | None) -> None:
         """Give an event to the subscriptions that revise, or let it wait until time has come nearer."""
         if speculation is not None and event.time >= self.marks.safe + speculation:
             self.ahead.add([event], True)
         else:
-            self.readers.take(event, found)
-
-    def _pass_time(self, found: RevisedResults) -> None:
-        if len(self.ahead) > 0:
-            self._catch_up(found)
-        if len(self.readers.by_name) > 0:
-            self.readers.pass_time(self.marks.safe, found)
+            self.readers.take(event)
 
     def _settle(self, before: int, found: RevisedResults) -> None:
-        """The same after a promise in words; `before`: the safe time before it."""
-        if len(self.ahead) > 0:
-            self._catch_up(found)
+        """Time has passed by a promise in words; `before`: the safe time before it."""
+        self._catch_up()
+        self.readers.tell(found)
         if len(self.readers.by_name) > 0:
             self.settlement.settle(before, found)
 
-    def _catch_up(self, found: RevisedResults) -> None:
+    def _catch_up(self) -> None:
         """Show the events that are no longer too far ahead. O(log of those that are), and what they change."""
+        if len(self.ahead) == 0:
+            return
         streams, safe = self.marks.streams, self.marks.safe
         farthest = safe + max(stream.speculation or 0 for stream in streams.values())
         near = list(self.ahead.events.irange(maximum=(farthest,), inclusive=(True, False)))
         for event in [event for event in near if event.time < safe + (streams[event.stream].speculation or 0)]:
             self.ahead.withdraw(event.number)
-            self.readers.take(event, found)
+            self.readers.take(event)
 
     def _process(self, events: list[HeldEvent]) -> list[Results | RevisedResults]:
         """Pass events that are final to the dispatcher, those of one stream after each other as one batch."""
@@ -213,6 +266,8 @@ class Reordering:
 
     def _promised(self, before: int, safe: bool, close: Callable[[], Results] | None) -> JoinedResults:
         """What a promise in words gives; `safe`: whether more events are safe now than `before`."""
+        for name, numbers in self.numbers.items():
+            safe = self._count(name, numbers) or safe
         found = RevisedResults()
         parts: list[Results | RevisedResults] = [found]
         self._settle(before, found)
@@ -247,10 +302,13 @@ class Reordering:
         self.buffer.forget(stream.name)
         self.ahead.forget(stream.name)
         self.settlement.promised.pop(stream.name, None)
+        self.numbers.pop(stream.name, None)
         found = RevisedResults()
         parts: list[Results | RevisedResults] = [found]
         if self.marks.forget(stream.name, stream.disorder):
-            self._pass_time(found)
+            self._catch_up()
+            self.readers.tell(found)
+            self.readers.pass_time(self.marks.safe, found)
             parts += self._process(self.buffer.release(self.marks.safe))
         return JoinedResults(parts)
 
@@ -287,22 +345,28 @@ class Reordering:
             "revising": len(self.readers.by_name),
             "finality_behind": max(0, marks.newest - marks.safe) if known else None,
             **self.settlement.statistics(),
+            "numbers_missing": sum([numbers.missing() for numbers in self.numbers.values()]),
+            "numbers_lost": sum([numbers.lost for numbers in self.numbers.values()]),
         }
 
     def dump(self) -> Any:
         """Plain data."""
         kept = [self.marks.dump(), self.buffer.dump(), self.ahead.dump(), self.readers.dump()]
-        return [*kept, self.settlement.dump()]
+        return [*kept, self.settlement.dump(), [[name, each.dump()] for name, each in self.numbers.items()]]
 
     def load(self, data: Any) -> None:
         """The inverse, after all subscriptions have joined."""
-        marks, buffer, ahead, readers, *promised = data  # earlier versions kept no promises with predicates
+        marks, buffer, ahead, readers, promised, counted = [*data, [], []][:6]  # earlier versions lacked the last two
         self.marks.load(marks)
         self.buffer.load(buffer)
         self.ahead.load(ahead)
         self.readers.load(readers)
-        for each in promised:
-            self.settlement.load(each)
+        self.settlement.load(promised)
+        for name, kept in counted:
+            numbers = self._numbers(self.marks.streams[name])
+            assert numbers is not None
+            self.numbers[name] = numbers
+            numbers.load(kept)
 
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
@@ -310,5 +374,7 @@ class Reordering:
         self.ahead.check_invariants()
         self.readers.check_invariants()
         self.settlement.check_invariants()
+        for numbers in self.numbers.values():
+            numbers.check_invariants()
         assert all(event.time >= self.marks.safe for event in self.buffer.events)
         assert self.ahead.known.keys() <= self.buffer.known.keys() | {e.number for e in self.buffer.events}

@@ -34,6 +34,8 @@ def save(state: EngineState) -> Any:
 
 def _later(stream: StreamDefinition) -> list[Any]:
     """The fields of later versions, without the last ones that say nothing."""
+    if stream.sequence is not None:
+        return [stream.idle, stream.time_unit, stream.added, stream.sequence]
     if stream.added:
         return [stream.idle, stream.time_unit, stream.added]
     if stream.time_unit is not None:

@@ -16,6 +16,7 @@ from broker.kernel import Kernel, Received
 from broker.wire import (
     VERSION,
     AddStream,
+    DeclareGap,
     Hello,
     Message,
     Numbered,
@@ -127,6 +128,7 @@ def test_what_ends_every_session_is_given_up() -> None:
         partial(Publish, stream="S", times=None, rows=(), ids=None, starts=None),
         partial(Punctuate, time=5, stream=None, where=None),
         partial(Retract, ids=(5,)),
+        partial(DeclareGap, stream="S", first=5, last=7),
         partial(Update, name="a", insert=("q -> q WHEN TRUE",), delete=(), start=None, end=None),
     ],
 )

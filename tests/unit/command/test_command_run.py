@@ -74,6 +74,10 @@ class EchoEngine:
         self.calls.append(f"punctuate {time} {stream} {where}")
         return []
 
+    def declare_gap(self, stream: str, first: int, last: int | None = None) -> list[Echo]:
+        self.calls.append(f"gap {stream} {first} {last}")
+        return []
+
     def retract(self, id: int) -> list[Echo]:
         self.calls.append(f"retract {id}")
         return []
@@ -159,6 +163,8 @@ def test_control_lines_reach_the_engine_in_their_place(tmp_path: Path) -> None:
     [
         ('{"retract": 1}', "retract 1"),
         ('{"punctuation": 9}', "punctuate 9 None None"),
+        ('{"gap": {"stream": "Tick", "from": 5, "to": 7}}', "gap Tick 5 7"),
+        ('{"gap": {"stream": "Tick", "from": 5}}', "gap Tick 5 5"),
         ('{"punctuation": 9, "stream": "Tick", "where": "n > 1"}', "punctuate 9 Tick n > 1"),
         ('{"update": {"subscription": "q", "delete": ["a"]}}', "update q () ('a',) None None"),
         ('{"update": {"subscription": "q", "insert": ["b"], "from": 1, "to": 2}}', "update q ('b',) () 1 2"),

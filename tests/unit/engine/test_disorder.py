@@ -312,3 +312,14 @@ def test_explain_and_statistics_know_who_revises() -> None:
     figures = engine.statistics()
     assert (figures["speculative"], figures["revising"], figures["buffered_events"]) == (2, 2, 1)
     assert len(engine.diagram().nodes) == 5
+
+
+def test_a_batch_tells_the_net() -> None:
+    columns = [1, 3, 2, 5], [("A", 0), ("B", 0), ("X", 0), ("B", 0)], [1, 2, 3, 4]
+    together, alone = engine_of(("afa", PAIR)), engine_of(("afa", PAIR), options=Options(cancelling=False))
+    assert said(together.publish("S", *columns)) == []
+    assert said(alone.publish("S", *columns)) == [("match", [1, 2]), ("retraction", [1, 2])]
+    assert said(together.retract(3)) == [("match", [1, 2])]
+    assert said(together.publish("S", [2, 4], [("X", 0), ("A", 0)], [5, 6])) == [
+        ("retraction", [1, 2]), ("match", [6, 4]),
+    ]  # fmt: skip

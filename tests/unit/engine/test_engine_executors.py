@@ -8,6 +8,7 @@ import pytest
 from strategies.composite_subscriptions import lowered
 
 from broker.automaton.constructions.composite import automaton_of_composite
+from broker.engine import Engine
 from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
 from broker.engine.dispatch.matchers import Clock, Matcher
 from broker.engine.executors.completions import Completions
@@ -102,3 +103,13 @@ def test_a_machine_that_left_gets_no_events() -> None:
     made.leave(staying, [0, 1])
     assert made.empty()
     assert made.readers == [{}]
+
+
+def test_a_branch_that_can_never_match_is_left_out() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"ty": "string"})
+    text = "FROM S c, b, a: ty = 'A' MATCH a @(t(c) - t(b) != 0 us) @(t(b) - t(c) >= 0 us) OR b, c"
+    for report in ("all", "completions"):
+        engine.subscribe(report, "ptopss", text, report=report)
+    found = [match.bindings for at in (1, 2) for match in engine.publish("S", [at], [("A",)], [at])]
+    assert found == [{"a": [1]}, {"a": [1]}, {"a": [2]}, {"a": [2]}]

@@ -21,6 +21,7 @@ from broker.storage.records import (
     CursorPlaced,
     CursorSetAside,
     DeadLettersSettled,
+    GapDeclared,
     LimitsChanged,
     ModelChanged,
     Punctuated,
@@ -77,6 +78,7 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
         st.none() | INTEGERS,
         st.none() | INTEGERS,
         TEXT_OR_NONE,
+        TEXT_OR_NONE,
     ),
     st.builds(
         SubscriptionAdded,
@@ -95,6 +97,7 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
     st.builds(ClockTick, INTEGERS),
     st.builds(Punctuated, INTEGERS, TEXT_OR_NONE, TEXT_OR_NONE, TEXT_OR_NONE, st.none() | INTEGERS),
     st.builds(Retracted, st.lists(INTEGERS, max_size=3), TEXT_OR_NONE, st.none() | INTEGERS, REFUSED),
+    st.builds(GapDeclared, TEXT, INTEGERS, INTEGERS, TEXT_OR_NONE, st.none() | INTEGERS),
     st.builds(
         Updated, TEXT, TEXTS, TEXTS, st.none() | INTEGERS, st.none() | INTEGERS, TEXT_OR_NONE, st.none() | INTEGERS
     ),
