@@ -87,6 +87,8 @@ AFA_CHANGE: Final[Mapping[str, Target]] = {
     "Q3, an arc for 10 events": Target(2.5, 2, "us"),
     "Q3, an arc for 1,000 events": Target(151, 100, "us"),
 }
+AFA_FALLS: Final = Target(3, 1.5, "times")
+BUFFER: Final = Target(1.3, 1.15, "times")
 AFA_MEMORY: Final = Target(1.1, 1.02, "times")
 
 WINDOWS: Final[Mapping[str, Target]] = {

@@ -130,7 +130,7 @@ SHAPES: Final[dict[str, Written]] = {
         f"FROM {STREAM} BY name START begin FINAL done "
         f"up: begin -> high WHEN {OWN} down: high -> done WHEN price < {{s.b}} WITHIN {WITHIN}",
     ),
-    "Windows: average of five": other(
+    "Windows: above, then below": other(
         "window", f"FROM {STREAM} BY name WINDOW AFTER any* MATCHING [{OWN}] [price < {{s.b}}] AGGREGATE count(*) AS n"
     ),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from . import (
     ablations,
     afa,
+    buffer,
     composites,
     durability,
     forecast_costs,
@@ -37,6 +38,7 @@ MODULES = (
     kleene,
     kleene_temperatures,
     afa,
+    buffer,
     windows,
     forecast_synthetic,
     forecast_temperatures,

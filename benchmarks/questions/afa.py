@@ -13,8 +13,9 @@ from typing import Any, Final
 from rich.table import Table
 
 from .. import targets
+from ..afa.engine_trial import EngineFigures, EngineJob
 from ..afa.trial import Figures, Job
-from ..afa.workloads import Q1, Q2, WAITING, q3, words
+from ..afa.workloads import Q1, Q2, WAITING, falls, q3, words
 from ..builds import UNCOMPILED, Build, builds
 from ..measuring import FULL, ROOT, BenchmarkError, Effort, Say, Spread, agreed, taken_in_turn, trial
 from ..report import spread
@@ -23,6 +24,7 @@ from .cases import MICRO
 from .question import Question
 
 TRIAL: Final = "benchmarks.afa.trial"
+ENGINE_TRIAL: Final = "benchmarks.afa.engine_trial"
 LATE: Final = (0.0, 0.01, 0.05, 0.1, 0.2)
 LIFETIMES: Final = (10, 1_000)
 SEED: Final = 2010
@@ -71,6 +73,19 @@ def cases(events: int) -> dict[str, Job]:
     return found
 
 
+def engine_cases(events: int) -> dict[str, EngineJob]:
+    """Trials of many subscriptions through the engine, by name."""
+    found: dict[str, EngineJob] = {}
+    for count in (1, 256):
+        queries = [q3(word, 500) for word in words(count)]
+        found[f"engine, {count} words"] = EngineJob(queries=queries, events=events, up=0.5, together=True)
+    for count in (1, 10_000):
+        found[f"engine, {count:,} falls"] = EngineJob(queries=falls(count), events=events, up=0.7, together=True)
+    apart = [q3(word, 500) for word in words(256)]
+    found["engine, 256 words, each alone"] = EngineJob(queries=apart, events=events // 10, up=0.5, together=False)
+    return found
+
+
 def ask(effort: Effort, say: Say) -> dict[str, Any]:
     """Measure all, compiled where there is a compiler; uncompiled only, of fewer events, to see that it runs."""
     if effort.subscriptions < FULL.subscriptions:
@@ -87,13 +102,18 @@ def _asked(effort: Effort, say: Say, form: Build) -> dict[str, Any]:
         name: partial(trial, TRIAL, dict(job), folder=form.folder) for name, job in asked.items()
     }
     found: dict[str, list[Figures]] = taken_in_turn(jobs, effort.repetitions, say)
+    many: dict[str, Callable[[], Any]] = {
+        name: partial(trial, ENGINE_TRIAL, dict(job), folder=form.folder)
+        for name, job in engine_cases(effort.events if form.compiled else effort.events // 10).items()
+    }
+    through_engine: dict[str, list[EngineFigures]] = taken_in_turn(many, effort.repetitions, say)
     for name, figures in found.items():
         agreed(name, "results", [each["inserted"] - each["retracted"] for each in figures])
     check(found)
     return {
         "compiled": form.compiled,
         "workload": {"seed": SEED, "events": asked["Q1"]["events"]},
-        "cases": list(_rows(found)),
+        "cases": [*_rows(found), *engine_rows(through_engine)],
         "memory": found["memory"][0]["bytes"],
     }
 
@@ -126,6 +146,33 @@ def _rows(found: dict[str, list[Figures]]) -> Iterator[dict[str, Any]]:
         yield _row(f"{name}: a change", found[name], Spread.of(each), targets.AFA_CHANGE.get(name))
 
 
+def engine_rows(found: dict[str, list[EngineFigures]]) -> Iterator[dict[str, Any]]:
+    """What many subscriptions cost through the engine, and how much more than one."""
+    units = {name: [each["cpu"] / each["events"] / each["unit"] for each in figures] for name, figures in found.items()}
+    for name, figures in found.items():
+        yield _engine_row(name, figures[0], Spread.of(units[name]), None)
+    for many, one, target in (
+        ("256 words", "1 words", targets.AFA_WORDS),
+        ("10,000 falls", "1 falls", targets.AFA_FALLS),
+    ):
+        times = Spread.of(a / b for a, b in zip(units[f"engine, {many}"], units[f"engine, {one}"]))
+        yield _engine_row(f"engine, {many} over one", found[f"engine, {many}"][0], times, target)
+
+
+def _engine_row(name: str, first: EngineFigures, measured: Spread, target: Target | None) -> dict[str, Any]:
+    row = {
+        "name": name,
+        "inserted": first["results"],
+        "retracted": 0,
+        "nodes_per_event": None,
+        "found": asdict(measured),
+    }
+    if target is None:
+        return row | {"must": None, "aim": None, "measure": "units", "reached": "-"}
+    reached = target.reached(measured) if first["compiled"] else "-"
+    return row | {"must": target.must, "aim": target.aim, "measure": target.measure, "reached": reached}
+
+
 def _times(found: dict[str, list[Figures]], slower: str, faster: str) -> Iterator[float]:
     for a, b in zip(found[slower], found[faster]):
         yield (a["cpu"] / a["events"] / a["unit"]) / (b["cpu"] / b["events"] / b["unit"])
@@ -156,7 +203,8 @@ def table(answer: dict[str, Any]) -> Table:
         shown.add_column(heading)
     for row in answer["cases"]:
         limits = ["" if row[name] is None else f"{row[name]:g}" for name in ("must", "aim")]
-        counts = (f"{row['inserted']:,}", f"{row['retracted']:,}", f"{row['nodes_per_event']:.2f}")
+        nodes = "" if row["nodes_per_event"] is None else f"{row['nodes_per_event']:.2f}"
+        counts = (f"{row['inserted']:,}", f"{row['retracted']:,}", nodes)
         told = spread(Spread(**row["found"]), 2)
         shown.add_row(row["name"], *counts, told, *limits, row["measure"], row["reached"])
     return shown
@@ -166,7 +214,8 @@ QUESTION: Final = Question(
     name="afa",
     text="What do register automata over disordered streams cost: in order, late, waiting, merged, changing, by key?",
     bias=(
-        "The executor alone is measured: no engine, no reading of results, batches of 100 events, one punctuation for"
+        "But for what is said of the engine, the executor alone is measured: no reading of results, batches of 100"
+        " events, one punctuation for"
         " 500 events. Decoding and the checks of events come on top.",
         "Prices are the paper's synthetic ones, one a time unit; lateness is uniform up to 1,000 time units.",
         "Each trial takes the fastest of three passes; results left must be as many as in order.",

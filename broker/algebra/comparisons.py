@@ -53,6 +53,21 @@ def related_floats(operator: int, a: float, b: float) -> bool:
     return a != b
 
 
+def related_integers(operator: int, a: int, b: int) -> bool:
+    """Return `a operator b` for ints, without checking their types again."""
+    if operator == GT:
+        return a > b
+    if operator == LT:
+        return a < b
+    if operator == GE:
+        return a >= b
+    if operator == LE:
+        return a <= b
+    if operator == EQ:
+        return a == b
+    return a != b
+
+
 class Predicate:
     """One atom or a disjunction of clauses, ready for evaluation. `cost`: cheap ones are evaluated first."""
 
@@ -116,6 +131,21 @@ class FloatConstant(Predicate):
     def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
         value = row[self.position]
         return value is not None and related_floats(self.operator, cast("float", value), self.constant)
+
+
+@final
+class IntegerConstant(Predicate):
+    """`event.a op c` for ints."""
+
+    def __init__(self, position: int, operator: int, constant: int) -> None:
+        self.position = position
+        self.operator = operator
+        self.constant = constant
+        self.cost = 0
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        value = row[self.position]
+        return value is not None and related_integers(self.operator, cast("int", value), self.constant)
 
 
 @final

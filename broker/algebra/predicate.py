@@ -23,6 +23,7 @@ from .comparisons import (
     DurationConstant,
     FloatConstant,
     FloatRegister,
+    IntegerConstant,
     NullTest,
     Predicate,
 )
@@ -182,6 +183,8 @@ def predicate(atom: Comparison) -> Predicate:
             name == IS_NULL
         ):
             return NullTest(position, wanted)
+        case Comparison(_, Attribute(Side.EVENT, position, "int"), Constant(int() as whole, "int")):
+            return IntegerConstant(position, operator, whole)
         case Comparison(_, Attribute(Side.EVENT, position), Constant(value, _)):
             return AttributeConstant(position, operator, value)
         case Comparison(_, Attribute(Side.EVENT, position), Register(slot, at)):

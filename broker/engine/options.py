@@ -32,7 +32,9 @@ class Options:
     `work_max` and `work_earned` limit the work of one subscription of either kind (account): the most at once, and what
     each event adds. `buffered_events_max`: the events of all streams that are not final yet (disorder).
     `promised_regions_max`: kinds of events of one stream of which punctuations differ (promised). `updates_max`:
-    changes of the arcs of one subscription (updating). `executors_off` names executors that no subscription gets: the
+    changes of the arcs of one subscription (updating). `batches`: a machine that is the only reader of a stream takes
+    several events at once. `dormancy`: a machine of windows without open ones gets no event that can begin none.
+    `executors_off` names executors that no subscription gets: the
     planner takes the next one that can run it, and in the end the reference.
     """
 
@@ -46,6 +48,8 @@ class Options:
     columns: bool = True
     merging: bool = True
     buffer: bool = True
+    batches: bool = True
+    dormancy: bool = True
     cancelling: bool = True
     executors_off: tuple[str, ...] = ()
     arcs_few: int = 8

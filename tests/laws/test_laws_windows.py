@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.windows import SCHEMA, Event, marked, queries, streams
 
@@ -14,7 +15,7 @@ from broker.algebra.window.semantics import TimedEvent, results
 from broker.automaton.analyses.agreement import crossing
 from broker.automaton.analyses.window import remembers, window_of
 from broker.automaton.constructions.windows import automaton_of_windows
-from broker.engine import Engine
+from broker.engine import Engine, Options
 from broker.engine.executors.windows.clock import ClockMachine
 from broker.engine.executors.windows.machine import WindowMachine
 from broker.language.window import print_query
@@ -31,11 +32,17 @@ def meant(query: WindowQuery, events: list[Event]) -> list[Found]:
 
 
 def play(
-    texts: list[str], events: list[Event], cuts: list[int], at_once: bool, saved: int, promises: bool = False
+    texts: list[str],
+    events: list[Event],
+    cuts: list[int],
+    at_once: bool,
+    saved: int,
+    promises: bool = False,
+    options: Options | None = None,
 ) -> list[list[Found]]:
     """What each subscription gets. `cuts`: lengths of batches; `saved`: the batch after which the engine is restored;
     `promises`: a punctuation comes before each batch."""
-    engine = Engine()
+    engine = Engine(options)
     engine.add_stream("S", {name: f"{kind}?" for name, kind in (("ty", "string"), ("v", "int"), ("x", "float"))})
     for number, text in enumerate(texts):
         engine.subscribe(f"q{number}", language="window", query=text, lineage=True)
@@ -75,16 +82,78 @@ def trim(engine: Engine, at_once: bool) -> None:
 
 
 BATCHES = st.lists(st.integers(1, 4), max_size=3)
+SWITCHES = st.builds(Options, batches=st.booleans(), dormancy=st.booleans())
+LIMITS = st.fixed_dictionaries(
+    {},
+    optional={
+        "runs_max": st.integers(1, 3),
+        "nodes_max": st.integers(1, 4),
+        "bindings_max": st.integers(1, 2),
+        "work_max": st.integers(4, 40),
+        "work_earned": st.integers(1, 6),
+    },
+)
+# At full count 10,000 expressions and 40,000 streams, each expression alone and beside others.
+many = settings(max_examples=7 * settings().max_examples)
 
 
+@many
 @given(
-    st.lists(queries(), min_size=1, max_size=3), streams(14), BATCHES, st.booleans(), st.integers(-1, 4), st.booleans()
+    st.lists(queries(), min_size=2, max_size=4),
+    st.lists(streams(14), min_size=3, max_size=3),
+    BATCHES,
+    st.booleans(),
+    st.integers(-1, 4),
+    st.booleans(),
+    SWITCHES,
 )
 def test_the_engine_finds_what_is_meant(
-    several: list[WindowQuery], events: list[Event], cuts: list[int], at_once: bool, saved: int, promises: bool
+    several: list[WindowQuery],
+    inputs: list[list[Event]],
+    cuts: list[int],
+    at_once: bool,
+    saved: int,
+    promises: bool,
+    options: Options,
 ) -> None:
     texts = [print_query(query) for query in several]
-    assert play(texts, events, cuts, at_once, saved, promises) == [meant(query, events) for query in several]
+    together, *apart = inputs
+    wanted = [meant(query, together) for query in several]
+    assert play(texts, together, cuts, at_once, saved, promises, options) == wanted
+    for query, text in zip(several, texts):
+        for events in apart:
+            assert play([text], events, cuts, at_once, saved, promises, options) == [meant(query, events)]
+
+
+@given(queries(), streams(30), BATCHES, LIMITS)
+def test_switches_change_no_result_and_no_order_whatever_the_limits(
+    query: WindowQuery, events: list[Event], cuts: list[int], limits: dict[str, Any]
+) -> None:
+    text = print_query(query)
+    told = [
+        in_order(text, events, cuts, Options(batches=batches, dormancy=dormancy, **limits))
+        for batches in (True, False)
+        for dormancy in (True, False)
+    ]
+    assert all(one == told[0] for one in told[1:])
+
+
+def in_order(text: str, events: list[Event], cuts: list[int], options: Options) -> list[str]:
+    """All that a subscription is told, in order; also which limits it hits, and when it is suspended."""
+    engine = Engine(options)
+    engine.add_stream("S", SCHEMA.declared())
+    engine.subscribe("q", language="window", query=text, lineage=True)
+    found: list[str] = []
+    at, batch = 0, 0
+    while at < len(events):
+        upto = at + (cuts[batch % len(cuts)] if cuts else len(events))
+        part = events[at:upto]
+        results = engine.publish("S", [time for time, _ in part], [row for _, row in part])
+        assert len(results) == len(list(results))
+        found += [json.dumps(match.line()) for match in results]
+        engine.check_invariants()
+        at, batch = upto, batch + 1
+    return found + [json.dumps(match.line()) for match in engine.finish()]
 
 
 @given(queries(marked()), streams(6), BATCHES, st.booleans(), st.integers(-1, 4))
@@ -134,3 +203,27 @@ def test_what_remembers_nothing_may_begin_anywhere(query: WindowQuery, events: l
         owned = {line for line in whole if json.loads(line)["lineage"][0] == cut + 1}
         slice_ = {line for line in lines(text, numbered[cut:upto]) if json.loads(line)["lineage"][0] == cut + 1}
         assert slice_ == owned
+
+
+ANY_ORDER = st.sampled_from(("buffer", "speculate"))
+
+
+@given(queries(), streams(14), st.randoms(use_true_random=False), ANY_ORDER, st.booleans())
+def test_events_may_come_in_any_order(
+    query: WindowQuery, events: list[Event], chance: random.Random, disorder: Any, saved: bool
+) -> None:
+    """They wait until they are final, also where other languages are told before: each result is told once."""
+    text = print_query(query)
+    numbered = list(enumerate(events, start=1))
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared(), None, disorder)
+    engine.subscribe("q", language="window", query=text, lineage=True)
+    found: list[Any] = []
+    for number, (time, row) in sorted(numbered, key=lambda _: chance.random()):
+        found += engine.publish("S", [time], [row], [number])
+        if saved:
+            engine = Engine.restore(engine.snapshot())
+    found += engine.finish()
+    told = [json.dumps(match.line()) for match in found if match.kind != "punctuation"]
+    assert len(set(told)) == len(told)
+    assert set(told) == lines(text, numbered)

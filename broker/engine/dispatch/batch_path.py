@@ -20,6 +20,7 @@ from ..index.spaces import Key, Space
 from ..program.account import NOT_SUSPENDED
 from ..program.directory import Static
 from .lanes import Lane
+from .marking import filled, mark
 from .matchers import Clock, Matcher
 
 FEW: Final = 8  # inputs of all machines of a stream, up to which they are tried one by one
@@ -58,6 +59,15 @@ class Trial:
             if holds(guards[j], row, (), (), 1, 1):
                 mask |= self.bits[j]
         self.mask = mask
+
+
+    def column(self, masks: Integers, rows: list[Row]) -> Integers:
+        """For each event of a batch the inputs that it satisfies, in this column. Raises what a condition raises."""
+        masks = filled(masks, len(rows), self.always)
+        for guard, bit in zip(self.guards, self.bits):
+            if guard is not None:
+                mark(masks, rows, guard, bit)
+        return masks
 
 
 @final
@@ -99,6 +109,9 @@ class BatchPath:
         self.filed: Lane | None = None  # the only lane, if its machines are filed by keys
         if len(lanes) == 1 and len(lanes[0].indexes) > 0 and len(lanes[0].streams) == 1 and not mixed:
             self.filed = lanes[0]
+        self.alone = self.few and len(lanes) == 1 and not lanes[0].indexes and len(machines) == 1
+        self.alone = self.alone and machines[0].batches
+        self.masks: Integers = integers()
         for entry in entries:
             tried = self.few and not entry.lane.indexes
             entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if tried else []
@@ -123,6 +136,13 @@ class BatchPath:
             self.members = _fitting(self.members, packed.total)
             self.usual = found.upto
             return done
+        if self.alone:
+            trial = self.entries[0].trials[0]
+            if trial.matcher.follower is None and trial.matcher.watchers is None:
+                done = self._pass_all(trial, found, times, rows, ids, now)
+                if done == n:
+                    self.usual = found.upto
+                    return n
         clock = self.clock
         few = self.few
         symbols = self.symbols
@@ -154,12 +174,47 @@ class BatchPath:
                     continue
                 place = lane.count(entry.stream, row, True)
                 for trial in entry.trials:
-                    if trial.mask != 0 and trial.matcher.suspended == NOT_SUSPENDED:
+                    wanted = trial.mask != 0 or trial.matcher.machine.awake
+                    if wanted and trial.matcher.suspended == NOT_SUSPENDED:
                         lane.step(trial.matcher, trial.mask, row, time, place, item, found)
                 lane.upkeep(time)
             if len(faults) > 0:
                 return i + 1
         self.usual = found.upto
+        return n
+
+    def _pass_all(
+        self, trial: Trial, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64
+    ) -> i64:
+        """Process a batch for the only machine, which takes several events at once. Returns how many: none if a
+        condition raises an error."""
+        n: i64 = len(times)
+        try:
+            self.masks = trial.column(self.masks, rows)
+        except Exception:  # any error: event by event it is found again
+            return 0
+        masks = self.masks
+        lane = self.entries[0].lane
+        clock = self.clock
+        matcher = trial.matcher
+        machine = matcher.machine
+        items: list[Any] = ids
+        machine.at = 0
+        while machine.at < n:
+            at = machine.at
+            time: i64 = times[at]
+            if time > now:
+                now = time
+                if clock.next < time:
+                    found.event = at
+                    clock.advance(time, found)
+            if matcher.suspended != NOT_SUSPENDED:
+                machine.at = at + 1
+                continue
+            lane.step_all(matcher, masks, times, rows, items, n, clock.next, found)
+            now = times[max(machine.at - 1, 0)]
+        lane.position += n
+        lane.upkeep(now, n)
         return n
 
     def _satisfied(self, row: Row) -> None:

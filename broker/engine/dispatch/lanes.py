@@ -18,6 +18,7 @@ from ..executors.completions import Completions
 from ..executors.contract import EventPlaces
 from ..executors.machine_plan import EventKey
 from ..executors.matches import Item
+from ..executors.packed import Integers
 from ..executors.trail import KeyTrail
 from ..program.account import NOT_SUSPENDED
 from ..program.watcher import Follower
@@ -47,6 +48,7 @@ class Lane(EventPlaces):
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
         self.matchers: dict[Matcher, None] = {}
         self.busy: dict[Matcher, None] = {}  # matchers whose machines may have state
+        self.awake: dict[Matcher, None] = {}  # matchers whose machines need every event
         self.spellers: list[Matcher] = []  # matchers whose machines get symbols
         self.position: i64 = 0
         self.part: Row = ()  # the partition of the current event
@@ -129,12 +131,12 @@ class Lane(EventPlaces):
             concerned.clear()
             if len(symbols) == 0:
                 self.upkeep(time)
-        if len(symbols) == 0 or (self.divided and place == 0):
+        if (len(symbols) == 0 and len(self.awake) == 0) or (self.divided and place == 0):
             return
         for matcher in self.spellers:
             self._spell(matcher, symbols, time, item, found)
         known = self.readers[stream]
-        if len(symbols) == 1:
+        if len(symbols) == 1 and len(self.awake) == 0:
             readers = known.get(symbols[0])
             if readers is not None and len(readers) == 1:
                 self.step(readers[0].matcher, readers[0].bit, row, time, place, item, found)
@@ -149,6 +151,10 @@ class Lane(EventPlaces):
                     if matcher.mask == 0:
                         touched.append(matcher)
                     matcher.mask |= reader.bit
+        if len(self.awake) > 0:
+            for matcher in self.awake:
+                if matcher.mask == 0:
+                    touched.append(matcher)
         for matcher in touched:
             mask = matcher.mask
             matcher.mask = 0
@@ -261,7 +267,30 @@ class Lane(EventPlaces):
             return
         if not matcher.busy:
             self.rouse(matcher)
+        elif machine.awake != (matcher in self.awake):
+            self.watch(matcher)
         if machine.lost > 0 and matcher.follower is None:
+            matcher.complain(found)
+        if machine.alarm < matcher.alarm:
+            self.clock.set(matcher)
+
+    def step_all(
+        self, matcher: Matcher, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64,
+        limit: i64, found: Completions,
+    ) -> None:  # fmt: skip
+        """Pass events to a machine that takes several; it says `at` which it has come to."""
+        machine = matcher.machine
+        found.serve(matcher.audience())
+        try:
+            machine.take_all(masks, times, rows, items, upto, limit, found)
+        except Exception as error:  # any error concerns this machine only
+            matcher.suspend(error, times[machine.at], found)
+            self.forget(matcher)
+            return
+        if not matcher.busy:
+            self.rouse(matcher)
+        self.watch(matcher)
+        if machine.lost > 0:
             matcher.complain(found)
         if machine.alarm < matcher.alarm:
             self.clock.set(matcher)
@@ -309,15 +338,24 @@ class Lane(EventPlaces):
         """Start to watch a machine for state to sweep."""
         matcher.busy = True
         self.busy[matcher] = None
+        self.watch(matcher)
+
+    def watch(self, matcher: Matcher) -> None:
+        """Note whether its machine needs every event. O(1)."""
+        if matcher.machine.awake:
+            self.awake[matcher] = None
+        else:
+            self.awake.pop(matcher, None)
 
     def forget(self, matcher: Matcher) -> None:
         """Stop to watch a machine."""
         matcher.busy = False
         self.busy.pop(matcher, None)
+        self.awake.pop(matcher, None)
 
-    def upkeep(self, time: i64) -> None:
-        """Sweep now and then; called after each event."""
-        self._until_sweep -= 1
+    def upkeep(self, time: i64, events: i64 = 1) -> None:
+        """Sweep now and then; called after each event, or after several."""
+        self._until_sweep -= events
         if self._until_sweep < 0:
             self._sweep(time)
 

@@ -21,6 +21,7 @@ from ..program.account import Account
 from ..program.target import Target
 from .completions import Audience, Completions
 from .matches import Assigned, Item
+from .packed import Integers
 from .trail import KeyTrail
 
 NOTHING_DUE: Final = FOREVER
@@ -61,9 +62,11 @@ class Executor:
     `taken`: an event has changed its state, so that no subscription may join any more. `lost`: how often a limit was
     hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
     `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
-    equal ones only. `by_symbols`: its inputs are those of all members, which join and leave; it gets `spell` instead of
-    `take`. `epochs`: its automata are over epochs, and its completions go to `found.epochs`, which also has the start
-    of the current event (`found.epochs.start(found.event)`).
+    equal ones only. `batches`: it takes several events by one call of `take_all`. `awake`: it needs
+    events that satisfy none of its inputs, too, with the mask 0. `by_symbols`: its inputs are those of
+    all members, which join and leave; it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and
+    its completions go to `found.epochs`, which also has the start of the current event
+    (`found.epochs.start(found.event)`).
     """
 
     def __init__(
@@ -80,6 +83,9 @@ class Executor:
         self.by_symbols = by_symbols
         self.epochs = epochs
         self.member: Member | None = None
+        self.batches = False
+        self.awake = False
+        self.at: i64 = 0  # the index of the event that `take_all` has come to
         self.taken = False
         self.lost: i64 = 0
         self.alarm: i64 = NOTHING_DUE
@@ -113,6 +119,17 @@ class Executor:
 
     def follow(self, trail: KeyTrail, found: Completions) -> None:
         """Process the newest event of the trail, instead of `take`: for machines over epochs that are filed by a key.
+        """
+        raise AssertionError
+
+    def take_all(
+        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
+        found: Completions,
+    ) -> None:  # fmt: skip
+        """Process events, from the one with the index `at` to below `upto`, and leave `at` behind the last one.
+
+        As `take`, which is called with the mask of each. It earns for each event, stops behind one at which a limit was
+        hit, and before one that is later than `limit` or than its alarm. If an event raises, `at` is its index.
         """
         raise AssertionError
 

@@ -102,7 +102,19 @@ class ArcTable:
     def prepare(self, arc: Arc, label: int = -1) -> Written:
         """An arc for `amend`. O(its conditions)."""
         stream = -1 if arc.kind is Kind.EPSILON else self.streams.index(arc.stream)
-        return written(arc, stream, int(self.final), label, self.layout)
+        made = written(arc, stream, int(self.final), label, self.layout)
+        self._numbered(made)
+        return made
+
+    def _numbered(self, made: Written) -> bool:
+        """Number the conditions of an arc on events alone, if all have numbers. O(their sizes)."""
+        keys = [(int(made.stream), alone) for alone in made.alone]
+        numbers = [self.classes.numbers.get(key, UNKNOWN) for key in keys]
+        if UNKNOWN in numbers:
+            return False
+        made.numbers = numbers
+        made.numbered = self.classes.numbering
+        return True
 
     def amend(self, state: i64, place: i64, arcs: list[Written], begin: i64, end: i64) -> bool:
         """Exchange the arc of a state at a place, or insert at its end, where that differs for events of [begin, end).
@@ -111,14 +123,11 @@ class ArcTable:
         usual change, of all later events; else O(epochs).
         """
         for made in arcs:
-            for alone in made.alone:
-                if (int(made.stream), alone) not in self.classes.numbers:
-                    self._written[state][place : place + 1] = arcs
-                    self.classes.number(self._written)
-                    self._divide()
-                    return True
-            if len(made.numbers) == 0:
-                made.numbers = [self.classes.numbers[(int(made.stream), alone)] for alone in made.alone]
+            if made.numbered != self.classes.numbering and not self._numbered(made):
+                self._written[state][place : place + 1] = arcs
+                self.classes.number(self._written)
+                self._divide()
+                return True
         later = begin >= self.begins[-1] and end >= FOREVER
         gone = self._written[state][place : place + 1]
         self._written[state][place : place + 1] = arcs

@@ -66,7 +66,7 @@ class EventClasses:
         self.numbers: dict[tuple[int, Clause], int] = {}
         self.known: list[tuple[int, int]] = []
         self._forms: list[list[All | None]] = []  # by stream, conditions on its events alone
-        self._numbered = False
+        self.numbering: i64 = 0  # how often conditions were numbered
         self._classes: dict[tuple[int, int], int] = {}  # by stream and by the conditions that hold
         # Classes by the conditions that hold, from a stream's base on, if these are few.
         self._direct: Integers = integers()
@@ -80,20 +80,21 @@ class EventClasses:
     def number(self, arcs: list[list[Written]]) -> bool:
         """Number the conditions of all arcs. If that is not as it was, forget the classes and return True. O(arcs)."""
         before = self.numbers
+        self.numbering += 1
         self._forms = [[] for _ in range(self.streams)]
         self.numbers = {}
         for written in arcs:
             for made in written:
                 made.numbers = []
+                made.numbered = self.numbering
                 for alone in made.alone:
                     number = self.numbers.get((int(made.stream), alone))
                     if number is None:
                         number = self.numbers[(int(made.stream), alone)] = len(self._forms[made.stream])
                         self._forms[made.stream].append(conjunction(tuple([floated(atom) for atom in alone])))
                     made.numbers.append(number)
-        if before == self.numbers and self._numbered:
+        if before == self.numbers and self.numbering > 1:
             return False
-        self._numbered = True
         self._classes, self.known = {}, []
         sizes = [len(forms) for forms in self._forms]
         few = max(sizes) <= DIRECT_MAX

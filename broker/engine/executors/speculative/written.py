@@ -31,7 +31,8 @@ class Written:
     """An arc with split clauses: for each, its condition on the event alone, the number of that, and the rest.
 
     A `target` beyond the states is a result, of the final state with that number. `ignores`: the arc leaves a run that
-    is under way unchanged. It exists for events of the times [`begin`, `end`).
+    is under way unchanged. It exists for events of the times [`begin`, `end`). `numbered`: which numbering
+    of conditions `numbers` are of.
     """
 
     def __init__(self, source: int, target: int, label: int, stream: int, begin: int, end: int) -> None:
@@ -43,6 +44,7 @@ class Written:
         self.end: i64 = end
         self.alone: list[Clause] = []
         self.numbers: list[int] = []
+        self.numbered: i64 = 0
         self.rests: list[list[Operation]] = []
         self.updates: list[Operation] = []
         self.ignores = False
@@ -51,6 +53,7 @@ class Written:
         """The same arc for other times. O(1)."""
         made = Written(int(self.source), int(self.target), int(self.label), int(self.stream), begin, end)
         made.alone, made.numbers, made.rests = self.alone, self.numbers, self.rests
+        made.numbered = self.numbered
         made.updates, made.ignores = self.updates, self.ignores
         return made
 

@@ -4,7 +4,7 @@ A pane begins with the first event of a partition in each period of `slide`. A w
 comes, so that its events are always the newest ones of its partition: the same columns and measures serve as for other
 windows. A ring has, for each open window, the partitions with events in it; no partition has a timer of its own.
 
-Here: that machine. Not here: columns (cell), measures (measures).
+Here: that machine. Hot. Not here: columns (cell), measures (measures).
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Slots
 from ....events.schema import Row
 from ...program.account import Account
-from ..completions import Completions
+from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
-from .cell import NO_NUMBERS, WindowCell
-from .measures import NO_CLOSINGS, MeasureClosing, first_at_least
+from ..packed import Integers, put_integer
+from .cell import TRIMMED_MIN, WindowCell
+from .completing import report_one
+from .stepping import NO_TIME
 from .tables import WindowTables
-from .window_matches import EndingWindows
+from .window_matches import WindowAudience
 
 NEVER_IN: Final = -(1 << 62)
 """The number of a window before all that there can be."""
@@ -30,12 +31,16 @@ NEVER_IN: Final = -(1 << 62)
 
 @final
 class ClockMachine(Executor):
-    """The partitions of one subscription. `ring`: by the number of an open window, the partitions with events in it, in
-    the order of their first ones.
+    """The partitions of one subscription.
+
+    `ring`: by the number of an open window, the partitions with events in it, in the order of their first ones. Numbers
+    are taken modulo the length of the ring, since no more windows can be open than hold one moment. All open ones are
+    from `oldest` to `newest`; a partition is in the ring only where it has events.
     """
 
     def __init__(self, tables: WindowTables, account: Account, keys_max: int, events_max: int) -> None:
         super().__init__(account, tables.inputs)
+        self.batches = True
         clock = tables.windows.clock
         assert clock is not None
         self.tables = tables
@@ -44,23 +49,27 @@ class ClockMachine(Executor):
         self.size: i64 = clock.size
         self.slide: i64 = clock.slide
         self.offset: i64 = clock.offset
-        self.divided = len(tables.source.key) > 0
-        self.cells: dict[Row, WindowCell] = {}
-        self.ring: dict[int, list[WindowCell]] = {}
+        self.cells: dict[Any, WindowCell] = {}
+        self.room: i64 = clock.size // clock.slide + 2
+        self.ring: list[list[WindowCell]] = [[] for _ in range(int(self.room))]
+        self.oldest: i64 = 0
+        self.newest: i64 = NEVER_IN
         self.trims_at_once = False  # for tests
 
     @property
     def method(self) -> str:
         return "panes by the period of the clock; windows told when time has passed their end"
 
+    def audience(self) -> Audience:
+        return WindowAudience([] if self.member is None else [self.member.target], self.tables)
+
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
     ) -> bool:
-        if self.divided:
-            if place == 0:
-                return False
-        else:
-            part = ()
+        tables = self.tables
+        key: Any = tables.partition(row)
+        if key is None:
+            return False
         since = time - self.offset
         newest = since // self.slide
         oldest = (since - self.size) // self.slide + 1
@@ -68,19 +77,20 @@ class ClockMachine(Executor):
             return False  # between two windows
         self.taken = True
         self.account.spend(1)
-        cell = self.cells.get(part)
+        cell = self.cells.get(key)
         if cell is None:
             if len(self.cells) >= self.keys_max:
                 self.lost += 1
                 return False
-            cell = self.cells[part] = WindowCell(part, self.tables, ())
+            cell = self.cells[key] = WindowCell(key, tables, ())
             cell.upto = NEVER_IN
-        tables = self.tables
-        times: Slots = (int(time),) if tables.timed else ()
         if newest > cell.upto:
             self._enter(cell, max(oldest, cell.upto + 1), newest, time)
-        noted = (*row[: tables.width], int(time)) if tables.timed else row  # rows may have more attributes by now
-        cell.note(noted, times, item, tables.rows)
+        if tables.timed:
+            moment = int(time)  # rows may have more attributes by now
+            cell.note((*row[: tables.width], moment), (moment,), item, tables.rows)
+        else:
+            cell.note(row, NO_TIME, item, tables.rows)
         cell.count += 1
         cell.last = time
         if len(cell.columns.items) > self.events_max:
@@ -88,62 +98,102 @@ class ClockMachine(Executor):
             self._leave(cell, newest)
         return True
 
+    def take_all(
+        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
+        found: Completions,
+    ) -> None:  # fmt: skip
+        account = self.account
+        at = self.at
+        begun: i64 = times[at]
+        while at < upto:
+            time: i64 = times[at]
+            if time > begun and (time > limit or time > self.alarm):
+                return
+            found.event = at
+            account.earn()
+            self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
+            at += 1
+            self.at = at
+            if self.lost > 0:
+                return
+
     def _enter(self, cell: WindowCell, first: i64, newest: i64, time: i64) -> None:
         """Begin a pane in a new period, and enter the windows that it is the first of its partition in."""
-        cell.open(time)
-        cell.periods.append(int(newest))
+        pane = cell.open(time)
+        cell.periods = put_integer(cell.periods, pane - cell.columns.base, newest)
         cell.upto = newest
+        if self.newest < self.oldest or first < self.oldest:
+            self.oldest = first
+            due = first * self.slide + self.offset + self.size - 1
+            if due < self.alarm:
+                self.alarm = due
+        if newest > self.newest:
+            self.newest = newest
+        ring = self.ring
+        slot = first % self.room
         number = first
         while number <= newest:
-            cells = self.ring.get(int(number))
-            if cells is None:
-                self.ring[int(number)] = [cell]
-                due = number * self.slide + self.offset + self.size - 1
-                if due < self.alarm:
-                    self.alarm = due
-            else:
-                cells.append(cell)
+            ring[slot].append(cell)
             number += 1
+            slot += 1
+            if slot == self.room:
+                slot = 0
 
     def advance(self, time: i64, found: Completions) -> None:
-        for number in sorted(self.ring):
-            begin = number * self.slide + self.offset
-            if begin + self.size > time:
-                break
-            for cell in self.ring.pop(number):
-                self._tell(cell, number, begin, found)
-                self._leave(cell, number + 1)
+        number = self.oldest
+        while number <= self.newest:
+            slot = number % self.room
+            cells = self.ring[slot]
+            if len(cells) > 0:
+                begin = number * self.slide + self.offset
+                if begin + self.size > time:
+                    break
+                self.ring[slot] = []
+                for cell in cells:
+                    self._tell(cell, number, begin, found)
+            number += 1
+        self.oldest = number
+        if number > self.newest:
+            self.newest = NEVER_IN
+        self._set_alarm()
+
+    def _set_alarm(self) -> None:
         self.alarm = NOTHING_DUE
-        if self.ring:
-            self.alarm = min(self.ring) * self.slide + self.offset + self.size - 1
+        if self.newest >= self.oldest:
+            self.alarm = self.oldest * self.slide + self.offset + self.size - 1
 
     def _tell(self, cell: WindowCell, number: i64, begin: i64, found: Completions) -> None:
         """Report the window of a partition: all its events since the first one in the window."""
         self.account.spend(1)
-        at = first_at_least(cell.periods, number)
-        columns = cell.columns
-        pane = columns.base + at
-        first: i64 = columns.positions[at]
-        closings: list[MeasureClosing] = NO_CLOSINGS
-        if cell.many:
-            closings = [measure.closing(first) for measure in cell.measures]
-        last = cell.count - 1
-        source = EndingWindows(self.tables, pane, pane, NO_NUMBERS, columns, last, cell.last, closings, int(begin))
-        found.add(source)
+        if cell.head < 0 or cell.periods[cell.head] < number:
+            self._skip(cell, number)
+        report_one(cell, cell.head, cell.count - 1, cell.last, begin, found)
+        self._leave(cell, number + 1)
+
+    def _skip(self, cell: WindowCell, number: i64) -> None:
+        """Move the head of a partition to the first pane of a period."""
+        head = cell.head
+        periods = cell.periods
+        count = cell.columns.count
+        while head < count and periods[head] < number:
+            head += 1
+        cell.head = head
 
     def _leave(self, cell: WindowCell, number: i64) -> None:
         """Forget the panes of a partition before a period; the partition, if it has no others."""
-        at = first_at_least(cell.periods, number)
-        if at == len(cell.periods):
+        self._skip(cell, number)
+        head = cell.head
+        if head == cell.columns.count:
             del self.cells[cell.key]
-        else:
-            cell.trim(cell.columns.base + at, self.trims_at_once)
+        elif self.trims_at_once or head >= TRIMMED_MIN:
+            cell.trim(cell.columns.base + head, self.trims_at_once)
 
     # --- state -------------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
         self.cells = {}
-        self.ring = {}
+        self.ring = [[] for _ in range(int(self.room))]
+        self.newest = NEVER_IN
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
@@ -153,37 +203,48 @@ class ClockMachine(Executor):
         return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
-        return set(self.cells)
+        return set()
 
     def statistics(self) -> dict[str, int]:
         cells = self.cells.values()
         return {
             "windows": 1,
             "window_keys": len(self.cells),
-            "window_starts": sum([len(cell.columns.positions) for cell in cells]),
-            "window_groups": len(self.ring),
+            "window_starts": sum([int(cell.columns.count) for cell in cells]),
+            "window_groups": sum([len(cells) > 0 for cells in self.ring]),
             "window_events": sum([len(cell.columns.items) for cell in cells]),
         }
 
     def check_invariants(self) -> None:
         for key, cell in self.cells.items():
             assert cell.key == key
-            assert len(cell.periods) == len(cell.columns.positions) > 0
+            assert len(cell.periods) == cell.columns.count > cell.head >= 0
             cell.check_invariants(self.tables)
-        for number, cells in self.ring.items():
-            assert all(self.cells[cell.key] is cell and cell.periods[-1] >= number for cell in cells)
+        for number in self._open():
+            for cell in self.ring[number % self.room]:
+                assert self.cells[cell.key] is cell
+                assert cell.periods[cell.columns.count - 1] >= number
+        assert sum(map(len, self.ring)) == sum(len(self.ring[number % self.room]) for number in self._open())
+
+    def _open(self) -> list[int]:
+        return list(range(int(self.oldest), int(self.newest) + 1)) if self.newest >= self.oldest else []
 
     def dump(self) -> Any:
-        ring = [[number, [list(cell.key) for cell in cells]] for number, cells in self.ring.items()]
+        numbers = {id(cell): number for number, cell in enumerate(self.cells.values())}
+        ring = [[number, [numbers[id(cell)] for cell in self.ring[number % self.room]]] for number in self._open()]
         return [[cell.dump() for cell in self.cells.values()], ring]
 
     def load(self, data: Any) -> None:
-        cells, ring = data
-        for saved in cells:
-            key = tuple(saved[0])
+        saved, ring = data
+        cells: list[WindowCell] = []
+        for each in saved:
+            key = self.tables.key_of(each[0])
             cell = self.cells[key] = WindowCell(key, self.tables, ())
-            cell.load(saved)
-        self.ring = {number: [self.cells[tuple(key)] for key in keys] for number, keys in ring}
-        if self.ring:
-            self.alarm = min(self.ring) * self.slide + self.offset + self.size - 1
+            cell.load(each)
+            cells.append(cell)
+        for number, inside in ring:
+            self.ring[number % self.room] = [cells[at] for at in inside]
+        if ring:
+            self.oldest, self.newest = ring[0][0], ring[-1][0]
+        self._set_alarm()
         self.taken = True

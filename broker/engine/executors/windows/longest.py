@@ -1,10 +1,11 @@
 """Windows that wait for their end: of each start the longest (KEEP LONGEST), such as sessions.
 
 A start is reported when no longer window of it can come: its groups are gone, or time has passed a gap that no window
-spans, or the input has ended. Until then each pane notes the last event at which it had a window.
+spans, or the input has ended. Until then a group notes the last event at which its panes had a window; where its panes
+had not all the same, each pane does. Where windows are bounded, or of several parts, panes are looked at one by one.
 
-Here: what differs from windows that are reported at once (stepping). O(open starts) for an event, since each may have a
-window at it.
+Here: what differs from windows that are reported at once (completing), and in which order partitions wait. O(groups) an
+event; O(open starts) with bounds.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from .cell import WindowCell, below
-from .stepping import Stepper
-from .window_matches import WaitingWindows
+from ..completions import HEADER, Completions
+from ..packed import Integers, integers, put_integer
+from .cell import WindowCell
+from .completing import page_of
+from .pane_groups import NONE_YET, Group, below
+from .stepping import Stepper, note_ends
+from .window_page import OVER
 
-NONE_YET: Final = -1
+NOBODY: Final = -1
 
 
 @final
@@ -27,49 +32,189 @@ class LongestWindows:
     def __init__(self, stepper: Stepper) -> None:
         self.stepper = stepper
 
-    def completed(self, cell: WindowCell, time: i64) -> WaitingWindows | None:
-        """Note the windows at the current event, and return those whose starts are over."""
-        cell.last = time
-        tables = self.stepper.tables
-        while len(cell.ends) < len(cell.columns.positions):
-            cell.ends.append(NONE_YET)
-        if len(cell.moments) < len(cell.columns.items):
-            cell.moments.append(int(time))
-        alive: list[bool] = [False] * len(cell.columns.positions)
+    def completed(self, cell: WindowCell, time: i64, found: Completions) -> None:
+        """Note the windows at the current event, and report those whose starts are over."""
+        stepper = self.stepper
+        tables = stepper.tables
+        if not tables.plain:
+            self._completed_by_pane(cell, time, found)
+            stepper.over.clear()
+            return
+        over = stepper.over
         for group in cell.groups:
-            if not tables.terminal[group.state]:
-                for low, high in _pairs(group.intervals()):
-                    for pane in range(low, high + 1):
-                        alive[pane - int(cell.columns.base)] = True
-            if tables.final[group.state]:
+            if tables.final[group.state] != 0:
+                group.last = cell.count
+                group.moment = time
+            if tables.terminal[group.state] != 0:
+                over.append(group)
+        if len(over) > 0:
+            self._tell(cell, over, found)
+            over.clear()
+
+    def _tell(self, cell: WindowCell, groups: list[Group], found: Completions) -> None:
+        """Report the starts of groups that are over."""
+        if len(groups) == 1 and self._one(cell, groups[0], found):
+            return
+        for group in groups:
+            if group.last != NONE_YET:
+                note_ends(cell, group.intervals(), group.last, group.moment)
+                group.last = NONE_YET
+        panes: list[int] = []
+        base = int(cell.columns.base)
+        for group in groups:
+            intervals = group.intervals()
+            for at in range(0, len(intervals), 2):
+                panes += range(intervals[at] - base, intervals[at + 1] - base + 1)
+        if len(groups) > 1:
+            panes.sort()
+        self._report(cell, panes, found)
+
+    def _completed_by_pane(self, cell: WindowCell, time: i64, found: Completions) -> None:
+        """The same, whatever the bounds, and if a start is in several groups. O(open starts)."""
+        tables = self.stepper.tables
+        base = int(cell.columns.base)
+        alive = [False] * int(cell.columns.count)
+        for group in cell.groups:
+            intervals = group.intervals()
+            if tables.terminal[group.state] == 0:
+                for at in range(0, len(intervals), 2):
+                    for pane in range(intervals[at] - base, intervals[at + 1] - base + 1):
+                        alive[pane] = True
+            if tables.final[group.state] != 0:
                 part = tables.part[group.state]
                 ripe = self.stepper.ripe(cell, part) if tables.least[part] > 1 else group.high + 1
-                for low, high in _pairs(below(group.intervals(), ripe)):
-                    for pane in range(low, high + 1):
-                        cell.ends[pane - int(cell.columns.base)] = int(cell.count)
-        return self._over(cell, alive)
+                note_ends(cell, below(intervals, ripe), cell.count, time)
+        known = min(len(cell.ends) // 2, len(alive))
+        self._report(cell, [pane for pane in range(known) if not alive[pane]], found)
 
-    def end(self, cell: WindowCell) -> WaitingWindows | None:
+    def end(self, cell: WindowCell, found: Completions) -> None:
         """Nothing follows that could belong to an open window."""
-        found = self._over(cell, [False] * len(cell.columns.positions))
+        alone = len(cell.groups) == 1 and len(cell.ends) == 0
+        if not alone or not self._one(cell, cell.groups[0], found):
+            for group in cell.groups:
+                if group.last != NONE_YET:
+                    note_ends(cell, group.intervals(), group.last, group.moment)
+            self._report(cell, list(range(len(cell.ends) // 2)), found)
         cell.groups = []
-        if len(cell.columns.positions) > 0:
+        if cell.columns.count > 0:
             cell.forget()
+
+    def _one(self, cell: WindowCell, group: Group, found: Completions) -> bool:
+        """Report the only start of a group, if it has one and knows its last window."""
+        if group.last == NONE_YET or group.low != group.high or len(group.rest) > 0:
+            return False
+        columns = cell.columns
+        page = page_of(found)
+        numbers = found.room(5)
+        place = found.upto + HEADER
+        at = 2 * (group.low - columns.base)
+        numbers[place] = page.of(columns)
+        numbers[place + 1] = columns.panes[at]
+        numbers[place + 2] = group.last
+        numbers[place + 3] = columns.panes[at + 1]
+        numbers[place + 4] = group.moment
+        if at < len(cell.ends):
+            cell.ends[at] = NONE_YET
+        found.close(page, 0, OVER, 5)
+        self.stepper.account.spend(1)
+        return True
+
+    def _report(self, cell: WindowCell, panes: list[int], found: Completions) -> None:
+        """Report the last windows of panes, ascending, that have one and are over."""
+        ends = cell.ends
+        panes = [pane for pane in panes if 2 * pane < len(ends) and ends[2 * pane] != NONE_YET]
+        if len(panes) == 0:
+            return
+        columns = cell.columns
+        page = page_of(found)
+        count: i64 = 1 + 4 * len(panes)
+        numbers = found.room(count)
+        place = found.upto + HEADER
+        numbers[place] = page.of(columns)
+        place += 1
+        pane: i64
+        for pane in panes:
+            numbers[place] = columns.panes[2 * pane]
+            numbers[place + 1] = ends[2 * pane]
+            numbers[place + 2] = columns.panes[2 * pane + 1]
+            numbers[place + 3] = ends[2 * pane + 1]
+            ends[2 * pane] = NONE_YET
+            place += 4
+        found.close(page, 0, OVER, count)
+        self.stepper.account.spend(len(panes))
+
+
+@final
+class WaitingCells:
+    """The partitions with windows that wait, the one that had its newest event first at the front. All O(1)."""
+
+    def __init__(self) -> None:
+        self.cells: list[WindowCell | None] = []
+        self.front: i64 = NOBODY
+        self.back: i64 = NOBODY
+        self._before: Integers = integers()
+        self._behind: Integers = integers()
+        self._free: list[int] = []
+
+    def first(self) -> WindowCell | None:
+        return None if self.front == NOBODY else self.cells[self.front]
+
+    def touch(self, cell: WindowCell) -> None:
+        """Put a partition at the back."""
+        slot = cell.slot
+        if slot == NOBODY:
+            slot = self._slot(cell)
+        elif slot == self.back:
+            return
+        else:
+            self._unlink(slot)
+        self._before[slot] = self.back
+        self._behind[slot] = NOBODY
+        if self.back == NOBODY:
+            self.front = slot
+        else:
+            self._behind[self.back] = slot
+        self.back = slot
+
+    def drop(self, cell: WindowCell) -> None:
+        """Take a partition out, if it is in."""
+        slot = cell.slot
+        if slot != NOBODY:
+            self._unlink(slot)
+            self.cells[slot] = None
+            self._free.append(int(slot))
+            cell.slot = NOBODY
+
+    def _slot(self, cell: WindowCell) -> i64:
+        slot: i64 = len(self.cells)
+        if len(self._free) > 0:
+            slot = self._free.pop()
+            self.cells[slot] = cell
+        else:
+            self.cells.append(cell)
+            self._before = put_integer(self._before, slot, NOBODY)
+            self._behind = put_integer(self._behind, slot, NOBODY)
+        cell.slot = slot
+        return slot
+
+    def _unlink(self, slot: i64) -> None:
+        before, behind = self._before[slot], self._behind[slot]
+        if before == NOBODY:
+            self.front = behind
+        else:
+            self._behind[before] = behind
+        if behind == NOBODY:
+            self.back = before
+        else:
+            self._before[behind] = before
+
+    def all(self) -> list[WindowCell]:
+        """From front to back."""
+        found: list[WindowCell] = []
+        slot = self.front
+        while slot != NOBODY:
+            cell = self.cells[slot]
+            assert cell is not None
+            found.append(cell)
+            slot = self._behind[slot]
         return found
-
-    def _over(self, cell: WindowCell, alive: list[bool]) -> WaitingWindows | None:
-        """The windows of the starts that are not alive."""
-        spans: list[tuple[int, int, int, int]] = []
-        logged = int(cell.columns.logged)
-        for at, last in enumerate(cell.ends):
-            if last != NONE_YET and not alive[at]:
-                spans.append((cell.columns.positions[at], last, cell.columns.began[at], cell.moments[last - logged]))
-                cell.ends[at] = NONE_YET
-        if not spans:
-            return None
-        self.stepper.account.spend(len(spans))
-        return WaitingWindows(self.stepper.tables, spans, cell.columns)
-
-
-def _pairs(intervals: list[int]) -> list[tuple[int, int]]:
-    return [(intervals[at], intervals[at + 1]) for at in range(0, len(intervals), 2)]

@@ -15,85 +15,95 @@ from ....algebra.predicate import holds
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import Account
-from ..completions import Completions
+from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
+from ..packed import Integers
 from .cell import WindowCell
-from .longest import LongestWindows
-from .stepping import LONGEST, Stepper
+from .completing import CompletedPanes
+from .longest import NOBODY, LongestWindows, WaitingCells
+from .stepping import Stepper
 from .tables import WindowTables
+from .window_matches import WindowAudience
 
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
 
 
 @final
 class WindowMachine(Executor):
-    """The partitions of one subscription, by the attributes of BY. Without BY there is one, of the key ().
+    """The partitions of one subscription, by the attributes of BY: by the value of one, or a tuple of several. Without
+    BY there is one, of the key ().
 
     `keys_max`: the most partitions. `gap`: after so much time without an event, windows that wait are over; -1 if
     unknown.
     """
 
-    def __init__(self, tables: WindowTables, account: Account, keys_max: int, starts_max: int, events_max: int) -> None:
+    def __init__(
+        self, tables: WindowTables, account: Account, keys_max: int, starts_max: int, events_max: int, sleeps: bool
+    ) -> None:
         super().__init__(account, tables.inputs)
+        self.batches = True
+        self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
+        self.sleeps = tables.sleeps and sleeps
+        self.awake = tables.sleeps and not sleeps
+        self.opened: i64 = 0  # partitions with open windows
         self.tables = tables
         self.keys_max: i64 = keys_max
-        self.divided = len(tables.source.key) > 0
         self.blank: Row = (None,) * tables.width
         self.stepper = Stepper(tables, account, starts_max, events_max)
-        self.waiting: LongestWindows | None = LongestWindows(self.stepper) if self.stepper.mode == LONGEST else None
+        self.completing = CompletedPanes(tables, self.stepper, account)
+        self.waiting: LongestWindows | None = LongestWindows(self.stepper) if tables.waits else None
         self.gap: i64 = -1 if tables.windows.gap is None else tables.windows.gap
-        self.cells: dict[Row, WindowCell] = {}
-        self.recent: dict[Row, WindowCell] = {}  # cells with windows that wait, the one that waits longest first
+        self.cells: dict[Any, WindowCell] = {}
+        self.queue = WaitingCells()
 
     @property
     def method(self) -> str:
         how = "the longest of each start, when it is over" if self.waiting is not None else "as they end"
-        return f"starts in groups of equal future; windows told {how}"
+        asleep = "; asleep until an event begins a window" if self.sleeps else ""
+        return f"starts in groups of equal future; windows told {how}{asleep}"
+
+    def audience(self) -> Audience:
+        return WindowAudience([] if self.member is None else [self.member.target], self.tables)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
     ) -> bool:
-        if self.divided:
-            if place == 0:
-                return False
-        else:
-            part = ()
-        self.taken = True
         tables = self.tables
-        cell = self.cells.get(part)
-        letter = mask >> 1
-        column: i64 = 0
+        key: Any = tables.partition(row)
+        if key is None:
+            return False
+        self.taken = True
+        cell = self.cells.get(key)
+        letter = mask >> self.shift
         if tables.forgets:
-            if tables.looks:
+            if len(tables.gaps) > 0:
                 letter |= self._looking(cell, row, time)
-            column = tables.column(letter)
-            if not tables.begins[column] and (cell is None or len(cell.columns.positions) == 0):
+            if not tables.begins[tables.column(letter)] and (cell is None or cell.columns.count == 0):
                 return False  # it is in no window
         if cell is None:
             if len(self.cells) >= self.keys_max:
                 self.lost += 1
                 return False
-            cell = self.cells[part] = WindowCell(part, tables, self.blank)
-        if not tables.forgets:
-            if tables.looks:
-                letter |= self._looking(cell, row, time)
-            column = tables.column(letter)
+            cell = self.cells[key] = WindowCell(key, tables, self.blank)
+        if len(tables.gaps) > 0 and not tables.forgets:
+            letter |= self._looking(cell, row, time)
         stepper = self.stepper
+        opened = cell.columns.count > 0
         self.account.spend(1 + len(cell.groups))
-        stepper.move(cell, column, row, (int(time),) if tables.timed else (), time, item)
+        stepper.move(cell, tables.column(letter), row, time, item)
+        cell.last = time
         waiting = self.waiting
         if waiting is not None:
-            over = waiting.completed(cell, time)
-            if over is not None:
-                found.add(over)
+            waiting.completed(cell, time, found)
         elif len(cell.groups) > 0:
-            ended = stepper.completed(cell, time)
-            if ended is not None:
-                found.add(ended)
-        if len(cell.columns.positions) > 0:
+            self.completing.report(cell, time, found)
+        if cell.columns.count > 0:
             stepper.settle(cell)
         cell.count += 1
+        if self.sleeps and opened != (cell.columns.count > 0):
+            self.opened += -1 if opened else 1
+            self.awake = self.opened > 0
         if waiting is not None:
             self._wait(cell)
         if len(cell.before) > 0:
@@ -103,15 +113,48 @@ class WindowMachine(Executor):
             stepper.lost = 0
         return True
 
+    def take_all(
+        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
+        found: Completions,
+    ) -> None:  # fmt: skip
+        account = self.account
+        at = self.at
+        begun: i64 = times[at]
+        while at < upto:
+            time: i64 = times[at]
+            if time > begun and (time > limit or time > self.alarm):
+                return
+            if masks[at] == 0 and not self.awake:
+                at += 1
+                self.at = at
+                continue
+            found.event = at
+            account.earn()
+            self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
+            at += 1
+            self.at = at
+            if self.lost > 0:
+                return
+
     def _looking(self, cell: WindowCell | None, row: Row, time: i64) -> i64:
         """The bits of the conditions that read earlier events, or times."""
-        slots: Slots = (int(time),)
-        if cell is not None and len(cell.before) > 0:
-            slots = (*cell.before, int(time), *cell.times)
-        bit: i64 = 1 << self.tables.plain
+        tables = self.tables
+        slots: Slots = ()
+        if tables.looks:
+            slots = (int(time),)
+            if cell is not None and len(cell.before) == 1:
+                slots = (cell.before[0], int(time), cell.times[0])
+            elif cell is not None and len(cell.before) > 0:
+                slots = (*cell.before, int(time), *cell.times)
+        bit: i64 = 1 << tables.plain_bits
         found: i64 = 0
-        for condition in self.tables.tested:
-            if holds(condition, row, (), slots, 1, 1):
+        at: i64
+        for at in range(len(tables.gaps)):
+            gap = tables.gaps[at]
+            if gap >= 0:
+                if cell is not None and cell.count > 0 and time - cell.last <= gap:
+                    found |= bit
+            elif holds(tables.tested[at], row, (), slots, 1, 1):
                 found |= bit
             bit <<= 1
         return found
@@ -120,40 +163,45 @@ class WindowMachine(Executor):
 
     def _wait(self, cell: WindowCell) -> None:
         """Note that the cell waits, behind all that had their events earlier; or that it does not wait any more."""
-        self.recent.pop(cell.key, None)
-        if len(cell.columns.positions) > 0:
-            self.recent[cell.key] = cell
+        if cell.columns.count > 0:
+            self.queue.touch(cell)
+        else:
+            self.queue.drop(cell)
         self._set_alarm()
 
     def _set_alarm(self) -> None:
-        self.alarm = NOTHING_DUE
-        for first in self.recent.values():
+        first = self.queue.first()
+        if first is None:
+            self.alarm = NOTHING_DUE
+        else:
             self.alarm = END if self.gap < 0 else first.last + self.gap
-            break
 
     def advance(self, time: i64, found: Completions) -> None:
         waiting = self.waiting
         if waiting is None:
             return
-        for cell in list(self.recent.values()):
-            if time < FOREVER and (self.gap < 0 or cell.last + self.gap >= time):
-                break
-            over = waiting.end(cell)
-            if over is not None:
-                found.add(over)
-            del self.recent[cell.key]
+        cell = self.queue.first()
+        while cell is not None and (time >= FOREVER or (self.gap >= 0 and cell.last + self.gap < time)):
+            waiting.end(cell, found)
+            self.queue.drop(cell)
+            if self.sleeps:
+                self.opened -= 1
+                self.awake = self.opened > 0
+            cell = self.queue.first()
         self._set_alarm()
 
     # --- state -------------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
         self.cells = {}
-        self.recent = {}
+        self.queue = WaitingCells()
+        self.opened = 0
+        self.awake = self.awake and not self.sleeps
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
         """Partitions are forgotten that are as if they had had no event; the others stay, however long ago that is."""
-        for key in [key for key, cell in self.cells.items() if cell.idle()]:
+        for key in [key for key, cell in self.cells.items() if cell.idle(self.tables, time)]:
             del self.cells[key]
         return not self.cells
 
@@ -161,14 +209,14 @@ class WindowMachine(Executor):
         return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
-        return set(self.cells)
+        return set()
 
     def statistics(self) -> dict[str, int]:
         cells = self.cells.values()
         return {
             "windows": 1,
             "window_keys": len(self.cells),
-            "window_starts": sum([len(cell.columns.positions) for cell in cells]),
+            "window_starts": sum([int(cell.columns.count) for cell in cells]),
             "window_groups": sum([len(cell.groups) for cell in cells]),
             "window_events": sum([len(cell.columns.items) for cell in cells]),
         }
@@ -177,20 +225,30 @@ class WindowMachine(Executor):
         for key, cell in self.cells.items():
             assert cell.key == key
             cell.check_invariants(self.tables)
-        lasts = [cell.last for cell in self.recent.values()]
+        assert self.opened == (sum(cell.columns.count > 0 for cell in self.cells.values()) if self.sleeps else 0)
+        waiting = self.queue.all()
+        lasts = [cell.last for cell in waiting]
         assert lasts == sorted(lasts)
-        assert all(len(cell.columns.positions) > 0 for cell in self.recent.values())
+        assert all(cell.columns.count > 0 and self.queue.cells[cell.slot] is cell for cell in waiting)
+        assert sum(cell.slot != NOBODY for cell in self.cells.values()) == len(waiting)
 
     def dump(self) -> Any:
-        return [[cell.dump() for cell in self.cells.values()], [list(key) for key in self.recent]]
+        numbers = {id(cell): number for number, cell in enumerate(self.cells.values())}
+        return [[cell.dump() for cell in self.cells.values()], [numbers[id(cell)] for cell in self.queue.all()]]
 
     def load(self, data: Any) -> None:
-        saved, recent = data
+        saved, waiting = data
+        cells: list[WindowCell] = []
         for each in saved:
-            key = tuple(each[0])
+            key = self.tables.key_of(each[0])
             cell = self.cells[key] = WindowCell(key, self.tables, self.blank)
             cell.load(each)
-        self.recent = {tuple(key): self.cells[tuple(key)] for key in recent}
+            cells.append(cell)
+            self.opened += self.sleeps and cell.columns.count > 0
+        if self.sleeps:
+            self.awake = self.opened > 0
+        for number in waiting:
+            self.queue.touch(cells[number])
         self.taken = True
         self._set_alarm()
 

@@ -33,7 +33,7 @@ class WindowsPlan(MachinePlan):
     __slots__ = ("windows",)
 
     executor = "windows"
-    version = 1
+    version = 2
     figures = ("windows", "window_keys", "window_starts", "window_groups", "window_events")
     kind = "windows"
 
@@ -50,13 +50,6 @@ class WindowsPlan(MachinePlan):
     def streams(self) -> tuple[str, ...]:
         return (self.automaton.sources[0].stream,)
 
-    def keys(self) -> tuple[tuple[int, ...], ...]:
-        key = self.automaton.sources[0].key
-        return (key,) if key else ()
-
-    def divided(self) -> bool:
-        return len(self.automaton.sources[0].key) > 0
-
     def outcome(self) -> Outcome:
         schema = self.automaton.schema
         return Outcome(schema.names, (), [attribute.type == "float" for attribute in schema.attributes], LIMITS)
@@ -71,8 +64,13 @@ class WindowsPlan(MachinePlan):
         account = Account(options.work_max, options.work_earned)
         tables = WindowTables(self.automaton)
         if self.windows.clock is not None:
-            return ClockMachine(tables, account, options.bindings_max, options.nodes_max)
-        return WindowMachine(tables, account, options.bindings_max, options.runs_max, options.nodes_max)
+            clock = ClockMachine(tables, account, options.bindings_max, options.nodes_max)
+            clock.batches = options.batches
+            return clock
+        limits = options.bindings_max, options.runs_max, options.nodes_max
+        machine = WindowMachine(tables, account, *limits, options.dormancy)
+        machine.batches = options.batches
+        return machine
 
     def advice(self) -> list[str]:
         """That the number of open starts is not bounded, or that this is unknown; a limit bounds it at run time."""

@@ -4,84 +4,52 @@ All windows that an event completes end at it. So the value of a window is that 
 of prefix sums, which a pane notes when it begins, or the first entry of a monotone stack behind its beginning. What
 neither can say is computed from the rows of the window.
 
+One window that an event completes is settled at once, as numbers of a page; of several, a closing refers to columns.
+
 Here: measures, one class each. Hot. Not here: which aggregates need which (tables), reading values (window_matches).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, final
+from collections.abc import Sequence
+from typing import Any, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ....algebra.computation import Computation, Slots
+from ....algebra.computation import Computation, EventValue, Slots
 from ....events.schema import Row
-from .exact_sums import added_high, added_low
-
-NO_COUNTS: Final[list[int]] = []
-"""The counts of values where none is null; it stays empty."""
-
-
-@mypyc_attr(acyclic=True)
-class MeasureClosing:
-    """What a measure says of the moment at which windows end, for reading later. It refers to columns of panes, which
-    only grow."""
-
-
-NO_CLOSINGS: Final[list[MeasureClosing]] = []
-"""Those of no measures; it stays empty."""
+from ..packed import Floats, Integers, floats, integers, put, put_integer
+from .exact_sums import added_high, added_low, between
+from .window_page import (
+    CountClosing,
+    ExtremeClosing,
+    FloatClosing,
+    IntegerClosing,
+    MeasureClosing,
+    WindowPage,
+    first_at_least,
+)
 
 
-@final
-@mypyc_attr(acyclic=True)
-class CountClosing(MeasureClosing):
-    def __init__(self, counts: list[int], count: i64) -> None:
-        self.counts = counts
-        self.count = count
-
-
-@final
-@mypyc_attr(acyclic=True)
-class IntegerClosing(MeasureClosing):
-    def __init__(self, counts: list[int], count: i64, totals: list[int], total: int) -> None:
-        self.counts = counts
-        self.count = count
-        self.totals = totals
-        self.total = total
-
-
-@final
-@mypyc_attr(acyclic=True)
-class FloatClosing(MeasureClosing):
-    def __init__(
-        self, counts: list[int], count: i64, highs: list[float], lows: list[float], high: float, low: float, most: float
-    ) -> None:
-        self.counts = counts
-        self.count = count
-        self.highs = highs
-        self.lows = lows
-        self.high = high
-        self.low = low
-        self.greatest = most
-
-
-@final
-@mypyc_attr(acyclic=True)
-class ExtremeClosing(MeasureClosing):
-    def __init__(self, positions: list[int], values: list[Any]) -> None:
-        self.positions = positions
-        self.values = values
+def _position(value: Computation) -> int:
+    """The attribute that a value is, if it is nothing else; else -1."""
+    return value.position if isinstance(value, EventValue) else -1
 
 
 @mypyc_attr(acyclic=True)  # a value is computed from rows, which know no measures
 class WindowMeasure:
-    """A measure of one partition. The panes are those since the last `reset` or `trim`."""
+    """A measure of one partition. The panes are those since the last `reset` or `trim`, numbered from 0."""
 
-    def open(self) -> None:
-        """Begin a pane, before its first event."""
+    def open(self, pane: i64) -> None:
+        """Begin the next pane, before its first event."""
         raise AssertionError
 
     def push(self, row: Row, times: Slots, position: i64) -> None:
         """Add an event; `times` has its time."""
+        raise AssertionError
+
+    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
+        """Write the value of the window that ends now, and began with a pane at the position `first`."""
         raise AssertionError
 
     def closing(self, first: i64) -> MeasureClosing:
@@ -111,14 +79,17 @@ class CountMeasure(WindowMeasure):
     def __init__(self, value: Computation) -> None:
         self.value = value
         self.count: i64 = 0
-        self.counts: list[int] = []
+        self.counts: Integers = integers()
 
-    def open(self) -> None:
-        self.counts.append(int(self.count))
+    def open(self, pane: i64) -> None:
+        self.counts = put_integer(self.counts, pane, self.count)
 
     def push(self, row: Row, times: Slots, position: i64) -> None:
         if self.value.value(row, (), times, 1, 1) is not None:
             self.count += 1
+
+    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
+        page.add_count(self.count - self.counts[pane])
 
     def closing(self, first: i64) -> MeasureClosing:
         return CountClosing(self.counts, self.count)
@@ -128,13 +99,13 @@ class CountMeasure(WindowMeasure):
 
     def reset(self) -> None:
         self.count = 0
-        self.counts = []
+        self.counts = integers()
 
     def dump(self) -> list[Any]:
-        return [int(self.count), list(self.counts)]
+        return [int(self.count), [int(count) for count in self.counts]]
 
     def load(self, data: Any) -> None:
-        self.count, self.counts = data[0], list(data[1])
+        self.count, self.counts = data[0], _integers(data[1])
 
 
 @final
@@ -147,12 +118,12 @@ class IntegerMeasure(WindowMeasure):
         self.nullable = nullable
         self.count: i64 = 0
         self.total = 0
-        self.counts: list[int] = [] if nullable else NO_COUNTS
+        self.counts: Integers = integers()
         self.totals: list[int] = []
 
-    def open(self) -> None:
+    def open(self, pane: i64) -> None:
         if self.nullable:
-            self.counts.append(int(self.count))
+            self.counts = put_integer(self.counts, pane, self.count)
         self.totals.append(self.total)
 
     def push(self, row: Row, times: Slots, position: i64) -> None:
@@ -160,6 +131,10 @@ class IntegerMeasure(WindowMeasure):
         if value is not None:
             self.count += 1
             self.total += value
+
+    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
+        page.values.append(self.total - self.totals[pane])
+        page.add_count(self.count - self.counts[pane] if self.nullable else -1)
 
     def closing(self, first: i64) -> MeasureClosing:
         return IntegerClosing(self.counts, self.count, self.totals, self.total)
@@ -172,64 +147,69 @@ class IntegerMeasure(WindowMeasure):
     def reset(self) -> None:
         self.count = 0
         self.total = 0
-        if self.nullable:
-            self.counts = []
+        self.counts = integers()
         self.totals = []
 
     def dump(self) -> list[Any]:
         # Only differences matter, and a snapshot holds no integer beyond 64 bits.
         first = self.totals[0] if self.totals else self.total
-        return [int(self.count), self.total - first, list(self.counts), [total - first for total in self.totals]]
+        counts = [int(count) for count in self.counts]
+        return [int(self.count), self.total - first, counts, [total - first for total in self.totals]]
 
     def load(self, data: Any) -> None:
         self.count, self.total, self.totals = data[0], data[1], list(data[3])
-        if self.nullable:
-            self.counts = list(data[2])
+        self.counts = _integers(data[2])
 
 
 @final
 @mypyc_attr(acyclic=True)
 class FloatMeasure(WindowMeasure):
     """Sum and count of floats; the sum as two floats (exact_sums). `greatest`: the greatest magnitude that it had.
-    `nullable` as of ints."""
+    `nullable` as of ints. `sums`: the two floats of each pane."""
 
     def __init__(self, value: Computation, nullable: bool) -> None:
         self.value = value
+        self.attribute: i64 = _position(value)
         self.nullable = nullable
         self.count: i64 = 0
         self.high = 0.0
         self.low = 0.0
         self.greatest = 0.0
-        self.counts: list[int] = [] if nullable else NO_COUNTS
-        self.highs: list[float] = []
-        self.lows: list[float] = []
+        self.counts: Integers = integers()
+        self.sums: Floats = floats()
 
-    def open(self) -> None:
+    def open(self, pane: i64) -> None:
         if self.nullable:
-            self.counts.append(int(self.count))
-        self.highs.append(self.high)
-        self.lows.append(self.low)
+            self.counts = put_integer(self.counts, pane, self.count)
+        sums = put(self.sums, 2 * pane, self.high)
+        self.sums = put(sums, 2 * pane + 1, self.low)
 
     def push(self, row: Row, times: Slots, position: i64) -> None:
-        found: Any = self.value.value(row, (), times, 1, 1)
+        at = self.attribute
+        found: Any = row[at] if at >= 0 else self.value.value(row, (), times, 1, 1)
         if found is not None:
             value: float = found
             self.count += 1
             high, low = self.high, self.low
             self.high = added_high(high, low, value)
             self.low = added_low(high, low, value)
-            magnitude = abs(self.high)
+            magnitude = self.high if self.high >= 0.0 else -self.high
             if magnitude > self.greatest:
                 self.greatest = magnitude
 
+    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
+        sums = self.sums
+        exact = between(self.high, self.low, sums[2 * pane], sums[2 * pane + 1], float(self.count), self.greatest)
+        page.add_float(exact)
+        page.add_count(self.count - self.counts[pane] if self.nullable else -1)
+
     def closing(self, first: i64) -> MeasureClosing:
-        return FloatClosing(self.counts, self.count, self.highs, self.lows, self.high, self.low, self.greatest)
+        return FloatClosing(self.counts, self.count, self.sums, self.high, self.low, self.greatest)
 
     def trim(self, panes: i64, first: i64) -> None:
         if self.nullable:
             self.counts = self.counts[panes:]
-        self.highs = self.highs[panes:]
-        self.lows = self.lows[panes:]
+        self.sums = self.sums[2 * panes :]
 
     def reset(self) -> None:
         self.count = 0
@@ -237,33 +217,96 @@ class FloatMeasure(WindowMeasure):
         self.low = 0.0
         self.greatest = 0.0
         if self.nullable:
-            self.counts = []
-        self.highs = []
-        self.lows = []
+            self.counts = integers()
+        self.sums = floats()
 
     def dump(self) -> list[Any]:
         state = [int(self.count), self.high, self.low, self.greatest]
-        return [*state, list(self.counts), list(self.highs), list(self.lows)]
+        return [*state, [int(count) for count in self.counts], list(self.sums)]
 
     def load(self, data: Any) -> None:
-        self.count, self.high, self.low, self.greatest, counts, highs, lows = data
-        self.highs, self.lows = list(highs), list(lows)
-        if self.nullable:
-            self.counts = list(counts)
+        self.count, self.high, self.low, self.greatest, counts, sums = data
+        self.sums = _floats(sums)
+        self.counts = _integers(counts)
+
+
+@final
+@mypyc_attr(acyclic=True)
+class FloatExtremeMeasure(WindowMeasure):
+    """The least values, or the `greatest`, behind each position: a stack in which they only rise, or fall. The stack is
+    the first `top` entries of its columns."""
+
+    def __init__(self, value: Computation, greatest: bool) -> None:
+        self.value = value
+        self.attribute: i64 = _position(value)
+        self.greatest = greatest
+        self.top: i64 = 0
+        self.positions: Integers = integers()
+        self.values: Floats = floats()
+
+    def open(self, pane: i64) -> None:
+        pass
+
+    def push(self, row: Row, times: Slots, position: i64) -> None:
+        at = self.attribute
+        found: Any = row[at] if at >= 0 else self.value.value(row, (), times, 1, 1)
+        if found is None:
+            return
+        value: float = found
+        values = self.values
+        top = self.top
+        if self.greatest:
+            while top > 0 and values[top - 1] <= value:
+                top -= 1
+        else:
+            while top > 0 and values[top - 1] >= value:
+                top -= 1
+        self.values = put(values, top, value)
+        self.positions = put_integer(self.positions, top, position)
+        self.top = top + 1
+
+    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
+        at = first_at_least(self.positions, self.top, first)
+        page.values.append(self.values[at] if at < self.top else None)
+
+    def closing(self, first: i64) -> MeasureClosing:
+        at = first_at_least(self.positions, self.top, first)
+        values: list[Any] = []
+        number: i64
+        for number in range(at, self.top):
+            values.append(self.values[number])
+        return ExtremeClosing(self.positions[at : self.top], values)
+
+    def trim(self, panes: i64, first: i64) -> None:
+        at = first_at_least(self.positions, self.top, first)
+        self.positions = self.positions[at : self.top]
+        self.values = self.values[at : self.top]
+        self.top -= at
+
+    def reset(self) -> None:
+        self.top = 0
+
+    def dump(self) -> list[Any]:
+        top = int(self.top)
+        return [[int(position) for position in self.positions[:top]], list(self.values[:top])]
+
+    def load(self, data: Any) -> None:
+        self.positions, self.values = _integers(data[0]), _floats(data[1])
+        self.top = len(self.positions)
 
 
 @final
 @mypyc_attr(acyclic=True)
 class ExtremeMeasure(WindowMeasure):
-    """The least values, or the `greatest`, behind each position: a stack in which they only rise, or fall."""
+    """The same for ints, strings and booleans."""
 
     def __init__(self, value: Computation, greatest: bool) -> None:
         self.value = value
         self.greatest = greatest
-        self.positions: list[int] = []
+        self.positions: Integers = integers()
         self.values: list[Any] = []
 
-    def open(self) -> None:
+    def open(self, pane: i64) -> None:
         pass
 
     def push(self, row: Row, times: Slots, position: i64) -> None:
@@ -274,42 +317,48 @@ class ExtremeMeasure(WindowMeasure):
         if self.greatest:
             while len(values) > 0 and values[-1] <= value:
                 values.pop()
-                self.positions.pop()
         else:
             while len(values) > 0 and values[-1] >= value:
                 values.pop()
-                self.positions.pop()
         values.append(value)
-        self.positions.append(int(position))
+        self.positions = put_integer(self.positions, len(values) - 1, position)
+
+    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
+        top: i64 = len(self.values)
+        at = first_at_least(self.positions, top, first)
+        page.values.append(self.values[at] if at < top else None)
 
     def closing(self, first: i64) -> MeasureClosing:
-        at = first_at_least(self.positions, first)
-        return ExtremeClosing(self.positions[at:], self.values[at:])
+        top: i64 = len(self.values)
+        at = first_at_least(self.positions, top, first)
+        return ExtremeClosing(self.positions[at:top], self.values[at:])
 
     def trim(self, panes: i64, first: i64) -> None:
-        at = first_at_least(self.positions, first)
-        self.positions = self.positions[at:]
+        top: i64 = len(self.values)
+        at = first_at_least(self.positions, top, first)
+        self.positions = self.positions[at:top]
         self.values = self.values[at:]
 
     def reset(self) -> None:
-        self.positions = []
         self.values = []
 
     def dump(self) -> list[Any]:
-        return [list(self.positions), list(self.values)]
+        top = len(self.values)
+        return [[int(position) for position in self.positions[:top]], list(self.values)]
 
     def load(self, data: Any) -> None:
-        self.positions, self.values = list(data[0]), list(data[1])
+        self.positions, self.values = _integers(data[0]), list(data[1])
 
 
-def first_at_least(ascending: list[int], least: i64) -> i64:
-    """The index of the first number that is at least this one. O(log)."""
-    low: i64 = 0
-    high: i64 = len(ascending)
-    while low < high:
-        middle = (low + high) // 2
-        if ascending[middle] < least:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def _integers(numbers: Sequence[int]) -> Integers:
+    found = integers()
+    for at, number in enumerate(numbers):
+        found = put_integer(found, at, number)
+    return found
+
+
+def _floats(numbers: Sequence[float]) -> Floats:
+    found = floats()
+    for at, number in enumerate(numbers):
+        found = put(found, at, number)
+    return found

@@ -1,11 +1,10 @@
 """The effect of an event on the windows of its partition (semantics 5.3).
 
-Old groups move, a start begins if the prefix before the event allows it, the event enters log and measures, and groups
-in final states report their panes. Groups that meet in a state merge; aggregates do not belong to groups, so that
-merging moves intervals only. Cost: groups, plus windows that are reported; O(1) amortised for all else.
+Old groups move, a start begins if the prefix before the event allows it, and the event enters log and measures. Groups
+that meet in a state merge; aggregates do not belong to groups, so that merging moves intervals only. Cost: groups; O(1)
+amortised for all else.
 
-Here: windows that are reported when they are complete. Hot. Not here: those that wait for their end (longest), windows
-of the clock (clock).
+Here: groups and starts. Hot. Not here: reporting windows (completing, longest), windows of the clock (clock).
 """
 
 from __future__ import annotations
@@ -18,99 +17,141 @@ from ....algebra.computation import Slots
 from ....events.schema import Row
 from ...program.account import Account
 from ..matches import Item
-from .cell import NO_NUMBERS, Group, WindowCell, below, joined, without
-from .measures import NO_CLOSINGS, MeasureClosing
+from ..packed import Integers, integers, put_integer
+from .cell import TRIMMED_MIN, WindowCell
+from .pane_groups import NO_REST, NONE_YET, Group
 from .tables import WindowTables
-from .window_matches import EndingWindows
 
-EACH: Final = 0
-SHORTEST: Final = 1
-EARLIEST: Final = 2
-LATEST: Final = 3
-LONGEST: Final = 4
-MODES: Final = {"each": EACH, "shortest": SHORTEST, "earliest": EARLIEST, "latest": LATEST, "longest": LONGEST}
 FEW: Final = 8  # groups up to which the one in a state is searched for
+NO_TIME: Final[Slots] = ()
 
 
 @final
 class Stepper:
-    """Steps all partitions of a machine. `lost`: how many open starts a limit has cut off since it was last asked."""
+    """Steps all partitions of a machine.
+
+    `lost`: how many open starts a limit has cut off since it was last asked. `over`: the groups that the current event
+    has ended, if windows wait for that and their bounds do not.
+    """
 
     def __init__(self, tables: WindowTables, account: Account, starts_max: int, events_max: int) -> None:
         self.tables = tables
         self.account = account
-        self.mode: i64 = MODES[tables.keep]
         self.starts_max: i64 = starts_max
         self.events_max: i64 = events_max
         self.lost: i64 = 0
+        self.waits = tables.waits
+        self.over: list[Group] = []
         self.trims_at_once = False  # for tests
-        self._where: list[int] = [-1] * len(tables.final)  # by state: its group, while there are many
-        self._stamp: list[int] = [-1] * len(tables.final)
-        self._now = 0
+        self._where: Integers = integers()  # by state: its group, while there are many
+        self._stamp: Integers = integers()
+        for state in range(int(tables.states)):
+            self._where = put_integer(self._where, state, -1)
+            self._stamp = put_integer(self._stamp, state, -1)
+        self._now: i64 = 0
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
-    def move(self, cell: WindowCell, column: i64, row: Row, times: Slots, time: i64, item: Item) -> None:
+    def move(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> None:
         """Move all groups along the event, begin a start if it begins one, and add it to log and measures."""
+        tables = self.tables
+        columns = tables.columns
+        groups = cell.groups
+        n: i64 = len(groups)
+        if n > 0:
+            if tables.expires:
+                self._expire(cell, time)
+            if n == 1:
+                self._move_one(cell, column)
+            else:
+                self._move_all(cell, column)
+            n = len(groups)
+        marks = cell.marks
+        pane: i64 = NONE_YET
+        part: i64
+        for part in range(tables.parts):
+            before = marks[part]
+            at = before * columns + column
+            begun = tables.first[at]
+            if begun >= 0:
+                if pane < 0:
+                    pane = cell.open(time)
+                n = self._begin(cell, groups, n, begun, pane)
+            after = tables.prefix[at]
+            if after != before:
+                marks[part] = after
+        if n > 0:
+            if tables.timed:
+                moment = int(time)  # rows may have more attributes by now
+                cell.note((*row[: tables.width], moment), (moment,), item, tables.rows)
+            else:
+                cell.note(row, NO_TIME, item, tables.rows)
+            kept = cell.columns
+            if kept.count > self.starts_max or len(kept.items) > self.events_max:
+                self._limit(cell)
+        elif cell.columns.count > 0 and not self.waits:
+            cell.forget()
+
+    def _move_one(self, cell: WindowCell, column: i64) -> None:
+        tables = self.tables
+        group = cell.groups[0]
+        state = tables.body[group.state * tables.columns + column]
+        if state >= 0 and (
+            not tables.expires or group.cut(cell.marks[tables.parts + tables.part[state]])
+        ):
+            group.state = state
+            return
+        cell.groups.clear()
+        if self.waits:
+            self.over.append(group)
+
+    def _move_all(self, cell: WindowCell, column: i64) -> None:
         tables = self.tables
         columns = tables.columns
         body = tables.body
         expires = tables.expires
-        if expires:
-            self._expire(cell, time)
-        groups = cell.groups
         marks = cell.marks
+        groups = cell.groups
         kept: i64 = 0
-        at: i64
-        if len(groups) > FEW:
-            self._now += 1
         many = len(groups) > FEW
+        if many:
+            self._now += 1
+        at: i64
         for at in range(len(groups)):
             group = groups[at]
-            state: i64 = body[group.state * columns + column]
-            if state < 0:
-                continue
-            if expires and not group.cut(marks[tables.parts + tables.part[state]]):
+            state = body[group.state * columns + column]
+            if state < 0 or (expires and not group.cut(marks[tables.parts + tables.part[state]])):
+                if self.waits:
+                    self.over.append(group)
                 continue
             known = self._known(groups, kept, state, many)
             if known >= 0:
-                groups[known].merge(group)
+                self._merge(cell, groups[known], group)
                 continue
             group.state = state
             if many:
                 self._stamp[state] = self._now
-                self._where[state] = int(kept)
+                self._where[state] = kept
             groups[kept] = group
             kept += 1
         if kept < len(groups):
             del groups[kept:]
-        pane: i64 = -1
-        part: i64
-        for part in range(tables.parts):
-            prefix = tables.prefix[part]
-            before: i64 = marks[part]
-            begun: i64 = tables.starts[part][before]
-            if begun >= 0:
-                begun = body[begun * columns + column]
-                if begun >= 0:
-                    if pane < 0:
-                        pane = cell.open(time)
-                    known = self._known(groups, len(groups), begun, False)
-                    if known >= 0:
-                        groups[known].merge(Group(begun, pane, pane, NO_NUMBERS))
-                    else:
-                        groups.append(Group(begun, pane, pane, NO_NUMBERS))
-            after: i64 = prefix[before * columns + column]
-            if after != before:
-                marks[part] = int(after)
-        if len(groups) > 0:
-            noted = (*row[: tables.width], int(time)) if tables.timed else row  # rows may have more attributes by now
-            cell.note(noted, times, item, tables.rows)
-            kept_columns = cell.columns
-            if len(kept_columns.positions) > self.starts_max or len(kept_columns.items) > self.events_max:
-                self._limit(cell)
-        elif len(cell.columns.positions) > 0 and self.mode != LONGEST:
-            cell.forget()
+
+    def _begin(self, cell: WindowCell, groups: list[Group], count: i64, state: i64, pane: i64) -> i64:
+        """Put a new pane into the group in a state; returns how many groups there are."""
+        known = self._known(groups, count, state, False)
+        if known < 0:
+            groups.append(Group(state, pane, pane, NO_REST))
+            return count + 1
+        group = groups[known]
+        if group.last != NONE_YET and not self._all_now(group):
+            note_ends(cell, group.intervals(), group.last, group.moment)
+            group.last = NONE_YET
+        if group.high == pane - 1:
+            group.high = pane
+        else:
+            group.merge(Group(state, pane, pane, NO_REST))
+        return count
 
     def _known(self, groups: list[Group], upto: i64, state: i64, many: bool) -> i64:
         """The index of the group in a state, among the first ones; -1 if there is none."""
@@ -122,30 +163,43 @@ class Stepper:
                 return at
         return -1
 
+    def _merge(self, cell: WindowCell, group: Group, other: Group) -> None:
+        if group.last != other.last and not self._all_now(group):
+            for one in (group, other):
+                if one.last != NONE_YET:
+                    note_ends(cell, one.intervals(), one.last, one.moment)
+            group.last = NONE_YET
+        group.merge(other)
+
+    def _all_now(self, group: Group) -> bool:
+        """Whether all panes of a group have a window at the current event, so that earlier ones need not be noted."""
+        return self.tables.plain and self.tables.final[group.state] != 0
+
     def _expire(self, cell: WindowCell, time: i64) -> None:
         """Advance the first panes whose windows are still short enough, and last not too long."""
         tables = self.tables
         marks = cell.marks
         columns = cell.columns
-        positions, began = columns.positions, columns.began
-        end: i64 = len(positions)
+        panes = columns.panes
+        end = columns.count
         part: i64
         for part in range(tables.parts):
             least = cell.count - tables.most[part] + 1
             since = time - tables.within[part]
-            low: i64 = marks[tables.parts + part]
+            place = tables.parts + part
+            low = marks[place]
             at: i64 = max(low - columns.base, 0)
-            while at < end and (positions[at] < least or began[at] < since):
+            while at < end and (panes[2 * at] < least or panes[2 * at + 1] < since):
                 at += 1
             if columns.base + at != low:
-                marks[tables.parts + part] = int(columns.base + at)
+                marks[place] = columns.base + at
 
     def _limit(self, cell: WindowCell) -> None:
         """Cut off the oldest starts, beyond the most that may be open."""
         columns = cell.columns
         end = columns.end()
         first = max(end - self.starts_max, columns.base)
-        while first < end and cell.count - columns.positions[first - columns.base] >= self.events_max:
+        while first < end and cell.count - columns.panes[2 * (first - columns.base)] >= self.events_max:
             first += 1
         kept: list[Group] = []
         for group in cell.groups:
@@ -158,99 +212,62 @@ class Stepper:
         else:
             cell.trim(first, True)
 
-    # --- reporting ---------------------------------------------------------------------------------------------------
-
-    def completed(self, cell: WindowCell, time: i64) -> EndingWindows | None:
-        """The windows that the current event completes. `cell.count` is its number."""
-        tables = self.tables
-        final = tables.final
-        low: i64 = 0
-        high: i64 = -1
-        rest = NO_NUMBERS
-        for group in cell.groups:
-            if not final[group.state]:
-                continue
-            part: i64 = tables.part[group.state]
-            ripe = self.ripe(cell, part) if tables.least[part] > 1 else group.high + 1
-            if group.first() >= ripe:
-                continue
-            if high < 0 and group.high < ripe:
-                low, high, rest = group.low, group.high, group.rest
-                continue
-            own = below(group.intervals(), ripe)
-            if high >= 0:
-                own = joined([own, [*rest, int(low), int(high)]])
-            low, high, rest = own[-2], own[-1], own[:-2]
-        if high < 0:
-            return None
-        if self.mode != EACH:
-            if self.mode == EARLIEST:
-                low = rest[0] if len(rest) > 0 else low
-                high = low
-                rest = NO_NUMBERS
-            elif self.mode == LATEST:
-                low = high
-                rest = NO_NUMBERS
-            else:
-                self._close(cell, [*rest, int(low), int(high)])
-        columns = cell.columns
-        closings: list[MeasureClosing] = NO_CLOSINGS
-        if cell.many:
-            oldest = rest[0] if len(rest) > 0 else low
-            first: i64 = columns.positions[oldest - columns.base]
-            closings = []
-            for measure in cell.measures:
-                closings.append(measure.closing(first))
-        source = EndingWindows(tables, low, high, rest, columns, cell.count, time, closings, None)
-        self.account.spend(source.amount())
-        return source
-
     def ripe(self, cell: WindowCell, part: i64) -> i64:
         """The first pane whose windows are too short. O(1) amortised."""
         tables = self.tables
         columns = cell.columns
-        positions = columns.positions
+        panes = columns.panes
         latest = cell.count - tables.least[part] + 1
         place = 2 * tables.parts + part
-        known: i64 = cell.marks[place]
+        known = cell.marks[place]
         at: i64 = max(known - columns.base, 0)
-        end: i64 = len(positions)
-        while at < end and positions[at] <= latest:
+        end = columns.count
+        while at < end and panes[2 * at] <= latest:
             at += 1
         if columns.base + at != known:
-            cell.marks[place] = int(columns.base + at)
+            cell.marks[place] = columns.base + at
         return columns.base + at
-
-    def _close(self, cell: WindowCell, found: list[int]) -> None:
-        """Drop the starts whose shortest windows have been found."""
-        groups: list[Group] = []
-        for group in cell.groups:
-            rest = without(group.intervals(), found)
-            if len(rest) > 0:
-                group.take(rest)
-                groups.append(group)
-        cell.groups = groups
 
     def settle(self, cell: WindowCell) -> None:
         """Drop groups that lead nowhere, and what no open window needs. `cell.count` is the current event's number."""
         terminal = self.tables.terminal
         groups = cell.groups
         kept: i64 = 0
+        first: i64 = 0
         at: i64
         for at in range(len(groups)):
             group = groups[at]
-            if not terminal[group.state]:
-                groups[kept] = group
+            if terminal[group.state] == 0:
+                oldest = group.first()
+                if kept == 0 or oldest < first:
+                    first = oldest
+                if kept < at:
+                    groups[kept] = group
                 kept += 1
         if kept < len(groups):
             del groups[kept:]
+        columns = cell.columns
         if kept == 0:
-            if len(cell.columns.positions) > 0:
+            if columns.count > 0:
                 cell.forget()
-            return
-        first = groups[0].first()
-        for at in range(1, kept):
-            other = groups[at].first()
-            if other < first:
-                first = other
-        cell.trim(first, self.trims_at_once)
+        elif self.trims_at_once or first - columns.base >= TRIMMED_MIN:
+            cell.trim(first, self.trims_at_once)
+
+
+def note_ends(cell: WindowCell, intervals: list[int], last: i64, moment: i64) -> None:
+    """Note for panes that they had a window at an event. O(panes)."""
+    ends = cell.ends
+    columns = cell.columns
+    count: i64 = len(ends)
+    while count < 2 * columns.count:
+        ends = put_integer(ends, count, NONE_YET)
+        count += 1
+    at: i64
+    pane: i64
+    for at in range(0, len(intervals), 2):
+        low: i64 = intervals[at] - columns.base
+        high: i64 = intervals[at + 1] - columns.base
+        for pane in range(max(low, 0), high + 1):
+            ends[2 * pane] = last
+            ends[2 * pane + 1] = moment
+    cell.ends = ends

@@ -5,19 +5,39 @@ Here: what does not change while events come. Not here: their effect (stepping),
 
 from __future__ import annotations
 
-from typing import Final, final
+from collections.abc import Sequence
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
 from ....algebra.computation import Computation
 from ....algebra.normal_form import ALWAYS, NEVER, Form
 from ....algebra.predicate import All, computation, condition
-from ....algebra.terms import Attribute, Register, Term, nullable, replace, walk
+from ....algebra.terms import (
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Constant,
+    Register,
+    Term,
+    nullable,
+    replace,
+    walk,
+)
 from ....algebra.window_aggregates import WindowAggregate
 from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
+from ....events.schema import Row
 from ..contract import Input
-from .measures import CountMeasure, ExtremeMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
+from ..packed import Integers, integers, put_integer
+from .measures import (
+    CountMeasure,
+    ExtremeMeasure,
+    FloatExtremeMeasure,
+    FloatMeasure,
+    IntegerMeasure,
+    WindowMeasure,
+)
 
 UNBOUNDED: Final = 1 << 60
 NO_MEASURE: Final = -1
@@ -47,14 +67,44 @@ class AggregatePlan:
 
 
 @final
+class MeasurePlan:
+    """Makes the measures of a kind and a term; partitions are many, so that everything is known beforehand."""
+
+    def __init__(self, kind: str, term: Term) -> None:
+        self.value = computation(term)
+        self.nullable = nullable(term)
+        self.counts = kind == COUNT
+        self.sums = kind in (TOTAL, EXACT)
+        self.greatest = kind == GREATEST
+        self.floats = kind == EXACT or (not self.sums and term.type == "float")
+
+    def make(self) -> WindowMeasure:
+        if self.counts:
+            return CountMeasure(self.value)
+        if self.sums:
+            return FloatMeasure(self.value, self.nullable) if self.floats else IntegerMeasure(self.value, self.nullable)
+        if self.floats:
+            return FloatExtremeMeasure(self.value, self.greatest)
+        return ExtremeMeasure(self.value, self.greatest)
+
+
+@final
 class WindowTables:
     """`back`: how many events are kept to look back; `columns`: of the tables.
 
-    Parts are numbered, and the states of all bodies have different numbers. `prefix`, `starts`: by part. `body`: the
-    next state; `final`; `terminal`: nothing comes after the state; `part`: whose it is. `least`, `most`, `within`: by
-    part. `forgets`: a partition without open windows needs no state; `begins`: by column, whether one may begin then.
+    Parts are numbered; the states of all bodies have different numbers, and so have those of all prefixes. `prefix`,
+    `body`: the next state, by state times columns plus column; `first`: likewise by state of the prefix, that of the
+    body behind the first event of a window, or DEAD. `initial`, `least`, `most`, `within`: by part. `final` and
+    `terminal` (nothing comes after it): by state of the body, 1 if so; `part`: whose it is.
+
+    `forgets`: a partition without open windows needs no state; `begins`: by column, whether one may begin then.
     `expires`: windows may become too long; `bounded`: or be too short; `waits`: they are told when they are over.
-    `rows`: the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are measures.
+    `plain`: one part without bounds. `sleeps`: without open windows, an event that satisfies no condition changes
+    nothing. `rows`: the rows of open windows are kept, because an aggregate may ask for them.
+    `measured`: there are measures, of these `kinds`.
+
+    Conditions that compare the time of an event with the one before are `gaps`, by bit the most microseconds between
+    the two, or -1; all others that look back are in `tested`, and `looks` says whether there are any.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -63,12 +113,32 @@ class WindowTables:
         self.windows = windows
         (self.source,) = automaton.sources
         self.width = len(self.source.schema.attributes)
+        self.positions: list[int] = list(self.source.key)
+        self.single: i64 = self.positions[0] if len(self.positions) == 1 else -1
         self.back = windows.back
         self.columns: i64 = windows.columns
         self.keep = windows.keep
         self._read_conditions(windows)
         self._read_parts(windows)
+        self.sleeps = self.forgets and len(self.gaps) == 0 and windows.clock is None and not self._begins_anywhere()
+        if self.sleeps:
+            self.inputs = self.guards
         self._read_aggregates(windows)
+
+    # --- partitions -------------------------------------------------------------------------------------------------
+
+    def partition(self, row: Row) -> Any:
+        """The key of an event: the value of the only attribute, or a tuple; None if it is in no partition. O(1)."""
+        if self.single >= 0:
+            return row[self.single]
+        if len(self.positions) == 0:
+            return ()
+        key = tuple([row[position] for position in self.positions])
+        return None if None in key else key
+
+    def key_of(self, values: Sequence[Any]) -> Any:
+        """The key with these values."""
+        return values[0] if self.single >= 0 else tuple(values)
 
     # --- conditions -------------------------------------------------------------------------------------------------
 
@@ -77,18 +147,23 @@ class WindowTables:
         plain = [at for at, form in enumerate(windows.atoms) if _is_static(form)]
         rest = [at for at in range(len(windows.atoms)) if at not in plain]
         stream = self.source.stream
-        self.inputs = [Input(stream, ALWAYS), *(Input(stream, windows.atoms[at]) for at in plain)]
+        self.guards = [Input(stream, windows.atoms[at]) for at in plain]
+        self.inputs = [Input(stream, ALWAYS), *self.guards]
+        gaps = [_gap(windows.atoms[at], windows.back) for at in rest]
+        self.gaps: Integers = _packed(gaps)
         self.tested: list[All | None] = [condition(windows.atoms[at]) for at in rest]
-        self.plain: i64 = len(plain)
+        self.plain_bits: i64 = len(plain)
         order = [*plain, *rest]
-        self.looks = len(rest) > 0
-        self.dense: list[int] = []
+        self.looks = -1 in gaps
+        if not self.looks:
+            self.back = 0  # the time of the newest event is known anyway
+        self.dense: Integers = integers()
         self.sparse: dict[int, int] = {}
         for letter, column in windows.classes:
             own = sum(1 << bit for bit, at in enumerate(order) if letter >> at & 1)
             self.sparse[own] = column
         if len(order) <= DENSE_BITS:
-            self.dense = [self.sparse.get(own, 0) for own in range(1 << len(order))]
+            self.dense = _packed([self.sparse.get(own, 0) for own in range(1 << len(order))])
 
     def column(self, letter: i64) -> i64:
         """The column of a class, in the machine's order of conditions. O(1)."""
@@ -100,39 +175,52 @@ class WindowTables:
 
     def _read_parts(self, windows: WindowAutomaton) -> None:
         self.parts: i64 = len(windows.parts)
-        self.prefix: list[list[int]] = []
-        self.starts: list[list[int]] = []
-        self.body: list[int] = []
-        self.final: list[bool] = []
-        self.part: list[int] = []
-        self.least: list[int] = []
-        self.most: list[int] = []
-        self.within: list[int] = []
-        for number, one in enumerate(windows.parts):
-            shift = len(self.final)
-            self.prefix.append(list(one.prefix))
-            self.starts.append([DEAD if state == DEAD else state + shift for state in one.starts])
-            self.body += [DEAD if state == DEAD else state + shift for state in one.body]
-            self.final += one.final
-            self.part += [number] * len(one.final)
-            self.least.append(one.least)
-            self.most.append(UNBOUNDED if one.most is None else one.most)
-            self.within.append(UNBOUNDED if one.within is None else one.within)
         width = int(self.columns)
-        self.terminal: list[bool] = [
-            all(target == DEAD for target in self.body[state * width : (state + 1) * width])
-            for state in range(len(self.final))
-        ]
-        self.expires = any(most < UNBOUNDED for most in (*self.most, *self.within))
-        self.bounded = self.expires or any(least > 1 for least in self.least)
+        prefix: list[int] = []
+        first: list[int] = []
+        body: list[int] = []
+        final: list[bool] = []
+        part: list[int] = []
+        initial: list[int] = []
+        for number, one in enumerate(windows.parts):
+            before, shift = len(first) // width, len(final)
+            initial.append(before)
+            prefix += [state + before for state in one.prefix]
+            for start in one.starts:
+                row = one.body[start * width : (start + 1) * width] if start != DEAD else (DEAD,) * width
+                first += [DEAD if state == DEAD else state + shift for state in row]
+            body += [DEAD if state == DEAD else state + shift for state in one.body]
+            final += one.final
+            part += [number] * len(one.final)
+        self.prefix: Integers = _packed(prefix)
+        self.first: Integers = _packed(first)
+        self.body: Integers = _packed(body)
+        self.part: Integers = _packed(part)
+        self.initial: Integers = _packed(initial)
+        self.least: Integers = _packed([one.least for one in windows.parts])
+        self.most: Integers = _packed([UNBOUNDED if one.most is None else one.most for one in windows.parts])
+        self.within: Integers = _packed([UNBOUNDED if one.within is None else one.within for one in windows.parts])
+        self.states: i64 = len(final)
+        self.final: Integers = _packed([int(ends) for ends in final])
+        self.terminal: Integers = _packed(
+            [
+                int(all(target == DEAD for target in body[state * width : (state + 1) * width]))
+                for state in range(len(final))
+            ]
+        )
+        self.expires = any(one.most is not None or one.within is not None for one in windows.parts)
+        self.bounded = self.expires or any(one.least > 1 for one in windows.parts)
+        self.plain = len(windows.parts) == 1 and not self.bounded
         self.waits = windows.keep == "longest"
         # Where a partition without open windows is as if it had had no event, most events need not be looked at.
         self.forgets = windows.back == 0 and all(len(one.starts) == 1 for one in windows.parts)
-        begins = [self.starts[number][0] for number in range(len(windows.parts))]
         self.begins: list[bool] = [
-            any(state != DEAD and self.body[state * width + column] != DEAD for state in begins)
-            for column in range(width)
+            any(first[state * width + column] != DEAD for state in initial) for column in range(width)
         ]
+
+    def _begins_anywhere(self) -> bool:
+        """Whether a window may begin with an event that satisfies no condition."""
+        return self.begins[self.column(0)]
 
     # --- aggregates -------------------------------------------------------------------------------------------------
 
@@ -154,15 +242,17 @@ class WindowTables:
             if values and (not kind or kind == EXACT):
                 self.rows = True
             self.aggregates.append(AggregatePlan(aggregate, values, kind, measure))
-        self._measured = [(kind, computation(term), nullable(term)) for kind, term in kinds]
+        self._measured = list(kinds)
         if windows.keep == "longest":
             self.rows = any(aggregate.arguments for aggregate in windows.aggregates)
             self._measured = []
+        self.kinds: list[str] = [kind for kind, _ in self._measured]
+        self._plans = [MeasurePlan(kind, term) for kind, term in self._measured]
         self.measured = len(self._measured) > 0
 
     def measures(self) -> list[WindowMeasure]:
         """The measures of a new partition."""
-        return [_measure(kind, value, may_be_null) for kind, value, may_be_null in self._measured]
+        return [plan.make() for plan in self._plans]
 
 
 def _is_static(form: Form) -> bool:
@@ -197,11 +287,19 @@ def _kind(aggregate: WindowAggregate) -> str:
     return ""
 
 
-def _measure(kind: str, value: Computation, may_be_null: bool) -> WindowMeasure:
-    if kind == COUNT:
-        return CountMeasure(value)
-    if kind == TOTAL:
-        return IntegerMeasure(value, may_be_null)
-    if kind == EXACT:
-        return FloatMeasure(value, may_be_null)
-    return ExtremeMeasure(value, kind == GREATEST)
+def _gap(form: Form, back: int) -> int:
+    """The constant of a condition `time - prev.time <= constant`; -1 for any other."""
+    now, before = Register(back, -1, "int"), Register(back + 1, -1, "int")
+    match form:
+        case ((Comparison("<=", Arithmetic("-", Register() as left, Register() as right), Constant(int() as most)),),):
+            same = (left.slot, left.position, right.slot, right.position)
+            if same == (now.slot, now.position, before.slot, before.position) and 0 <= most < UNBOUNDED:
+                return most
+    return -1
+
+
+def _packed(numbers: list[int]) -> Integers:
+    found = integers()
+    for at, number in enumerate(numbers):
+        found = put_integer(found, at, number)
+    return found

@@ -1,128 +1,190 @@
-"""Windows as matches: intervals of panes that end at one event, made when they are read.
+"""Windows as matches: numbers of a batch, made into matches when they are read.
 
-A source refers to columns of its partition, which only grow or are replaced, so that it stays valid. Here: values of
-aggregates from what measures have said, or from rows. Not here: measures themselves, the effect of an event.
+A row refers to columns of its partition, which only grow or are replaced, so that it stays valid. Here: values of
+aggregates from what measures have said, or from rows. Not here: writing rows (stepping, clock, longest), measures
+themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import final
+from typing import Any, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.functions import bounded
 from ....algebra.window_aggregates import aggregate
 from ....events.schema import Row, Value
+from ...program.target import Target
+from ..completions import HEADER, Audience, Completions, Events
 from ..matches import Assigned, Matched, MatchSource
 from .cell import PaneColumns
 from .exact_sums import between
-from .measures import CountClosing, ExtremeClosing, FloatClosing, IntegerClosing, MeasureClosing, first_at_least
-from .tables import AggregatePlan, WindowTables
+from .tables import COUNT, EXACT, TOTAL, AggregatePlan, WindowTables
+from .window_page import (
+    ONE,
+    ONE_NUMBERS,
+    OVER,
+    SEVERAL,
+    SEVERAL_NUMBERS,
+    CountClosing,
+    ExtremeClosing,
+    FloatClosing,
+    IntegerClosing,
+    WindowPage,
+    first_at_least,
+)
+
+
+@final
+class WindowAudience(Audience):
+    """The subscribers of a machine of windows."""
+
+    def __init__(self, targets: list[Target], tables: WindowTables) -> None:
+        super().__init__(targets, False)
+        self.tables = tables
+
+    def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
+        page = found.pages[found.numbers[at + 2] >> 2]
+        assert isinstance(page, WindowPage)
+        count = found.numbers[at + 4]
+        numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
+        return CompletedWindows(self.tables, page, int(found.numbers[at + 2] & 3), numbers)
+
+    def total(self, found: Completions, at: i64) -> int:
+        kind = found.numbers[at + 2] & 3
+        first = at + HEADER
+        amount: i64 = 1
+        if kind == OVER:
+            amount = found.numbers[at + 4] // 4
+        elif kind == SEVERAL:
+            amount = 0
+            place = first + SEVERAL_NUMBERS
+            while place < first + found.numbers[at + 4]:
+                amount += found.numbers[place + 1] - found.numbers[place] + 1
+                place += 2
+        return int(amount) * self.served()[-1]
 
 
 @final
 @mypyc_attr(acyclic=True)
-class EndingWindows(MatchSource):
-    """The windows that one event completes: those of the panes from `low` to `high`, and of earlier ones in the
-    intervals of `rest`.
+class CompletedWindows(MatchSource):
+    """The windows of a row. `kind` and `numbers` as window_page says."""
 
-    `last`: the number of the last event in its partition; `end`: its time; `closings`: of each measure. `begin`: of a
-    window of the clock, else None.
-    """
-
-    def __init__(
-        self,
-        tables: WindowTables,
-        low: i64,
-        high: i64,
-        rest: list[int],
-        columns: PaneColumns,
-        last: i64,
-        end: i64,
-        closings: list[MeasureClosing],
-        begin: int | None,
-    ) -> None:
+    def __init__(self, tables: WindowTables, page: WindowPage, kind: int, numbers: list[int]) -> None:
         self.tables = tables
-        self.low = low
-        self.high = high
-        self.rest = rest
-        self.columns = columns
-        self.last = last
-        self.end = end
-        self.closings = closings
-        self.begin = begin
+        self.page = page
+        self.kind = kind
+        self.numbers = numbers
+        self.columns: PaneColumns = page.columns[numbers[0]]
 
     def amount(self) -> int:
-        found = self.high - self.low + 1
-        rest = self.rest
-        at: i64
-        for at in range(0, len(rest), 2):
-            found += rest[at + 1] - rest[at] + 1
-        return int(found)
+        if self.kind == OVER:
+            return len(self.numbers) // 4
+        if self.kind == ONE:
+            return 1
+        intervals = self.numbers[SEVERAL_NUMBERS:]
+        return sum([high - low + 1 for low, high in zip(intervals[::2], intervals[1::2])])
 
     def all(self) -> Iterator[Matched]:
-        intervals = [*self.rest, int(self.low), int(self.high)]
-        base = int(self.columns.base)
-        for at in range(0, len(intervals), 2):
-            for pane in range(intervals[at], intervals[at + 1] + 1):
-                yield self._window(pane - base)
+        numbers = self.numbers
+        columns = self.columns
+        if self.kind == OVER:
+            for at in range(1, len(numbers), 4):
+                first, last, start, end = numbers[at : at + 4]
+                values = tuple([self._of_rows(plan, first, last, None) for plan in self.tables.aggregates])
+                yield matched_window(columns, first, last, start, end, values, None)
+            return
+        base = int(columns.base)
+        if self.kind == ONE:
+            pane = numbers[1] - base
+            first, start = int(columns.panes[2 * pane]), int(columns.panes[2 * pane + 1])
+            begin = numbers[4] if self.tables.windows.clock is not None else None
+            yield matched_window(columns, first, numbers[2], start, numbers[3], self._settled(first, begin), begin)
+            return
+        last, end = numbers[1], numbers[2]
+        begin = numbers[3] if self.tables.windows.clock is not None else None
+        for at in range(SEVERAL_NUMBERS, len(numbers), 2):
+            for pane in range(numbers[at] - base, numbers[at + 1] - base + 1):
+                first, start = int(columns.panes[2 * pane]), int(columns.panes[2 * pane + 1])
+                values = tuple([self._value(plan, pane, first, last, begin) for plan in self.tables.aggregates])
+                yield matched_window(columns, first, last, start, end, values, begin)
 
-    def _window(self, pane: int) -> Matched:
-        first = self.columns.positions[pane]
-        last = int(self.last)
-        values = tuple([self._value(plan, pane, first, last) for plan in self.tables.aggregates])
-        began = self.columns.began[pane]
-        return matched_window(self.columns, first, last, began, int(self.end), values, self.begin)
+    def _settled(self, first: int, begin: int | None) -> Row:
+        """The values of one window, which measures have written."""
+        page, last = self.page, self.numbers[2]
+        floats, counts, values = self.numbers[5:ONE_NUMBERS]
+        said: list[tuple[Any, int]] = []
+        for kind in self.tables.kinds:
+            told: Any = None
+            count = 0
+            if kind == EXACT:
+                told = float(page.floats[floats])
+                floats += 1
+            elif kind != COUNT:
+                told = page.values[values]
+                values += 1
+            if kind in (COUNT, TOTAL, EXACT):
+                count = int(page.counts[counts])
+                counts += 1
+            said.append((told, last - first + 1 if count < 0 else count))
+        found: list[Value] = []
+        for plan in self.tables.aggregates:
+            if plan.measure < 0:
+                found.append(self._of_rows(plan, first, last, begin))
+            else:
+                told, count = said[plan.measure]
+                found.append(self._value_of(plan, told, count, first, last, begin))
+        return tuple(found)
 
-    def _value(self, plan: AggregatePlan, pane: int, first: int, last: int) -> Value:
-        if plan.measure < 0:
-            return value_of_rows(self.tables, plan, self.columns, first, last, self.begin)
-        closing = self.closings[plan.measure]
-        if isinstance(closing, ExtremeClosing):
-            at = first_at_least(closing.positions, first)
-            value: Value = closing.values[at] if at < len(closing.values) else None
-            return value
-        if isinstance(closing, CountClosing):
-            return int(closing.count - closing.counts[pane])
-        if isinstance(closing, IntegerClosing):
-            count = closing.count - closing.counts[pane] if len(closing.counts) > 0 else last - first + 1
-            total = closing.total - closing.totals[pane]
+    def _value_of(
+        self, plan: AggregatePlan, told: Any, count: int, first: int, last: int, begin: int | None
+    ) -> Value:
+        """The value of an aggregate from what its measure said of the window."""
+        if plan.kind == COUNT:
+            return count
+        if plan.kind == EXACT:
             if count == 0:
                 return None
-            return bounded(total) if plan.function == "sum" else bounded(total / int(count))
-        assert isinstance(closing, FloatClosing)
-        count = closing.count - closing.counts[pane] if len(closing.counts) > 0 else last - first + 1
-        if count == 0:
-            return None
-        exact = between(
-            closing.high, closing.low, closing.highs[pane], closing.lows[pane], float(closing.count), closing.greatest
-        )
-        if exact - exact != 0.0:  # uncertain, or not finite
-            return value_of_rows(self.tables, plan, self.columns, first, last, self.begin)
-        return exact if plan.function == "sum" else exact / float(count)
+            if told - told != 0.0:  # uncertain, or not finite
+                return self._of_rows(plan, first, last, begin)
+            exact: float = told
+            return exact if plan.function == "sum" else exact / float(count)
+        if plan.kind == TOTAL:
+            if count == 0:
+                return None
+            total: int = told
+            return bounded(total) if plan.function == "sum" else bounded(total / count)
+        value: Value = told
+        return value
 
+    def _value(self, plan: AggregatePlan, pane: int, first: int, last: int, begin: int | None) -> Value:
+        """The value for one of several windows."""
+        if plan.measure < 0:
+            return self._of_rows(plan, first, last, begin)
+        closing = self.page.closings[self.numbers[4]][plan.measure]
+        told: Any = None
+        count = last - first + 1
+        if isinstance(closing, ExtremeClosing):
+            at = first_at_least(closing.positions, len(closing.values), first)
+            told = closing.values[at] if at < len(closing.values) else None
+        elif isinstance(closing, CountClosing):
+            count = int(closing.count - closing.counts[pane])
+        elif isinstance(closing, IntegerClosing):
+            if len(closing.counts) > 0:
+                count = int(closing.count - closing.counts[pane])
+            told = closing.total - closing.totals[pane]
+        else:
+            assert isinstance(closing, FloatClosing)
+            if len(closing.counts) > 0:
+                count = int(closing.count - closing.counts[pane])
+            sums = closing.sums
+            high, low = sums[2 * pane], sums[2 * pane + 1]
+            told = between(closing.high, closing.low, high, low, float(closing.count), closing.greatest)
+        return self._value_of(plan, told, count, first, last, begin)
 
-@final
-@mypyc_attr(acyclic=True)
-class WaitingWindows(MatchSource):
-    """Windows that waited for nothing to follow. `spans`: the numbers of the first and the last event of each, and
-    their times."""
-
-    def __init__(self, tables: WindowTables, spans: list[tuple[int, int, int, int]], columns: PaneColumns) -> None:
-        self.tables = tables
-        self.spans = spans
-        self.columns = columns
-
-    def amount(self) -> int:
-        return len(self.spans)
-
-    def all(self) -> Iterator[Matched]:
-        for first, last, start, end in self.spans:
-            values = tuple(
-                [value_of_rows(self.tables, plan, self.columns, first, last, None) for plan in self.tables.aggregates]
-            )
-            yield matched_window(self.columns, first, last, start, end, values, None)
+    def _of_rows(self, plan: AggregatePlan, first: int, last: int, begin: int | None) -> Value:
+        return value_of_rows(self.tables, plan, self.columns, first, last, begin)
 
 
 def matched_window(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from broker.engine import Engine, Options
-from broker.engine.executors.windows.cell import Group, joined, without
+from broker.engine.executors.windows.pane_groups import Group, joined, without
 from broker.events.errors import Unsupported
 
 

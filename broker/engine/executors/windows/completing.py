@@ -1,0 +1,166 @@
+"""Windows that are reported when they are complete: the panes of groups in final states.
+
+Here: which panes, and the row of `Completions` that has them. Hot. Not here: groups (stepping), windows that wait for
+their end (longest).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from ...program.account import Account
+from ..completions import HEADER, Completions
+from .cell import WindowCell
+from .pane_groups import NO_REST, Group, below, joined, without
+from .stepping import Stepper
+from .tables import WindowTables
+from .window_page import NO_CLOSINGS, ONE, ONE_NUMBERS, SEVERAL, SEVERAL_NUMBERS, MeasureClosing, WindowPage
+
+EACH: Final = 0
+SHORTEST: Final = 1
+EARLIEST: Final = 2
+LATEST: Final = 3
+LONGEST: Final = 4
+MODES: Final = {"each": EACH, "shortest": SHORTEST, "earliest": EARLIEST, "latest": LATEST, "longest": LONGEST}
+
+
+@final
+class CompletedPanes:
+    """Reports the windows of all partitions of a machine, as `keep` says."""
+
+    def __init__(self, tables: WindowTables, stepper: Stepper, account: Account) -> None:
+        self.tables = tables
+        self.stepper = stepper
+        self.account = account
+        self.mode: i64 = MODES[tables.keep]
+
+    def report(self, cell: WindowCell, time: i64, found: Completions) -> None:
+        """Report the windows that the current event completes. `cell.count` is its number."""
+        tables = self.tables
+        final = tables.final
+        groups = cell.groups
+        if len(groups) == 1:
+            group = groups[0]
+            if final[group.state] == 0:
+                return
+            if len(group.rest) == 0:
+                high = group.high
+                part = tables.part[group.state]
+                if tables.least[part] > 1:
+                    high = min(high, self.stepper.ripe(cell, part) - 1)
+                if high >= group.low:
+                    self._report(cell, group.low, high, NO_REST, time, found)
+                return
+        low: i64 = 0
+        high = -1
+        rest = NO_REST
+        for group in groups:
+            if final[group.state] == 0:
+                continue
+            part = tables.part[group.state]
+            ripe = self.stepper.ripe(cell, part) if tables.least[part] > 1 else group.high + 1
+            if group.first() >= ripe:
+                continue
+            if high < 0 and group.high < ripe:
+                low, high, rest = group.low, group.high, group.rest
+                continue
+            own = below(group.intervals(), ripe)
+            if high >= 0:
+                own = joined([own, [*rest, int(low), int(high)]])
+            low, high, rest = own[-2], own[-1], own[:-2]
+        if high >= 0:
+            self._report(cell, low, high, rest, time, found)
+
+    def _report(
+        self, cell: WindowCell, low: i64, high: i64, rest: list[int], time: i64, found: Completions
+    ) -> None:
+        mode = self.mode
+        if mode != EACH:
+            if mode == EARLIEST:
+                low = rest[0] if len(rest) > 0 else low
+                high = low
+                rest = NO_REST
+            elif mode == LATEST:
+                low = high
+                rest = NO_REST
+            else:
+                self._close(cell, [*rest, int(low), int(high)])
+        amount: i64 = 1
+        if low == high and len(rest) == 0:
+            report_one(cell, low - cell.columns.base, cell.count, time, 0, found)
+        else:
+            amount = _report_several(cell, low, high, rest, time, found)
+        self.account.spend(amount)
+
+    def _close(self, cell: WindowCell, found: list[int]) -> None:
+        """Drop the starts whose shortest windows have been found."""
+        groups: list[Group] = []
+        for group in cell.groups:
+            rest = without(group.intervals(), found)
+            if len(rest) > 0:
+                group.take(rest)
+                groups.append(group)
+        cell.groups = groups
+
+
+def page_of(found: Completions) -> WindowPage:
+    """The page of the last row, or a new one."""
+    page = found.page
+    return page if isinstance(page, WindowPage) else WindowPage()
+
+
+def report_one(cell: WindowCell, at: i64, last: i64, end: i64, begin: i64, found: Completions) -> None:
+    """Report the window from the pane with this index to the event number `last` at the time `end`."""
+    page = page_of(found)
+    columns = cell.columns
+    index = page.of(columns)
+    numbers = found.room(ONE_NUMBERS)
+    place = found.upto + HEADER
+    numbers[place] = index
+    numbers[place + 1] = columns.base + at
+    numbers[place + 2] = last
+    numbers[place + 3] = end
+    numbers[place + 4] = begin
+    numbers[place + 5] = page.float_count
+    numbers[place + 6] = page.count_count
+    numbers[place + 7] = len(page.values)
+    if cell.many:
+        first = columns.panes[2 * at]
+        for measure in cell.measures:
+            measure.settle(page, at, first)
+    found.close(page, 0, ONE, ONE_NUMBERS)
+
+
+def _report_several(
+    cell: WindowCell, low: i64, high: i64, rest: list[int], time: i64, found: Completions
+) -> i64:
+    """Report the windows of all these panes to the current event; returns how many they are."""
+    page = page_of(found)
+    columns = cell.columns
+    closings: list[MeasureClosing] = NO_CLOSINGS
+    if cell.many:
+        oldest: i64 = rest[0] if len(rest) > 0 else low
+        first = columns.panes[2 * (oldest - columns.base)]
+        closings = [measure.closing(first) for measure in cell.measures]
+    count: i64 = SEVERAL_NUMBERS + len(rest) + 2
+    numbers = found.room(count)
+    place = found.upto + HEADER
+    numbers[place] = page.of(columns)
+    numbers[place + 1] = cell.count
+    numbers[place + 2] = time
+    numbers[place + 3] = 0
+    numbers[place + 4] = page.close(closings)
+    place += SEVERAL_NUMBERS
+    amount = high - low + 1
+    at: i64
+    for at in range(0, len(rest), 2):
+        numbers[place] = rest[at]
+        numbers[place + 1] = rest[at + 1]
+        amount += rest[at + 1] - rest[at] + 1
+        place += 2
+    numbers[place] = low
+    numbers[place + 1] = high
+    found.close(page, 0, SEVERAL, count)
+    return amount

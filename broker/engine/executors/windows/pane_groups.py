@@ -1,0 +1,122 @@
+"""Groups of panes whose windows have the same future, as intervals of their numbers; and what is done with intervals.
+
+Starts that meet in a state stay together. Hot. Not here: panes themselves (cell), when groups move (stepping).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64, mypyc_attr
+
+NONE_YET: Final = -1
+NO_REST: Final[list[int]] = []
+"""The earlier intervals of a group that has none; it stays empty."""
+
+
+@final
+@mypyc_attr(acyclic=True)
+class Group:
+    """Panes whose windows are in one state: those from `low` to `high`, and earlier ones in the intervals of `rest`,
+    which has the first and the last number of each, ascending.
+
+    `last`, of windows that wait for their end: the last event at which all its panes had a window, and `moment` its
+    time; NONE_YET if they have none, or not all the same.
+    """
+
+    def __init__(self, state: i64, low: i64, high: i64, rest: list[int]) -> None:
+        self.state: i64 = state
+        self.low: i64 = low
+        self.high: i64 = high
+        self.rest = rest
+        self.last: i64 = NONE_YET
+        self.moment: i64 = 0
+
+    def first(self) -> i64:
+        """The number of its oldest pane."""
+        return self.rest[0] if len(self.rest) > 0 else self.low
+
+    def cut(self, least: i64) -> bool:
+        """Forget the panes below a number; returns whether any is left. O(intervals forgotten)."""
+        if self.low >= least and (len(self.rest) == 0 or self.rest[0] >= least):
+            return True
+        if self.high < least:
+            return False
+        rest = self.rest
+        while len(rest) > 0 and rest[1] < least:
+            rest = rest[2:]
+        if len(rest) > 0:
+            if rest[0] < least:
+                rest = [int(least), *rest[1:]]
+        elif self.low < least:
+            self.low = least
+        self.rest = rest
+        return True
+
+    def merge(self, other: Group) -> None:
+        """Add the panes of another group, which are none of these. O(intervals)."""
+        if len(other.rest) == 0 and other.low > self.high:
+            if other.low == self.high + 1:
+                self.high = other.high
+                return
+            self.rest = [*self.rest, int(self.low), int(self.high)]
+            self.low = other.low
+            self.high = other.high
+            return
+        self.take(joined([self.intervals(), other.intervals()]))
+
+    def intervals(self) -> list[int]:
+        """All its intervals."""
+        return [*self.rest, int(self.low), int(self.high)]
+
+    def take(self, intervals: list[int]) -> None:
+        """Have these panes instead."""
+        self.low, self.high = intervals[-2], intervals[-1]
+        self.rest = intervals[:-2]
+
+
+def joined(several: list[list[int]]) -> list[int]:
+    """The union of intervals, in ascending order. O(n log n)."""
+    pairs: list[tuple[int, int]] = []
+    for intervals in several:
+        for at in range(0, len(intervals), 2):
+            pairs.append((intervals[at], intervals[at + 1]))
+    pairs.sort()
+    found: list[int] = []
+    for low, high in pairs:
+        if len(found) > 0 and low <= found[-1] + 1:
+            if high > found[-1]:
+                found[-1] = high
+        else:
+            found.append(low)
+            found.append(high)
+    return found
+
+
+def below(intervals: list[int], end: i64) -> list[int]:
+    """The part of intervals below a number. O(intervals)."""
+    while len(intervals) > 0 and intervals[-2] >= end:
+        intervals = intervals[:-2]
+    if len(intervals) > 0 and intervals[-1] >= end:
+        intervals[-1] = int(end - 1)
+    return intervals
+
+
+def without(intervals: list[int], less: list[int]) -> list[int]:
+    """The first intervals without the second. O(intervals)."""
+    found: list[int] = []
+    for at in range(0, len(intervals), 2):
+        low, high = intervals[at], intervals[at + 1]
+        for other in range(0, len(less), 2):
+            if less[other + 1] < low:
+                continue
+            if less[other] > high:
+                break
+            if less[other] > low:
+                found.append(low)
+                found.append(less[other] - 1)
+            low = less[other + 1] + 1
+        if low <= high:
+            found.append(low)
+            found.append(high)
+    return found
