@@ -44,8 +44,9 @@ def restore(data: bytes, state: EngineState) -> None:
     found = _unpacked(data)
     known = sections(state.program)
     expected = {section.name: section.version for section in known}
-    for name, (version, _) in found.items():
-        if version != expected.get(name):
+    for name, (version, content) in found.items():
+        empty = name in expected and content in ([], ())  # of an executor without machines: in no form
+        if version != expected.get(name) and not empty:
             reads = "none of that name" if name not in expected else f"version {expected[name]}"
             raise DefinitionError(
                 f"expected a snapshot that this version reads, found version {version!r} of its section {name!r}, of"

@@ -33,7 +33,7 @@ class PatternPlan(MachinePlan):
     __slots__ = ("plan",)
 
     executor = "kleene"
-    version = 2
+    version = 1
     figures = ("patterns", "pattern_keys", "pattern_runs", "pattern_waiting", "pattern_negated")
     kind = "pattern"
 
