@@ -267,7 +267,7 @@ def repeating(chance: random.Random) -> Template:
         conjuncts += filter(None, own)
     elements = ", ".join(f"S+ {part.lower()}[]" if part.isupper() else f"S {part}" for part in parts)
     names = ", ".join(f"{part.lower()}[]" if part.isupper() else part for part in parts)
-    within = f" WITHIN {chance.choice(WINDOWS)}" if chance.random() < 0.8 else ""
+    within = f" WITHIN {chance.choice(WINDOWS)}"  # without it some of these are refused, as they hold events for ever
     block = f" {{{{ {' AND '.join(conjuncts)} }}}}" if conjuncts else ""
     returned = chance.choice(("", f" RETURN count({parts[-1].lower()}[].p)" if parts[-1].isupper() else ""))
     return Template(f"PATTERN SEQ({elements}) WHERE {strategy}({names}){block}{within}{returned}", tuple(choices))

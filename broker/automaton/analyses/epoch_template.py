@@ -24,7 +24,6 @@ from .template import (
     alternatives,
     by_form,
     clause_of,
-    own_constants,
     reads_durations,
     shared_constants,
 )
@@ -56,9 +55,7 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     first = shared_constants([forms[0]])
     # An event without the key ends a run of several steps, unless what waits does not see it.
     known = {one: value for one, value in first.items() if one.position in parts or len(arcs) == 1}
-    # What waits must see only the events that are found: otherwise others would end it.
-    found_by = own_constants([forms[0], *((clause,) for clause in sees[1:])]) if not known and len(arcs) > 1 else ()
-    texts = len(known) + len(found_by) > 0
+    texts = len(known) > 0
     values: list[float] = []
 
     def clauses(step: int) -> tuple[TemplateClause, ...]:
@@ -92,7 +89,6 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
         automaton.output,
         automaton.schema.names,
         tuple(arc.update for arc in arcs[:-1]),
-        found=found_by,
     )
     return Grouping(template, tuple(known.values()), tuple(values))
 
