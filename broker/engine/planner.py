@@ -135,16 +135,27 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
     off.
     """
     passed: list[str] = []
-    for row in TABLE:
+    for at, row in enumerate(TABLE):
         if wanted.automaton.time not in row.times:
             continue
         plan = SWITCHED_OFF if row.plan.executor in options.off else row.attempt(wanted)
         if not isinstance(plan, str):
             plan.passed_over = tuple(passed)
             plan.wanted = wanted
+            plan.alone = _alone(wanted, options, TABLE[at + 1 :]) if plan.wants_company else ""
             return plan
         passed.append(f"{row.plan.executor}: {plan}")
     raise DefinitionError(f"no executor can run this: {'; '.join(passed)}")
+
+
+def _alone(wanted: Wanted, options: Options, rows: tuple[ExecutorRow, ...]) -> str:
+    """The executor that runs it as long as it has no company: the next one that can, unless that is the last resort."""
+    for row in rows:
+        if wanted.automaton.time not in row.times or row.plan.executor in options.off:
+            continue
+        if not isinstance(row.attempt(wanted), str):
+            return "" if row.plan is ReferencePlan else row.plan.executor
+    return ""
 
 
 def is_merged(wanted: Wanted, options: Options) -> bool:
@@ -157,8 +168,9 @@ def is_merged(wanted: Wanted, options: Options) -> bool:
     return fits or plan_of(wanted, options).merged
 
 
-def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
-    """The plan with which a named executor continues to run a saved automaton. O(size of the automaton).
+def plan_again(plan: MachinePlan, executor: str, why: str = "another executor has saved it") -> MachinePlan:
+    """The plan with which a named executor, and not that of the plan, runs an automaton: it has saved it, or is better
+    while it is alone. O(size of the automaton).
 
     Raises DefinitionError if that executor cannot run it.
     """
@@ -167,8 +179,9 @@ def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
     other = row.attempt(wanted)
     if isinstance(other, str):
         raise DefinitionError(f"{executor} has saved this and cannot run it: {other}")
-    other.passed_over = (f"{plan.executor}: another executor has saved it",)
+    other.passed_over = (f"{plan.executor}: {why}",)
     other.wanted = wanted
+    other.alone = ""
     return other
 
 

@@ -70,6 +70,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     forbidden = tuple(TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc)) for arc in kills)
     if (found_by or counted) and not values:
         raise NoTemplate("it has no numbers that could differ")
+    if counted and automaton.output:
+        raise NoTemplate("it reports completions for each value of a variable")
     if counted and not texts:  # counting reads the events of a window, which others avoid
         raise NoTemplate("it counts matches of all events, because no constant says which it is about")
     late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)

@@ -154,6 +154,7 @@ class _KeptPlan:
         plan = self._plan(bound, self._automaton)
         plan.passed_over = self._first.passed_over
         plan.wanted = self._first.wanted
+        plan.alone = self._first.alone
         return plan
 
 

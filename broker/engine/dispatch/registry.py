@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias, final
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
 from ...events.errors import Unsupported
 from ..executors.contract import Member
@@ -27,6 +27,7 @@ from .lanes import Lane
 from .matchers import Clock, Matcher
 from .symbols import Alphabet
 
+FIRST: Final = "it is the first subscription of its kind"
 LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
 """Lanes with different keys count apart: kind of machine, streams, attributes by which the events are counted."""
 
@@ -41,10 +42,11 @@ class Registration:
     """The registration of a subscription, or of one automaton over epochs.
 
     Such an automaton is one of several of a subscription, or makes an internal stream. `symbols` are those of its
-    inputs, `parts` the machines of its parts, which forecasts follow.
+    inputs, `parts` the machines of its parts, which forecasts follow. `alone`: what it has in common with the plans
+    that would share a machine if it were not the first of them.
     """
 
-    __slots__ = ("lane", "matcher", "member", "parts", "plan", "symbols")
+    __slots__ = ("alone", "lane", "matcher", "member", "parts", "plan", "symbols")
 
     def __init__(self, plan: MachinePlan, lane: Lane, matcher: Matcher, member: Member, symbols: list[int]) -> None:
         self.plan = plan
@@ -53,6 +55,7 @@ class Registration:
         self.member = member
         self.symbols = symbols
         self.parts: Sequence[Matcher] = ()
+        self.alone: Hashable = None
 
 
 class SavedPlace(NamedTuple):
@@ -102,7 +105,7 @@ class Registry:
         directory: Directory,
         options: Options,
         executors: Sequence[type[MachinePlan]],
-        plan_again: Callable[[MachinePlan, str], MachinePlan],
+        plan_again: Callable[..., MachinePlan],
     ) -> None:
         self._plan_again = plan_again
         self.directory = directory
@@ -117,6 +120,7 @@ class Registry:
         self.restoring: Restoring | None = None
         self._batch_paths: dict[int, BatchPath] = {}
         self._newest: dict[Hashable, Matcher] = {}  # by the common part of alike plans
+        self._alone: dict[Hashable, int] = {}  # by that of plans that another executor runs: how many it runs
 
     # --- coming -------------------------------------------------------------------------------------------------
 
@@ -126,8 +130,14 @@ class Registry:
         if self.restoring is not None:
             place = self.restoring.places[name]
             executor = self.restoring.executors.get(place.machine, plan.executor)
-            if executor != plan.executor:
-                plan = self._plan_again(plan, executor)
+        else:
+            executor = self._executor(plan)
+        alone: Hashable = None
+        if executor != plan.executor:
+            if executor == plan.alone:
+                alone = plan.alike(self.options)
+                self._alone[alone] = self._alone.get(alone, 0) + 1
+            plan = self._plan_again(plan, executor) if place is not None else self._plan_again(plan, executor, FIRST)
         lane = self._lane(plan)
         alike = plan.alike(self.options)
         if self.restoring is None or place is None:
@@ -161,7 +171,15 @@ class Registry:
         matcher.renew()
         if feed is not None:
             self.feeding[feed.stream] = self.feeding.get(feed.stream, 0) + 1
-        self.registrations[name] = Registration(plan, lane, matcher, member, symbols)
+        registration = self.registrations[name] = Registration(plan, lane, matcher, member, symbols)
+        registration.alone = alone
+
+    def _executor(self, plan: MachinePlan) -> str:
+        """The executor of a plan: the one that it names while no other plan is like it."""
+        if plan.alone == "":
+            return plan.executor
+        alike = plan.alike(self.options)
+        return plan.executor if alike in self._newest or alike in self._alone else plan.alone
 
     def _enter(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
         self._batch_paths.clear()
@@ -204,6 +222,10 @@ class Registry:
             self.feeding[feed.stream] -= 1
             if not self.feeding[feed.stream]:
                 del self.feeding[feed.stream]
+        if registration.alone is not None:
+            self._alone[registration.alone] -= 1
+            if not self._alone[registration.alone]:
+                del self._alone[registration.alone]
         member.target = member.target.without_feed(subscriber, feed)
         plan.leave(matcher.machine, member, registration.symbols)
         matcher.renew()

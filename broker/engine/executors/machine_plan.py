@@ -35,12 +35,14 @@ class MachinePlan:
     not visit each run. `merged`: all automata with such a plan run in one program of the executor, so that none has a
     machine, and the plan has no more content. Plans of one `kind` count the events of their streams together, and are
     explained together. `passed_over`: the executors that the planner tried before, each with the reason against it.
-    `wanted`: the request for which the plan was made, or that for other literals of its shape. The plan is immutable
-    once the planner has made it.
+    `wanted`: the request for which the plan was made, or that for other literals of its shape. `alone`: the executor
+    that runs it better as long as no plan is alike, empty if there is none. The plan is immutable once the planner has
+    made it.
     """
 
-    __slots__ = ("automaton", "passed_over", "wanted")
+    __slots__ = ("alone", "automaton", "passed_over", "wanted")
 
+    alone: str
     automaton: Automaton
     passed_over: tuple[str, ...]
     wanted: Any
@@ -58,6 +60,11 @@ class MachinePlan:
     def visits(self) -> bool:
         """Whether an event visits each run of the subscription."""
         return not self.pays
+
+    @property
+    def wants_company(self) -> bool:
+        """Whether the executor pays off only for several subscriptions."""
+        return False
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -92,7 +99,7 @@ class MachinePlan:
         """A function that makes the plan of this automaton with other literals, of which the same ones are equal.
 
         It computes again the parts that depend on the literals' values, and makes the automaton only if it needs it. It
-        does not set the planner's two attributes. Coordinates of marked literals are traced where this is called.
+        does not set the planner's attributes. Coordinates of marked literals are traced where this is called.
         """
         raise AssertionError
 

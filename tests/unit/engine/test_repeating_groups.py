@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -65,19 +66,43 @@ def test_members_have_what_they_would_have_alone(rows: tuple[Any, ...], queries:
         assert sum(map(len, found)) > 0
 
 
+def test_the_first_of_a_kind_runs_alone_and_others_share() -> None:
+    engine = Engine()
+    engine.add_stream("S", SCHEMA)
+
+    def executors(engine: Engine) -> list[str]:
+        found = [re.sub(r"[,;]", "", line).split() for line in engine.explain() if ": executor " in line]
+        return [executor for _, _, executor, *_ in sorted(found)]
+
+    for start in range(3):
+        engine.subscribe(f"s{start}", language="sase", query=rising(f"a[1].p > {start}"))
+    assert executors(engine) == ["kleene", "groups", "groups"]
+    engine.unsubscribe("s0")
+    engine.subscribe("s3", language="sase", query=rising("a[1].p > 3"))
+    assert executors(engine) == ["groups"] * 3
+    for name in ("s1", "s2", "s3"):
+        engine.unsubscribe(name)
+    engine.subscribe("s4", language="sase", query=rising("a[1].p > 4"))
+    engine.subscribe("s5", language="sase", query=rising("a[1].p > 5"))
+    assert executors(engine) == ["kleene", "groups"]
+    restored = Engine.restore(engine.snapshot())
+    restored.subscribe("s6", language="sase", query=rising("a[1].p > 6"))
+    assert executors(restored) == ["kleene", "groups", "groups"]
+
+
 def test_a_group_is_said_to_be_one() -> None:
     engine = Engine()
     engine.add_stream("S", SCHEMA)
     for start in range(3):
         engine.subscribe(f"s{start}", language="sase", query=rising(f"a[1].p > {start}"))
     assert engine.statistics()["groups"] == 1
-    assert any("a kleene for 3 members" in line for line in engine.explain())
+    assert any("a kleene for 2 members" in line for line in engine.explain())
 
 
 def test_beyond_the_limit_members_are_told_that_matches_may_be_missing() -> None:
     engine = Engine(Options(runs_max=2))
     engine.add_stream("S", SCHEMA)
-    for start in range(2):
+    for start in range(3):  # the first one is alone until others come
         engine.subscribe(f"s{start}", language="sase", query=rising(f"a[1].p > {start}", "S+ a[]", "a[]"))
     results = list(engine.publish("S", [1, 2, 3], [(9.0, 1.0, 1), (8.0, 1.0, 1), (7.0, 1.0, 1)]))
-    assert {match.subscription for match in results if match.limit == "runs_max"} == {"s0", "s1"}
+    assert {match.subscription for match in results if match.limit == "runs_max"} == {"s1", "s2"}

@@ -108,6 +108,10 @@ class GroupPlan(MachinePlan):
             return self.shared.point(self.literals)
         return self._made[1]
 
+    @property
+    def wants_company(self) -> bool:
+        return self.form.template.common is not None
+
     def inputs(self) -> list[Input]:
         template = self.form.template
         if template.found:
