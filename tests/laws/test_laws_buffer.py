@@ -6,6 +6,7 @@ however the events are divided into batches.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,10 @@ from strategies import sase
 from strategies.afa import query_texts
 from strategies.forecasts import played, subscribe
 
-from broker.engine import Engine
+from broker.engine import Engine, Options
 from broker.events.errors import LateEvent
 
+EACH = Options(cancelling=False)  # what one event completes and another one of its batch withdraws is told
 ATTRIBUTES = {"k": "string?", "ty": "string", "x": "int?"}
 
 
@@ -149,8 +151,8 @@ def test_batches_of_any_length_tell_the_same(
     texts: list[str], events: list[Any], lateness: int | None, speculation: int | None, sizes: list[int], told: str
 ) -> None:
     logs = []
-    for divided in (False, True):
-        engine = Engine()
+    for divided, options in ((False, EACH), (True, EACH), (True, Options())):
+        engine = Engine(options)
         engine.add_stream("S", ATTRIBUTES, disorder="speculate", lateness=lateness, speculation=speculation)
         for at, text in enumerate(texts):
             engine.subscribe(f"q{at}", "afa", text, results=told)
@@ -172,3 +174,12 @@ def test_batches_of_any_length_tell_the_same(
         engine.check_invariants()
         logs.append({name: [m.line() for m in found if m.subscription == name] for name in engine.subscriptions})
     assert logs[0] == logs[1]
+    assert {name: standing(log) for name, log in logs[0].items()} == {
+        name: standing(log) for name, log in logs[2].items()
+    }
+
+
+def standing(log: list[dict[str, Any]]) -> Counter[str]:
+    """The matches that were not withdrawn, by id."""
+    kinds = {kind: Counter(line["id"] for line in log if line["kind"] == kind) for kind in ("match", "retraction")}
+    return kinds["match"] - kinds["retraction"]

@@ -88,7 +88,7 @@ SAID: Final[tuple[Message, ...]] = (
     Hello(1, VERSION, "torture", b""),
     Goodbye(2),
     Ping(3),
-    AddStream(4, "S", _SCHEMA, "name", "buffer", None, None, sequence="volume"),
+    AddStream(4, "S", _SCHEMA, "name", "arrival", None, None),  # one in disorder would hold back the others
     Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None, None, None, 2**50),
     Subscribe(
         6, "a", "cayuga", _QUERY, True, None, _FORECAST, 100, None, "mine", 4, 2, 9, 1, None, 5, 3, None, 2**50, "final"
