@@ -16,7 +16,7 @@ from doubles.built_wheels import ROOT, python
 
 from broker import __version__
 
-EXTRAS = ("parquet", "console", "plot", "demo", "spark")
+EXTRAS = ("parquet", "console", "plot", "demo", "docs", "editor", "spark")
 PAGE = """
 [streams.Stock]
 attributes = { name = "string", price = "float" }
@@ -45,6 +45,8 @@ USES = {
     "console": "import starlette, uvicorn, prometheus_client",
     "plot": "import matplotlib.figure",
     "demo": "from broker.command.demo.flights import flights; assert next(iter(flights()))",
+    "docs": "import material, mkdocs, mkdocstrings",
+    "editor": "from broker.command.language_server import server; server()",
     "spark": "from spark_bridge import backtest, train",
 }
 

@@ -134,7 +134,7 @@ class Registry:
             executor = self._executor(plan)
         alone: Hashable = None
         if executor != plan.executor:
-            if executor == plan.alone:
+            if plan.wants_company and executor == plan.alone:
                 alone = plan.alike(self.options)
                 self._alone[alone] = self._alone.get(alone, 0) + 1
             plan = self._plan_again(plan, executor) if place is not None else self._plan_again(plan, executor, FIRST)
@@ -176,7 +176,7 @@ class Registry:
 
     def _executor(self, plan: MachinePlan) -> str:
         """The executor of a plan: the one that it names while no other plan is like it."""
-        if plan.alone == "":
+        if not plan.wants_company or plan.alone == "":
             return plan.executor
         alike = plan.alike(self.options)
         return plan.executor if alike in self._newest or alike in self._alone else plan.alone

@@ -139,6 +139,7 @@ def test_errors_have_stable_codes() -> None:
         "event",
         "late",
         "limit",
+        "misnumbered",
         "query",
         "unknown-event",
         "unknown-stream",
