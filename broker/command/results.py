@@ -51,6 +51,8 @@ def with_iso_times(line: dict[str, Any]) -> dict[str, Any]:
             found[name] = format_instant(found[name])
     if "lifetime" in found:
         found["lifetime"] = [None if each is None else format_instant(each) for each in found["lifetime"]]
+    if "events" in found:
+        found["events"] = [None if each is None else with_iso_times(each) for each in found["events"]]
     return found
 
 

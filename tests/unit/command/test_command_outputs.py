@@ -130,3 +130,5 @@ def test_results_with_their_events(folder: Path, capsys: pytest.CaptureFixture[s
         {"id": n, "stream": "Stock", "time": n, "data": data} for n, data in enumerate(values, 1)
     ]
     assert [line["id"] for line in found] == [line["id"] for line in lines(run(capsys, "--only", "up"))]
+    dated = lines(run(capsys, "--with-events", "--times", "iso", "--only", "up"))[0]["events"]
+    assert [each["time"] for each in dated] == [f"1970-01-01T00:00:00.00000{n}Z" for n in (1, 2)]
