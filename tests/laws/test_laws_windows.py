@@ -93,7 +93,7 @@ LIMITS = st.fixed_dictionaries(
         "work_earned": st.integers(1, 6),
     },
 )
-# At full count 10,000 expressions and 40,000 streams, each expression alone and beside others.
+# At full count about 10,500 expressions and 31,500 pairs of expression and stream, alone and beside others.
 many = settings(max_examples=7 * settings().max_examples)
 
 

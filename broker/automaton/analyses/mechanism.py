@@ -19,8 +19,9 @@ class Mechanism(enum.Enum):
     """KLEENE: an operand repeats, and no constant that may differ changes what a run does. FILTER: one event. CHAIN:
     each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: a run takes every next
     event as long as a condition holds, and may report at each. WAIT: a run waits until one constant is reached.
-    REVISIT: until several are. HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of
-    three steps and more. TRAILING: a pair, and what must not follow. ANY_MATCH: every combination of a window."""
+    REVISIT: until several are; the planner prefers the static index there. HISTORY: three steps, of which the last asks
+    what the first asks. ITEMS: next matches of three steps and more. TRAILING: a pair, and what must not follow.
+    ANY_MATCH: every combination of a window."""
 
     KLEENE = "kleene"
     FILTER = "filter"
