@@ -5,14 +5,14 @@ Not here: the reasons (broker.engine.reasons), the commands (why, why_not).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
 from ..events import Event, LimitExceeded, Punctuation
-from .batch import EventBatch
+from .batch import EventBatch, Item
 from .complaint import BadInput, placed
 from .loading import load_engine
 from .reading import Reading
@@ -39,14 +39,20 @@ def engine_and_events(
     found: list[Event] = []
     for source in sources(Reading(engine.streams, None, stream, time), files_of(files), False):
         for item in source.items:
-            if isinstance(item, EventBatch):
-                for at, row in enumerate(item.rows):
-                    number = None if item.ids is None else item.ids[at]
-                    start = item.times[at] if item.starts is None else item.starts[at]
-                    found.append(Event(item.stream, item.times[at], start, number, row))
-            elif not isinstance(item.line, Punctuation):
-                raise BadInput(f"{source.where(item.place)}: expected nothing but events and punctuations")
+            found += events_of(item, source.where)
             if len(found) > ASKED_EVENTS_MAX:
                 with placed(source.where(item.position)):
                     raise LimitExceeded(f"reasons are looked for among at most {ASKED_EVENTS_MAX} events")
     return engine, found
+
+
+def events_of(item: Item, where: Callable[[int | str], str], first: int | None = None) -> Iterator[Event]:
+    """The events of a batch; those without an id count from `first`, if there is one. A punctuation has none. Raises
+    BadInput for another line."""
+    if isinstance(item, EventBatch):
+        for at, row in enumerate(item.rows):
+            number = (None if first is None else first + at) if item.ids is None else item.ids[at]
+            start = item.times[at] if item.starts is None else item.starts[at]
+            yield Event(item.stream, item.times[at], start, number, row)
+    elif not isinstance(item.line, Punctuation):
+        raise BadInput(f"{where(item.place)}: expected nothing but events and punctuations")

@@ -38,6 +38,10 @@ from broker.automaton.constructions.windows import classes, determinisation, mar
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
 from broker.command import contributing, questions, scanning, sorting
+from broker.command.playground import answering as playground_answering
+from broker.command.playground import application as playground_application
+from broker.command.playground import trial as playground_trial
+from broker.command.playground import worker as playground_worker
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.executors import expansion
@@ -113,7 +117,8 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ): "a figure",
     (
         "ARCHITECTURE.md",
-        "command > server > storage > kernel > engine > forecast > automaton > algebra > language | wire > events",
+        "command > server > console > storage > kernel > engine > forecast > automaton > algebra > language | wire > "
+        "events",
     ): ("a figure"),
     ("docs/indexes.md", "flowchart TD"): "a figure",
     ("docs/indexes.md", 'space "every event"                    space "by name"'): "a figure",
@@ -145,6 +150,10 @@ LIMIT_MODULES: Final = (
     subscribing,
     sorting,
     scanning,
+    playground_answering,
+    playground_application,
+    playground_trial,
+    playground_worker,
     questions,
     steps,
     unmatched,

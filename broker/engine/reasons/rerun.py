@@ -45,7 +45,7 @@ class Rerun:
             self.engine.declare(StreamDefinition(stream.name, stream.schema, stream.key))
             if stream.key is not None:
                 self.positions[stream.name] = stream.schema.position(stream.key)
-        for needed in _needed(engine, name):
+        for needed in needed_by(engine, name):
             own = engine.subscriptions[needed]
             self.engine.subscribe(needed, own.language, own.query, True, own.report)
         self.interpreters: list[Interpreter] = []
@@ -73,7 +73,7 @@ def ids_of(path: Path) -> list[int]:
     return [number for _, event in path for number in ids(event.item)]
 
 
-def _needed(engine: Engine, name: str) -> list[str]:
+def needed_by(engine: Engine, name: str) -> list[str]:
     """The subscription and those that publish what it reads, directly or through others, publishers first."""
     wanted, waiting = {name}, [name]
     by_name = engine.catalog.subscriptions
