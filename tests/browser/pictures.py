@@ -22,7 +22,8 @@ COLOURS: Final = 256
 def save(page: Page, file: Path) -> None:
     """The window as a small PNG."""
     taken = Image.open(io.BytesIO(page.screenshot()))
-    taken.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(file, optimize=True)
+    small = taken.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    small.save(file, optimize=True)
     print(f"{file}: {file.stat().st_size // 1024} KiB")
 
 

@@ -132,11 +132,18 @@ def test_a_file_of_ones_own_gets_a_first_query(page: Page, tmp_path: Path) -> No
     expect(page.locator("#diagram svg")).to_be_visible()
 
 
-def test_a_language_without_reasons_says_so(page: Page) -> None:
-    page.get_by_label("Example").select_option("weather")
+def test_a_refusal_is_shown_politely(page: Page) -> None:
+    page.route("**/ask/why", lambda route: route.fulfill(status=200, json={"error": "no reasons are known"}))
+    page.locator("#matches .ask").first.click()
+    expect(page.locator("#reasons")).to_have_text("no reasons are known")
+
+
+@pytest.mark.parametrize("example", ["weather", "cooling"])
+def test_languages_with_registers_and_windows_have_reasons(page: Page, example: str) -> None:
+    page.get_by_label("Example").select_option(example)
     expect(page.locator("#status")).to_contain_text("286 events of weather.csv")
     page.locator("#matches .ask").first.click()
-    expect(page.locator("#reasons")).to_contain_text("reasons of the language 'window'")
+    expect(page.locator("#reasons .steps > li").first).to_be_visible()
 
 
 def test_narrow_screens_and_dark_ones_have_no_violations(chromium: Browser, playground: PlaygroundProcess) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
@@ -18,7 +19,10 @@ from .trial import Chosen, Trial, called, first_text, key_of, told, tried
 
 if TYPE_CHECKING:
     from ...engine import Engine
+    from ...engine.reasons import Why, WhyNot
 
+MANY_EVENTS: Final = 2_000
+"""Among so many, the events of a match alone are asked first: that is faster, and mostly enough."""
 LISTED_MAX: Final = 100
 """Events of one page of the list."""
 
@@ -60,36 +64,31 @@ class Answering:
         return told(self.trial(chosen))
 
     def why(self, chosen: Chosen, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Why a match was reported. The events between its ends decide, unless a negation looks further back."""
+        """Why a match was reported. Among many events those between its ends are tried first."""
         trial, engine = self._ran(chosen)
         asked, name = question["match"], question["subscription"]
-        result = next((each for each in trial.results if each["id"] == asked and each["kind"] == "match"), None)
-        near = [] if result is None else between(trial.events, result["start"], result["end"])
-        for events in (near, trial.events):
-            try:
-                found = engine.why(asked, events, name).line()
-                return {**found, "values": self._values(trial, found)}
-            except ForetellError:
-                if events is trial.events:
-                    raise
-        raise AssertionError("the last try returns or raises")
+        result = next((each for each in trial.results if each["id"] == asked), None)
+        if result is not None and len(trial.inputs) == len(trial.events) > MANY_EVENTS:
+            with suppress(ForetellError):
+                return self._told(trial, engine.why(asked, between(trial.events, result["start"], result["end"]), name))
+        return self._told(trial, engine.why(asked, trial.inputs, name))
 
     def why_not(self, chosen: Chosen, question: Mapping[str, Any]) -> dict[str, Any]:
         """What stopped the partial matches that came nearest."""
         trial, engine = self._ran(chosen)
         wanted, until, row = question.get("wanted") or [], question.get("until"), question.get("row")
         key = None if row is None else key_of(trial, row)
-        found = engine.why_not(question["subscription"], trial.events, key, wanted, until).line()
-        return {**found, "values": self._values(trial, found)}
+        return self._told(trial, engine.why_not(question["subscription"], trial.inputs, key, wanted, until))
 
-    def _values(self, trial: Trial, found: object) -> dict[str, Any]:
-        """The values of all events that an answer names."""
+    def _told(self, trial: Trial, reasons: Why | WhyNot) -> dict[str, Any]:
+        """An answer, with the values of all events that it names."""
+        found = reasons.line()
         numbers: set[int] = set()
 
         def collect(part: object) -> None:
             if isinstance(part, dict):
                 for key, value in part.items():
-                    if key in ("events", "ended by") and isinstance(value, list):
+                    if key in ("events", "ended by", "lineage") and isinstance(value, list):
                         numbers.update(each for each in value if isinstance(each, int))
                     collect(value)
             elif isinstance(part, list):
@@ -97,7 +96,7 @@ class Answering:
                     collect(each)
 
         collect(found)
-        return {str(event.id): trial.shown(event) for event in trial.events if event.id in numbers}
+        return {**found, "values": {str(each.id): trial.shown(each) for each in trial.events if each.id in numbers}}
 
     def events(self, chosen: Chosen, question: Mapping[str, Any]) -> dict[str, Any]:
         """A page of the events, of one row of the timeline or of all."""

@@ -89,7 +89,7 @@ class Playground:
             "token": self.token,
             "version": __version__,
             "events_max": EVENTS_MAX,
-            "examples": [{"name": each.name, "title": each.title, "about": each.about} for each in EXAMPLES],
+            "examples": [{"name": each.name, "title": each.title()} for each in EXAMPLES],
             "given": {**given, "events": "given" if self.opening.events else None, "file": self.opening.events},
         }
 

@@ -14,50 +14,21 @@ class PlaygroundExample:
     """`events`: the file; `stream` and `time`: what a table of events does not say itself."""
 
     name: str
-    title: str
-    about: str
     events: str
     stream: str | None = None
     time: str | None = None
 
+    def title(self) -> str:
+        """The first line of its subscription file, which is a comment."""
+        return example_text(self.name).partition("\n")[0].removeprefix("# ").rstrip(".")
+
 
 EXAMPLES: Final = (
-    PlaygroundExample(
-        "stocks",
-        "Stock prices (CEL)",
-        "Rising runs and falls of five stocks in 2012, a day an event.",
-        "stocks.csv",
-        "Stock",
-        "day",
-    ),
-    PlaygroundExample(
-        "logins",
-        "Logins (SASE+)",
-        "Denied logins in a row, and those that end in an accepted one.",
-        "logins.jsonl",
-    ),
-    PlaygroundExample(
-        "orders",
-        "Orders (P-ToPSS)",
-        "Orders that are paid and packed in any order, then sent; and those that took long.",
-        "orders.jsonl",
-    ),
-    PlaygroundExample(
-        "weather",
-        "Weather (windows)",
-        "Cold nights at three airports: the longest windows in which it freezes.",
-        "weather.csv",
-        "Reading",
-        "time",
-    ),
-    PlaygroundExample(
-        "cooling",
-        "Cooling (AFA)",
-        "Three hours, each colder than the one before, told at once.",
-        "weather.csv",
-        "Reading",
-        "time",
-    ),
+    PlaygroundExample("stocks", "stocks.csv", "Stock", "day"),
+    PlaygroundExample("logins", "logins.jsonl"),
+    PlaygroundExample("orders", "orders.jsonl"),
+    PlaygroundExample("weather", "weather.csv", "Reading", "time"),
+    PlaygroundExample("cooling", "weather.csv", "Reading", "time"),
 )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
@@ -16,13 +16,14 @@ from ...events import Event, ForetellError, Row
 from ..batch import EventBatch, answers
 from ..complaint import one_line
 from ..editing import looked_at
-from ..questions import events_of
+from ..questions import inputs_of
 from ..reading import Reading
 from ..results import Printable
 from ..run import apply_control
 
 if TYPE_CHECKING:
     from ...engine import Engine
+    from ...engine.reasons import AskedInput
     from ..batch import Item
     from ..reading import EventReader
 
@@ -57,23 +58,27 @@ class Chosen:
 @final
 @dataclass(slots=True)
 class Trial:
-    """What came of a run. `events` have the ids that the results name; `trouble`: why it ended early."""
+    """What came of a run. `events` have the ids that the results name, `inputs` are these and all else; `trouble`:
+    why it ended early."""
 
     chosen: Chosen
     engine: Engine | None
     findings: list[dict[str, Any]]
     hidden: frozenset[str] = frozenset()
     events: list[Event] = field(default_factory=list)
+    inputs: list[AskedInput] = field(default_factory=list)
     results: list[dict[str, Any]] = field(default_factory=list)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     trouble: str | None = None
     cut: bool = False
     seconds: float = 0.0
 
-    def event(self, number: int) -> dict[str, Any] | None:
-        """An event by its id, with its values."""
-        found = self._by_id().get(number)
-        return None if found is None else self.shown(found)
+    def add(self, inputs: Iterable[AskedInput]) -> None:
+        """Note what the engine has been given."""
+        for each in inputs:
+            self.inputs.append(each)
+            if isinstance(each, Event):
+                self.events.append(each)
 
     def shown(self, event: Event) -> dict[str, Any]:
         """An event as an object."""
@@ -81,9 +86,6 @@ class Trial:
         schema = self.engine.streams[event.stream].schema
         values = dict(zip(schema.names, event.data)) if not isinstance(event.data, dict) else event.data
         return {"id": event.id, "stream": event.stream, "time": event.time, "data": values}
-
-    def _by_id(self) -> dict[int, Event]:
-        return {event.id: event for event in self.events if event.id is not None}
 
 
 def tried(chosen: Chosen, clock: Callable[[], float] = time.monotonic) -> Trial:
@@ -135,7 +137,7 @@ def _run(trial: Trial, engine: Engine, late: Callable[[], bool]) -> None:
 
     def publish(part: EventBatch) -> Sequence[Printable]:
         found = engine.publish(part.stream, part.times, part.rows, part.ids, part.starts)
-        trial.events += events_of(part, str, len(trial.events) + 1)
+        trial.add(inputs_of(part, source.where, len(trial.events) + 1))
         return found
 
     with reading.open(trial.chosen.events) as source:
@@ -148,6 +150,7 @@ def _run(trial: Trial, engine: Engine, late: Callable[[], bool]) -> None:
                     _note(trial, found)
             else:
                 _note(trial, apply_control(engine, item))
+                trial.add(inputs_of(item, source.where))
     _note(trial, engine.finish())
 
 

@@ -211,13 +211,14 @@ async function first() {
 }
 
 async function upload(file) {
+  choice++;
   at("status").textContent = `reading ${file.name} …`;
   const found = await post(`/upload?name=${encodeURIComponent(file.name)}`, session.token, file, "application/octet-stream");
   at("examples").value = "";
   choose({ ...found, text: null });
   subscription = null;
   const guessed = await ask("first").catch((error) => ({ error }));
-  const own = session.examples.some((each) => each.text === editor.text) || !editor.text.trim() || untouched === editor.text;
+  const own = !editor.text.trim() || untouched === editor.text;
   if (!guessed.error) {
     chosen.stream = guessed.stream ?? "";
     chosen.time = guessed.time ?? "";
@@ -234,8 +235,11 @@ async function upload(file) {
 }
 
 let untouched = "";
+let choice = 0;
 async function example(name) {
+  const own = ++choice;
   const found = await get(`/examples/${encodeURIComponent(name)}`);
+  if (own !== choice) return; // somebody has chosen something else meanwhile
   subscription = null;
   choose(found);
   untouched = editor.text;
@@ -274,7 +278,7 @@ async function begin() {
   const { given } = session;
   at("examples").replaceChildren(
     h("option", { value: "" }, given.text || given.events ? "your own" : "choose"),
-    ...session.examples.map((each) => h("option", { value: each.name, title: each.about }, each.title)));
+    ...session.examples.map((each) => h("option", { value: each.name }, each.title)));
   at("examples").addEventListener("change", trying((event) => event.target.value && example(event.target.value)));
   at("open").addEventListener("click", () => at("file").click());
   at("file").addEventListener("change", trying(async (event) => {

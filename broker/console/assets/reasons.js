@@ -1,6 +1,6 @@
 // Shows why a match came, and what stopped those that did not.
 
-import { h, instant, several, values } from "./dom.js";
+import { h, instant, several, value, values } from "./dom.js";
 
 const sign = (holds) => h("span", { class: holds ? "yes" : "no", "aria-label": holds ? "holds:" : "fails:", role: "img" }, holds ? "✓" : "✗");
 
@@ -17,12 +17,24 @@ function event(numbers, known) {
 
 const step = (each, known) => h("li", {},
   each["passed over"] ? h("p", { class: "passed" }, `${several(each["passed over"].number, "event")} passed over: ${each["passed over"].rule}`) : null,
-  h("p", { class: "as" }, "as ", h("code", {}, each.as)), event(each.events, known), conditions(each.conditions));
+  h("p", { class: "as" }, "as ", h("code", {}, each.as), each.arc ? [" by ", h("code", {}, each.arc)] : null), event(each.events, known), conditions(each.conditions),
+  each.registers ? h("p", { class: "as" }, Object.entries(each.registers.after).map(([name, after]) =>
+    h("span", { class: "value" }, h("i", {}, name), ` ${value(each.registers.before[name])} → ${value(after)}`))) : null);
+
+const told = (each) => h("li", {}, `${each.kind === "match" ? "reported" : "withdrawn"} by ${each.by}${each.events ? ` ${each.events.join(", ")}` : ""}`);
+
+function bounds(window) {
+  if (window.from !== undefined) return `The window is from ${instant(window.from)} to before ${instant(window.until)}.`;
+  const { prefix, body, keep } = window;
+  return `${several(prefix.events, "event")} came before the window; its states are ${body.states.join(", ")}${keep === "each" ? "" : `; of several windows the ${keep} is kept`}.`;
+}
 
 /** The parts of an answer to why. */
 export function why(found) {
   return [h("p", { class: "lead" }, `${found.subscription} matched: each event, and the conditions that it fulfilled.`),
-    h("ol", { class: "steps" }, found.steps.map((each) => step(each, found.values)))];
+    found.window ? h("p", { class: "as" }, bounds(found.window)) : null,
+    found.told?.length > 1 ? h("ul", { class: "conditions" }, found.told.map(told)) : null,
+    h("ol", { class: "steps" }, found.steps.map((each) => step(each, found.values)))].filter(Boolean);
 }
 
 const untaken = (each, known) => h("li", {}, h("p", { class: "as" }, "not as ", h("code", {}, each.as)), event(each.events, known), conditions(each.failed));
@@ -42,5 +54,7 @@ export function whyNot(found, about) {
       each.refused.length ? h("div", {}, h("h4", {}, "What came nearest to going on"), h("ul", { class: "steps" }, each.refused.map((one) => untaken(one, found.values)))) : null));
   if (found.beginnings?.length)
     parts.push(h("h3", {}, "None began. What came nearest to beginning one"), h("ul", { class: "steps" }, found.beginnings.map((one) => untaken(one, found.values))));
+  for (const each of found.withdrawn ?? [])
+    parts.push(h("article", {}, h("h3", {}, "It was a match for a time"), h("p", { class: "ended" }, `Withdrawn by ${each.by} ${(each.events ?? []).join(", ")}.`), event(each.lineage, found.values)));
   return parts;
 }
