@@ -46,7 +46,7 @@ def new_token() -> str:
 
 
 @final
-class Guard:
+class PageGuard:
     """Passes on requests for these hosts that only read, or that have the token; `body_max`: bytes of a body.
 
     `hosts`: the names under which a browser may know this server, without ports; another name is that of a page

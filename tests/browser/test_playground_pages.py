@@ -56,8 +56,8 @@ def test_matches_follow_what_is_typed_and_mistakes_have_their_place(page: Page) 
     assert 21 < fewer < STOCKS_MATCHES
     typed(page, "close > 1.08 * low", "closs > 1.08 * low")
     finding = page.locator("#findings li")
-    expect(finding).to_have_text(re.compile(r"^error in line 12 .*'closs'.*did you mean 'close'"))
-    expect(page.locator(".shade .line").nth(11).locator(".error").first).to_have_text(re.compile("^closs"))
+    expect(finding).to_have_text(re.compile(r"^error in line 13 .*'closs'.*did you mean 'close'"))
+    expect(page.locator(".shade .line").nth(12).locator(".error").first).to_have_text(re.compile("^closs"))
     finding.get_by_role("button").click()
     assert (
         page.get_by_label("Subscription file").evaluate("(area) => area.value.slice(area.selectionStart).split(' ')[0]")

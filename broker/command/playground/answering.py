@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from ...events import Event, ForetellError
 from ..complaint import escaped, of_file, one_line
-from .trial import Chosen, Trial, called, first_text, key_of, told, tried
+from .trial import Chosen, PlaygroundRun, called, first_text, key_of, told, tried
 
 if TYPE_CHECKING:
     from ...engine import Engine
@@ -32,7 +32,7 @@ class Answering:
     """The last run, and the answers to questions."""
 
     def __init__(self) -> None:
-        self._last: Trial | None = None
+        self._last: PlaygroundRun | None = None
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to one question, or an `error` in one line."""
@@ -47,13 +47,13 @@ class Answering:
             self._last = None
             return {"error": "expected a run that needs less memory"}
 
-    def trial(self, chosen: Chosen) -> Trial:
+    def trial(self, chosen: Chosen) -> PlaygroundRun:
         """The run of what was chosen."""
         if self._last is None or self._last.chosen != chosen:
             self._last = tried(chosen)
         return self._last
 
-    def _ran(self, chosen: Chosen) -> tuple[Trial, Engine]:
+    def _ran(self, chosen: Chosen) -> tuple[PlaygroundRun, Engine]:
         trial = self.trial(chosen)
         if trial.engine is None:
             raise ForetellError("expected a subscription file without mistakes")
@@ -80,7 +80,7 @@ class Answering:
         key = None if row is None else key_of(trial, row)
         return self._told(trial, engine.why_not(question["subscription"], trial.inputs, key, wanted, until))
 
-    def _told(self, trial: Trial, reasons: Why | WhyNot) -> dict[str, Any]:
+    def _told(self, trial: PlaygroundRun, reasons: Why | WhyNot) -> dict[str, Any]:
         """An answer, with the values of all events that it names."""
         found = reasons.line()
         numbers: set[int] = set()

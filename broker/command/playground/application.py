@@ -26,11 +26,11 @@ from starlette.routing import Route
 
 from ... import __version__
 from ...console.files import PageFiles
-from ...console.guard import Guard, asked, new_token, refused
+from ...console.guard import PageGuard, asked, new_token, refused
 from ...events.names import checked_name
 from .examples import EXAMPLES, example_file, example_text
 from .trial import EVENTS_MAX, Chosen
-from .worker import Worker
+from .worker import PlaygroundProcess
 
 UPLOAD_BYTES_MAX: Final = 32 * 2**20
 """Bytes of a file of events that a page sends."""
@@ -70,7 +70,7 @@ class Playground:
 
     def __init__(self, opening: Opening, folder: Path) -> None:
         self.opening = opening
-        self.worker = Worker()
+        self.worker = PlaygroundProcess()
         self.token = new_token()
         self._folder = folder
         self._files: dict[str, tuple[str, str]] = {}
@@ -173,7 +173,7 @@ def application(playground: Playground) -> Starlette:
             Route("/upload", upload, methods=["POST"]),
             Route("/ask/{question}", ask, methods=["POST"]),
         ],
-        middleware=[Middleware(Guard, token=playground.token, hosts=HOSTS, body_max=UPLOAD_BYTES_MAX)],
+        middleware=[Middleware(PageGuard, token=playground.token, hosts=HOSTS, body_max=UPLOAD_BYTES_MAX)],
         exception_handlers={HTTPException: refused},
     )
 

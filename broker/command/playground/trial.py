@@ -57,7 +57,7 @@ class Chosen:
 
 @final
 @dataclass(slots=True)
-class Trial:
+class PlaygroundRun:
     """What came of a run. `events` have the ids that the results name, `inputs` are these and all else; `trouble`:
     why it ended early."""
 
@@ -88,12 +88,12 @@ class Trial:
         return {"id": event.id, "stream": event.stream, "time": event.time, "data": values}
 
 
-def tried(chosen: Chosen, clock: Callable[[], float] = time.monotonic) -> Trial:
+def tried(chosen: Chosen, clock: Callable[[], float] = time.monotonic) -> PlaygroundRun:
     """Run subscriptions on events: as many as EVENTS_MAX, for at most RUN_SECONDS_MAX. Mistakes are in the result."""
     begun = clock()
     findings, checked, file = looked_at(chosen.text)
     lines = [{"line": f.place[0], "column": f.place[1], **_finding(f)} for f in findings]
-    trial = Trial(chosen, None if checked is None else _with_lineage(checked), lines)
+    trial = PlaygroundRun(chosen, None if checked is None else _with_lineage(checked), lines)
     trial.hidden = frozenset() if file is None else frozenset(file.hidden)
     if trial.engine is not None and chosen.events is not None:
         try:
@@ -131,7 +131,7 @@ def _with_lineage(checked: Engine) -> Engine:
     return engine
 
 
-def _run(trial: Trial, engine: Engine, late: Callable[[], bool]) -> None:
+def _run(trial: PlaygroundRun, engine: Engine, late: Callable[[], bool]) -> None:
     assert trial.chosen.events is not None
     reading = Reading(engine.streams, None, trial.chosen.stream, trial.chosen.time)
 
@@ -154,7 +154,7 @@ def _run(trial: Trial, engine: Engine, late: Callable[[], bool]) -> None:
     _note(trial, engine.finish())
 
 
-def _portions(trial: Trial, source: EventReader) -> Iterator[Item]:
+def _portions(trial: PlaygroundRun, source: EventReader) -> Iterator[Item]:
     """What a file holds, in steps; no more than EVENTS_MAX events."""
     for item in source.items:
         if not isinstance(item, EventBatch):
@@ -170,7 +170,7 @@ def _portions(trial: Trial, source: EventReader) -> Iterator[Item]:
                 return
 
 
-def _note(trial: Trial, found: Sequence[Printable]) -> None:
+def _note(trial: PlaygroundRun, found: Sequence[Printable]) -> None:
     from ...engine.results import expanded
 
     for match in expanded(found):
@@ -180,7 +180,7 @@ def _note(trial: Trial, found: Sequence[Printable]) -> None:
             trial.results.append(line)
 
 
-def told(trial: Trial) -> dict[str, Any]:
+def told(trial: PlaygroundRun) -> dict[str, Any]:
     """A run as one object, for the page: what there is to see without asking further."""
     names, rows = _rows(trial)
     by_id = {event.id: row for event, row in zip(trial.events, rows)}
@@ -217,7 +217,7 @@ def _row_of(line: dict[str, Any], by_id: Mapping[int | None, int]) -> int:
     return next((by_id[each] for each in reversed(list(lineage)) if each in by_id), -1)
 
 
-def key_of(trial: Trial, row: int) -> object:
+def key_of(trial: PlaygroundRun, row: int) -> object:
     """The value of the key whose events are in a row of the timeline; None if streams have no key."""
     assert trial.engine is not None
     _, rows = _rows(trial)
@@ -228,7 +228,7 @@ def key_of(trial: Trial, row: int) -> object:
     return None
 
 
-def _rows(trial: Trial) -> tuple[list[str], list[int]]:
+def _rows(trial: PlaygroundRun) -> tuple[list[str], list[int]]:
     """The names of the timeline's rows, and the row of each event: by the key of its stream, or what divides it.
 
     Keys with the most matches come before those with the most events, if there are too many.
@@ -249,7 +249,7 @@ def _rows(trial: Trial) -> tuple[list[str], list[int]]:
     return ordered, [place.get(name, len(ordered) - 1) for name in names]
 
 
-def _dividing(trial: Trial, stream: str) -> int | None:
+def _dividing(trial: PlaygroundRun, stream: str) -> int | None:
     """The position of the attribute that divides a stream: its key, or the first text with a few values."""
     assert trial.engine is not None
     definition = trial.engine.streams[stream]

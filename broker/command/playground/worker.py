@@ -25,7 +25,7 @@ MEMORY_BYTES_MAX: Final = 4 * 2**30
 
 
 @final
-class Worker:
+class PlaygroundProcess:
     """Asks the process, which it starts when it is needed; one question at a time, from any thread."""
 
     def __init__(self) -> None:

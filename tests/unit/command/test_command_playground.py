@@ -12,7 +12,7 @@ from broker.command.playground import trial as trial_module
 from broker.command.playground.answering import Answering, answered
 from broker.command.playground.examples import EXAMPLES, PlaygroundExample, example_file, example_text
 from broker.command.playground.trial import Chosen, tried
-from broker.command.playground.worker import Worker
+from broker.command.playground.worker import PlaygroundProcess
 from broker.command.shell import perform
 
 STOCKS: Final = EXAMPLES[0]
@@ -181,7 +181,7 @@ def test_a_mistake_of_ours_is_an_answer() -> None:
 
 
 def test_a_process_that_takes_too_long_is_ended_and_the_next_question_has_another() -> None:
-    worker = Worker()
+    worker = PlaygroundProcess()
     try:
         worker.start()
         first = worker._process
