@@ -23,7 +23,7 @@ from . import forking
 from .journal_history import JournalHistory
 from .worker import Hands
 
-REASONS_SECONDS_MAX: Final = 10.0
+REASONS_SECONDS_MAX: Final = 10
 """How long the reasons of one question may take, of an ordinary process's time."""
 REASONS_WAITING_MAX: Final = 16
 """Questions that wait, of all clients together; further ones are refused as busy."""
@@ -113,7 +113,7 @@ class _Answering:
                 found = json.loads(file.readall())
         except forking.CopyLate:
             error = LimitExceeded(
-                f"REASONS_SECONDS_MAX: looking for reasons took longer than {REASONS_SECONDS_MAX:.0f} s; with the name "
+                f"REASONS_SECONDS_MAX: looking for reasons took longer than {REASONS_SECONDS_MAX:,} s; with the name "
                 "of a subscription or a key it takes less"
             )
             self.answer = Send(self.wanted.session, failure(correlation, error))
