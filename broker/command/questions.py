@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from ..events import Event, LimitExceeded, Punctuation
+from ..events import DefinitionError, Event, LimitExceeded, Punctuation
 from ..events.event import GapLine, Retraction, UpdateLine
 from .batch import EventBatch, Item
 from .complaint import BadInput, placed
@@ -28,9 +28,23 @@ ASKED_EVENTS_MAX: Final = 1_000_000
 """Events among which reasons are looked for; they are all in memory."""
 
 EventsAskedOption: TypeAlias = Annotated[
-    list[str],
-    typer.Option("--events", metavar="FILE", help="The events, as for run. A pattern, or repeated, for several files."),
+    list[str] | None,
+    typer.Option(
+        "--events", metavar="FILE", help="The events, as for run; without, the broker is asked about its journal."
+    ),
 ]
+REASONS_WAIT_SECONDS: Final = 60.0
+"""How long the shell waits for a broker's answer, which other questions may delay."""
+
+
+def asked_of_file(words: Sequence[str], events: Sequence[str] | None, what: str) -> tuple[Path | None, str]:
+    """The subscription file, None if the broker is asked, and the name that is asked about. Raises DefinitionError."""
+    if events is None and len(words) == 1:
+        return None, words[0]
+    if events is not None and len(words) == 2:
+        return Path(words[0]), words[1]
+    expected = f"SUBS.toml, {what} and --events FILE, or {what} alone to ask a broker"
+    raise DefinitionError(f"expected {expected}, found {' '.join(words)}")
 
 
 def engine_and_events(
