@@ -67,7 +67,6 @@ HOT: Final = (
     "broker/engine/executors/groups/members.py",
     "broker/engine/executors/groups/pages.py",
     "broker/engine/executors/groups/repeating.py",
-    "broker/engine/executors/groups/revisit.py",
     "broker/engine/executors/groups/stamps.py",
     "broker/engine/executors/groups/starts.py",
     "broker/engine/executors/groups/steps.py",

@@ -68,11 +68,6 @@ def test_members(seed: int, d: int, coarse: bool, size: int) -> None:
         if chance.random() < 0.3:
             gone = chance.choice(list(kept))
             members.remove(gone, kept.pop(gone)[0])
-        if chance.random() < 0.05:
-            handle, event = chance.choice([*kept, 0]), chance.randint(0, 50)
-            if handle in kept:
-                members.wait_since(handle, kept[handle][0], event)
-                kept[handle] = kept[handle][0], max(event, kept[handle][1])
         if chance.random() < 8 / size:
             members.check_invariants()
             check(members, kept, chance, d, coarse)
