@@ -90,10 +90,10 @@ class CellMaker:
         if isinstance(self.form, RepeatingTemplate):
             self.form.joined(handle, point)
 
-    def left(self, handle: int) -> None:
+    def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group."""
         if isinstance(self.form, RepeatingTemplate):
-            self.form.left(handle)
+            self.form.left(handle, point)
 
     def make(self) -> GroupCell:
         """A cell without waiting runs."""
