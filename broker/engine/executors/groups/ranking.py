@@ -17,9 +17,8 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ...index.columns import below, inserted, not_above, removed
 from .blocks import RankedMembers
-from .columns import Floats, floats, floats_from, integers, put_integer
+from .columns import Floats, floats, floats_from, integers, put, put_integer
 from .coordinates import FACTOR, CoordinateBound
 
 
@@ -62,19 +61,21 @@ class Ranking:
             self.apart += 1
             return
         level = point[self.axis] if self.axis >= 0 else 0.0
+        at = self._upto(level)
         n = self.count
-        at = not_above(self.levels, level, 0, n)
-        self.levels = inserted(self.levels, at, level)
+        self.levels = put(self.levels, n, level)
         self.count = n + 1
         self._own(n)
         column = self.column
         column.handles = put_integer(column.handles, n, handle)
         column.count = n + 1
-        handles, j = column.handles, n
+        handles, levels, j = column.handles, self.levels, n
         while j > at:
             handles[j] = handles[j - 1]
+            levels[j] = levels[j - 1]
             j -= 1
         handles[at] = handle
+        levels[at] = level
 
     def remove(self, handle: i64, point: list[float]) -> None:
         """Remove a member. O(members)."""
@@ -87,12 +88,12 @@ class Ranking:
         while self.column.handles[at] != handle:
             at += 1
         self.count = n - 1
-        self.levels = removed(self.levels, at)
         self._own(n)
-        handles = self.column.handles
+        handles, levels = self.column.handles, self.levels
         self.column.count = n - 1
         while at < n - 1:
             handles[at] = handles[at + 1]
+            levels[at] = levels[at + 1]
             at += 1
 
     def stale(self) -> bool:
@@ -147,16 +148,42 @@ class Ranking:
                     return False
         self.low, self.high = 0, self.count
         if axis >= 0:
-            self.high = not_above(self.levels, x[axis], 0, self.count)
+            self.high = self._upto(x[axis])
             if self._factor:
-                self.low = below(self.levels, -x[axis + 1], 0, self.count)
+                self.low = self._below(-x[axis + 1])
         return self.low < self.high
+
+    def _upto(self, value: float) -> i64:
+        """The number of members whose coordinate is at most that. O(log)."""
+        levels = self.levels
+        low: i64 = 0
+        high = self.count
+        while low < high:
+            middle = (low + high) >> 1
+            if levels[middle] <= value:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _below(self, value: float) -> i64:
+        """The number of members whose coordinate is less. O(log)."""
+        levels = self.levels
+        low: i64 = 0
+        high = self.count
+        while low < high:
+            middle = (low + high) >> 1
+            if levels[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     def check_invariants(self, points: dict[int, list[float]]) -> None:
         """`points`: those of all members."""
         assert self.count + self.apart == len(points)
         ranked = [int(self.column.handles[at]) for at in range(self.count)]
-        assert self.column.count == len(self.levels) == self.count
+        assert ranked == [int(self.column.handles[at]) for at in range(self.column.count)]
         assert all(self._other(points[handle]) < 0 for handle in ranked)
         assert sum(self._other(point) >= 0 for point in points.values()) == self.apart
         levels = [self.levels[at] for at in range(self.count)]
