@@ -152,6 +152,7 @@ ROWS: Final = (
         window_starts="Their open starts.",
         window_groups="Groups of starts with the same future.",
         window_events="Events that they keep.",
+        window_members="Members of their families.",
         references="Machines of the reference executor.",
         reference_keys="Their keys.",
         reference_runs="Their partial matches.",
