@@ -5,6 +5,7 @@ Each SQL gives a row a window, with its sum of prices as `s`. Here: texts. Not h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +32,22 @@ class Workload:
     def query(self) -> str:
         by = "" if self.by == "one" else " BY name"
         return f"FROM {STREAM}{by} WINDOW {self.windows} AGGREGATE {self.aggregates}"
+
+
+FAMILY: Final = 10_000
+"""As many subscriptions differ in a constant, `{}` in these windows; they are compared with one of them alone."""
+FAMILIES: Final[dict[str, str]] = {
+    "A any{4}": "AFTER any* MATCHING [price > {}] any{4}",
+    "A until the next A": "AFTER any* MATCHING [price > {}] (any & !([price > {}]))* [price > {}]",
+    "while A, from its first": "AFTER (any* (any & !([price > {}])))? MATCHING [price > {}]+",
+    "any A* not A, to 20": "AFTER any* MATCHING any [price > {}]* (any & !([price > {}])) & any{1,20}",
+}
+
+
+def family(windows: str, thresholds: Sequence[float]) -> list[str]:
+    """The queries of a family."""
+    wholes = [windows.replace("{}", repr(threshold)) for threshold in thresholds]
+    return [f"FROM {STREAM} BY name WINDOW {whole} AGGREGATE {SUM}" for whole in wholes]
 
 
 def _numbered(partition: str) -> str:

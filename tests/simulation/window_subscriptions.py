@@ -15,7 +15,7 @@ OTHERS: Final = (
     "FROM S WINDOW LAST 5 EVENTS EVERY 2 EVENTS AGGREGATE sum(x / 7) AS s, max(x) AS h",
     "FROM S BY k WINDOW SESSION 15 AGGREGATE count(*) AS n, sum(x * 0.1) AS s",
     "FROM S BY k WINDOW LAST 40 EVERY 20 AGGREGATE avg(x / 3) AS m, from() AS f",
-    "FROM S BY k WINDOW AFTER any* MATCHING (any & !([x > prev.x])) [x > prev.x]* KEEP LONGEST AGGREGATE median(x) AS m",
+    "FROM S BY k WINDOW AFTER any* MATCHING [x <= prev.x] [x > prev.x]* KEEP LONGEST AGGREGATE median(x) AS m",
     "FROM S WINDOW AFTER any* MATCHING [k = 'a'] any* [k = 'b' AND x > 4] WITHIN 30 AGGREGATE min(x) AS l",
 )
 WINDOWS: Final = (*[FAMILY.replace("{}", str(x)) for x in (2, 4, 6)], *OTHERS)
