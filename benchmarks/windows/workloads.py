@@ -77,7 +77,7 @@ FLINK_HOP: Final = """SELECT s, moment FROM (SELECT name, SUM(price) AS s, windo
  TABLE(HOP(TABLE stock, DESCRIPTOR(ts), INTERVAL '0.1' SECOND, INTERVAL '1' SECOND))
  GROUP BY name, window_start, window_end, window_time)"""
 FLINK_SESSION: Final = """SELECT s, moment FROM (SELECT name, SUM(price) AS s, window_time AS moment FROM
- TABLE(SESSION(TABLE stock PARTITION BY name, DESCRIPTOR(ts), INTERVAL '0.3' SECOND))
+ TABLE(SESSION(TABLE stock PARTITION BY name, DESCRIPTOR(ts), INTERVAL '0.301' SECOND))
  GROUP BY name, window_start, window_end, window_time)"""
 FLINK_SLIDE: Final = """SELECT s, ts AS moment FROM (SELECT ts, SUM(price) OVER w AS s, COUNT(*) OVER w AS n FROM stock
  WINDOW w AS (PARTITION BY name ORDER BY ts ROWS BETWEEN 999 PRECEDING AND CURRENT ROW)) WHERE n = 1000"""
