@@ -70,14 +70,15 @@ def _session(partition: str, key: str) -> str:
     return f"SELECT sum(price) AS s FROM ({numbered}) GROUP BY {key}g"
 
 
+# Flink's ticks come one in 10 ms (flink_windows_job).
 FLINK_TUMBLE: Final = """SELECT s, moment FROM (SELECT name, SUM(price) AS s, window_time AS moment FROM
- TABLE(TUMBLE(TABLE stock, DESCRIPTOR(ts), INTERVAL '1' SECOND))
+ TABLE(TUMBLE(TABLE stock, DESCRIPTOR(ts), INTERVAL '10' SECOND))
  GROUP BY name, window_start, window_end, window_time)"""
 FLINK_HOP: Final = """SELECT s, moment FROM (SELECT name, SUM(price) AS s, window_time AS moment FROM
- TABLE(HOP(TABLE stock, DESCRIPTOR(ts), INTERVAL '0.1' SECOND, INTERVAL '1' SECOND))
+ TABLE(HOP(TABLE stock, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '10' SECOND))
  GROUP BY name, window_start, window_end, window_time)"""
 FLINK_SESSION: Final = """SELECT s, moment FROM (SELECT name, SUM(price) AS s, window_time AS moment FROM
- TABLE(SESSION(TABLE stock PARTITION BY name, DESCRIPTOR(ts), INTERVAL '0.301' SECOND))
+ TABLE(SESSION(TABLE stock PARTITION BY name, DESCRIPTOR(ts), INTERVAL '3.005' SECOND))
  GROUP BY name, window_start, window_end, window_time)"""
 FLINK_SLIDE: Final = """SELECT s, ts AS moment FROM (SELECT ts, SUM(price) OVER w AS s, COUNT(*) OVER w AS n FROM stock
  WINDOW w AS (PARTITION BY name ORDER BY ts ROWS BETWEEN 999 PRECEDING AND CURRENT ROW)) WHERE n = 1000"""
