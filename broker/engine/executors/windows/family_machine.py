@@ -8,7 +8,7 @@ here: the effect of an event on a partition (family_stepping), whose conditions 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import Any, Final, final
+from typing import Any, final
 
 from mypy_extensions import i64
 
@@ -27,8 +27,6 @@ from .family_matches import FamilyAudience
 from .family_stepping import FamilyStepper
 from .stepping import Stepper
 from .tables import WindowTables
-
-FAMILY: Final = 1
 
 
 @final
@@ -224,12 +222,12 @@ class FamilyMachine(Executor):
     def statistics(self) -> dict[str, int]:
         cells = self.cells.values()
         return {
-            "windows": FAMILY,
-            "window_members": len(self.members),
-            "window_keys": len(cells),
-            "window_starts": sum([int(cell.cell.columns.count) for cell in cells]),
-            "window_groups": sum([len(group.rectangles) for cell in cells for group in cell.groups]),
-            "window_events": sum([len(cell.cell.columns.items) for cell in cells]),
+            "window_families": 1,
+            "family_members": len(self.members),
+            "family_keys": len(cells),
+            "family_starts": sum([int(cell.cell.columns.count) for cell in cells]),
+            "family_rectangles": sum([len(group.rectangles) for cell in cells for group in cell.groups]),
+            "family_events": sum([len(cell.cell.columns.items) for cell in cells]),
         }
 
     def check_invariants(self) -> None:

@@ -36,7 +36,10 @@ class WindowFamilyPlan(WindowsPlan):
 
     executor = "window_families"
     version = 1
-    figures = (*WindowsPlan.figures, "window_members")
+    figures = (
+        *("window_families", "family_members", "family_keys"),
+        *("family_starts", "family_rectangles", "family_events"),
+    )
     kind = "window families"
     same_inputs = True
     pays = "a visit of the family, and the rectangles that it divides and reports"
