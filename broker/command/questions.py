@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from ..events import Event, LimitExceeded, Punctuation
+from ..events.event import GapLine, Retraction, UpdateLine
 from .batch import EventBatch
 from .complaint import BadInput, placed
 from .loading import load_engine
@@ -21,6 +22,7 @@ from .sources import files_of
 
 if TYPE_CHECKING:
     from ..engine import Engine
+    from ..engine.reasons import AskedInput
 
 ASKED_EVENTS_MAX: Final = 1_000_000
 """Events among which reasons are looked for; they are all in memory."""
@@ -33,10 +35,10 @@ EventsAskedOption: TypeAlias = Annotated[
 
 def engine_and_events(
     subscriptions: Path, files: Sequence[str], stream: str | None, time: str | None
-) -> tuple[Engine, list[Event]]:
-    """An engine with the subscriptions of a file, and the events in their order. Raises BadInput and LimitExceeded."""
+) -> tuple[Engine, list[AskedInput]]:
+    """An engine with the subscriptions of a file, and what it would be given. Raises BadInput and LimitExceeded."""
     engine = load_engine(subscriptions)
-    found: list[Event] = []
+    found: list[AskedInput] = []
     for source in sources(Reading(engine.streams, None, stream, time), files_of(files), False):
         for item in source.items:
             if isinstance(item, EventBatch):
@@ -44,8 +46,10 @@ def engine_and_events(
                     number = None if item.ids is None else item.ids[at]
                     start = item.times[at] if item.starts is None else item.starts[at]
                     found.append(Event(item.stream, item.times[at], start, number, row))
-            elif not isinstance(item.line, Punctuation):
-                raise BadInput(f"{source.where(item.place)}: expected nothing but events and punctuations")
+            elif isinstance(item.line, Retraction | Punctuation | GapLine | UpdateLine):
+                found.append(item.line)
+            else:
+                raise BadInput(f"{source.where(item.place)}: expected no change of subscriptions but an update")
             if len(found) > ASKED_EVENTS_MAX:
                 with placed(source.where(item.position)):
                     raise LimitExceeded(f"reasons are looked for among at most {ASKED_EVENTS_MAX} events")

@@ -5,19 +5,24 @@ Constants decide which classes of events there are, so that each text has a form
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from ...algebra.window.lowering import lower
-from ...automaton.constructions.windows import automaton_of_windows
+from ...automaton.constructions.windows import automaton_of_windows, impossible
 from ...language.window import parse, print_query
 from ...language.window.syntax import WindowQuery
 from ..subscribing.subscriber import CompiledQuery
-from .language import CompileRequest, Language
+from .language import CompileRequest, Language, SchemaOf
 from .machines import machine_form
 
 
 def _reads(query: WindowQuery) -> list[str]:
     return [query.stream]
+
+
+def _doubts(query: WindowQuery, text: str, schema_of: SchemaOf) -> Iterator[tuple[int, str]]:
+    return impossible(lower(query, text, schema_of, list), text)
 
 
 def _compile(request: CompileRequest) -> CompiledQuery:
@@ -36,4 +41,5 @@ WINDOW: Final = Language(
     compile=_compile,
     shape=lambda text: None,
     lineage=False,
+    doubts=_doubts,
 )
