@@ -6,7 +6,7 @@ languages (table).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, final
 
@@ -19,6 +19,7 @@ from ...language.wording import Wording
 from ..options import Options
 from ..subscribing.subscriber import CompiledQuery
 
+SchemaOf: TypeAlias = Callable[[str], Schema | None]
 Sources: TypeAlias = tuple[tuple[str, Schema | None], ...]
 """The streams that a query reads, in the order of its text, with their schemas; None for an unknown stream."""
 
@@ -44,7 +45,7 @@ class Surroundings:
     def __init__(
         self,
         options: Options,
-        schema_of: Callable[[str], Schema | None],
+        schema_of: SchemaOf,
         known: Callable[[], list[str]],
         key_of: Callable[[str], str | None],
         parts_max: int,
@@ -107,7 +108,8 @@ class Language:
 
     `lineage`: whether results carry theirs by default. `reports`: the values of the option `report`, its default first.
     `forecasts`: whether its subscriptions may be predictive, `forecast_parts` whether forecasts may be combined from
-    those of a subscription's parts.
+    those of a subscription's parts. `doubts`: warnings on a text that only its automaton shows, each with its place; it
+    may raise what `compile` raises.
     """
 
     name: str
@@ -124,3 +126,4 @@ class Language:
     reports: tuple[str, ...] = ()
     forecasts: bool = False
     forecast_parts: bool = False
+    doubts: Callable[[Any, str, SchemaOf], Iterator[tuple[int, str]]] = lambda syntax, text, schema_of: iter(())

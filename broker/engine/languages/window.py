@@ -6,11 +6,12 @@ with each other, which decides which classes of events there are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 from ...algebra.window.lowering import lower
-from ...automaton.constructions.windows import automaton_of_windows
+from ...automaton.constructions.windows import automaton_of_windows, impossible
 from ...language.marked_literals import numbers_in
 from ...language.shapes import bracketed_shape_of
 from ...language.window import parse, print_query
@@ -18,12 +19,16 @@ from ...language.window.printer import print_written_out
 from ...language.window.syntax import WindowQuery
 from ...language.wording import printed_around
 from ..subscribing.subscriber import CompiledQuery
-from .language import EXPRESSION_LITERALS, CompileRequest, Language
+from .language import EXPRESSION_LITERALS, CompileRequest, Language, SchemaOf
 from .machines import machine_form
 
 
 def _reads(query: WindowQuery) -> list[str]:
     return [query.stream]
+
+
+def _doubts(query: WindowQuery, text: str, schema_of: SchemaOf) -> Iterator[tuple[int, str]]:
+    return impossible(lower(query, text, schema_of, list), text)
 
 
 def _compile(request: CompileRequest) -> CompiledQuery | None:
@@ -49,4 +54,5 @@ WINDOW: Final = Language(
     shape=bracketed_shape_of,
     unites=True,
     lineage=False,
+    doubts=_doubts,
 )
