@@ -60,7 +60,7 @@ class Rerun:
             if stream.key is not None:
                 self.positions[stream.name] = stream.schema.position(stream.key)
         updated = Counter([each.subscription for each in events if isinstance(each, UpdateLine)])
-        for needed in _needed(engine, name):
+        for needed in needed_by(engine, name):
             asked = engine.subscriptions[needed]
             self.engine.subscribe(needed, asked.language, asked.query, True, asked.report, results=asked.results)
             earlier = engine.updates(needed)
@@ -133,7 +133,7 @@ class _NoResults:
 _NOTHING: Final = _NoResults()
 
 
-def _needed(engine: Engine, name: str) -> list[str]:
+def needed_by(engine: Engine, name: str) -> list[str]:
     """The subscription and those that publish what it reads, directly or through others, publishers first."""
     wanted, waiting = {name}, [name]
     by_name = engine.catalog.subscriptions
