@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias, final, get_args
 from ..events import DefinitionError
 from ..kernel import Access, Limits, Quota, User, open_access
 from ..wire.keys import checked_key
+from .audit_log import AuditSettings
 from .opening import Journalling
 from .security.exposure import DEFAULT_ADDRESS, check_exposure, host_and_port, is_loopback
 
@@ -35,7 +36,8 @@ class ServerConfiguration:
     with it the broker serves only the owners of `user_keys`. `insecure`: other machines may connect without keys.
     `console`: the address of metrics and health; `console_open`: other machines may read them.
     `io_threads`: how many threads read and write the connections.
-    `journal`: where the broker stores its state durably; None: everything is in memory only.
+    `journal`: where the broker stores its state durably; None: everything is in memory only. `audit`: where it writes
+    who changed what; None: nowhere.
     """
 
     address: str = DEFAULT_ADDRESS
@@ -53,6 +55,7 @@ class ServerConfiguration:
     model: Path | None = None
     journal: Journalling | None = None
     io_threads: int = 1
+    audit: AuditSettings | None = None
 
     def __post_init__(self) -> None:
         check_exposure(self.address, self.keys is not None, self.insecure)

@@ -39,6 +39,11 @@
     retain_age = "7 day"                   # absent: no limit
     retain_bytes = 10_000_000_000          # absent: no limit
 
+    [audit]                                # absent: nobody notes who changed what
+    path = "audit.jsonl"                   # a file, beside this one; created if it is missing
+    bytes = 10_000_000                     # of one file, after which the next one is begun
+    files = 10                             # that are kept
+
 An unknown key is an error that names the nearest known one. A value of the wrong type is an error, too.
 """
 
@@ -57,6 +62,7 @@ from ..kernel.permissions import VERBS
 from ..storage import Durability, Retention
 from ..storage.settings import CHECK, FSYNC
 from ..wire.keys import checked_key
+from .audit_log import AUDIT_BYTES, AUDIT_FILES, AuditSettings
 from .configuration import DRAIN_MICROSECONDS, LOG_FORMATS, LOG_LEVELS, ServerConfiguration
 from .opening import CHECKPOINT_BYTES, Journalling
 from .saving import WAYS
@@ -64,7 +70,7 @@ from .security.exposure import DEFAULT_ADDRESS
 
 _TOP: Final = (
     "address", "subscriptions", "model", "drain", "io_threads", "security", "users", "quota", "limits", "log",
-    "console", "journal",
+    "console", "journal", "audit",
 )  # fmt: skip
 _JOURNAL: Final = (
     "path", "fsync", "interval", "segment_bytes", "checkpoint_bytes", "checkpoint", "retain_age", "retain_bytes",
@@ -111,7 +117,16 @@ def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
         "console": console.text("address"),
         "console_open": console.flag("open"),
         "journal": _journal(top, folder) if "journal" in top.values else None,
+        "audit": _audit(top, folder) if "audit" in top.values else None,
     }
+
+
+def _audit(top: _Table, folder: Path) -> AuditSettings:
+    table = top.table("audit", ("path", "bytes", "files"))
+    path = table.path("path", folder, "a file")
+    if path is None:
+        raise DefinitionError("audit.path: expected the path of a file, found none")
+    return AuditSettings(path, table.count("bytes", AUDIT_BYTES), table.count("files", AUDIT_FILES))
 
 
 def _journal(top: _Table, folder: Path) -> Journalling:

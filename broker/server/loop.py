@@ -18,8 +18,11 @@ from typing import Any, Final, Self, final
 import zmq
 
 from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, Reconfigure, Stop, Tick
+from ..kernel.auditing import REFUSED
+from ..kernel.inputs_and_effects import Audit
 from ..wire.keys import Keys
 from .allocation import Trimming
+from .audit_log import AuditLog, reconfigured
 from .durations import BUCKETS
 from .logs import Complaints, log_failures, say
 from .loop_wakeup import LoopRequest, LoopWakeup
@@ -57,6 +60,7 @@ class Broker:
 
     `make_gate`: with a journal, makes the gate that has its state. `permanent`: the names of the subscriptions that
     stay without clients; None: all present ones. `configured_streams`: those of the streams that clients cannot change.
+    `audit_log`: who changed what.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class Broker:
         permanent: Container[str] | None = None,
         io_threads: int = 1,
         configured_streams: Container[str] = (),
+        audit_log: AuditLog | None = None,
     ) -> None:
         sessions = (limits or Limits()).sessions
         self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
@@ -87,12 +92,14 @@ class Broker:
             configured_streams,
         )
         self._engine = engine
-        self._scheduler = Scheduler(self._kernel, gate, wall_clock)
+        self._audit_log = audit_log
+        self._scheduler = Scheduler(self._kernel, gate, wall_clock, audit_log=audit_log)
         self._complaints = Complaints()
         self._sender = Sender(self._router, self._kernel, self._complaints)
         self._receiver = Receiver(self._router, self._scheduler, gate, self._sender, self._complaints)
         self._deaf = False  # whether the socket is not read for a while
         self._reload = reload
+        self._rules = limits or Limits(), access or Access()  # as they are now
         self._drain_seconds = drain_seconds
         self._drain_until: float | None = None
         self._asked: deque[Future[dict[str, dict[str, Any]]]] = deque()
@@ -243,11 +250,18 @@ class Broker:
             limits, access = self._reload()
         except Exception as error:  # whatever is wrong with the file, the broker keeps its configuration
             say(logging.ERROR, "not reloaded", reason=str(error))
+            self._note(Audit("", 0, "reload", "configuration", {}, REFUSED))
             return
         if self._router.authenticator.allowed is not None:
             self._router.authenticator.allowed = access.users
         self._scheduler.submit(Reconfigure(limits, access))
+        self._note(reconfigured(self._rules, (limits, access)))
+        self._rules = limits, access
         say(logging.INFO, "reloaded", keys=len(access.users))
+
+    def _note(self, audit: Audit) -> None:
+        if self._audit_log is not None:
+            self._audit_log.write((audit,), wall_clock())
 
     def _around(self) -> dict[str, dict[str, Any]]:
         authenticator, durations = self._router.authenticator, self._scheduler.durations

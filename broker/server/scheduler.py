@@ -15,8 +15,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Container
-from dataclasses import asdict, replace
+from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 from typing import Final, final
 
 from ..kernel import (
@@ -35,8 +35,11 @@ from ..kernel import (
     Work,
 )
 from ..kernel.answers import failure
+from ..kernel.auditing import DONE
+from ..kernel.inputs_and_effects import Audit
 from ..wire import ROW_OF, Failure, Message, Numbered, Publish
 from .admission_queue import AdmissionQueue
+from .audit_log import AuditLog
 from .durations import Durations
 from .logs import LOG, say
 from .output_gate import OutputGate
@@ -56,11 +59,13 @@ class Scheduler:
         gate: OutputGate,
         now: Callable[[], int],
         stopwatch: Callable[[], int] = time.perf_counter_ns,
+        audit_log: AuditLog | None = None,
     ) -> None:
         self._kernel: Final = kernel
         self._gate: Final = gate
         self._now: Final = now
         self._stopwatch: Final = stopwatch
+        self._audit_log: Final = audit_log
         self._queue: Final = AdmissionQueue(kernel)
         self._postponed: deque[Input] = deque()  # inputs that wait for room for a record
         self._sizer: Final = SliceSizer()
@@ -160,10 +165,18 @@ class Scheduler:
         for each in effects.given_up:
             cursor, position, deliveries = each.cursor, each.position, each.deliveries
             say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
-        for audit in effects.audits:
-            fields = {name: value for name, value in asdict(audit).items() if value is not None}
-            say(logging.WARNING, "changed by an operator", **fields)
+        if effects.audits:
+            self._note(effects.audits, now)
         self._gate.hold(effects, now)
+
+    def _note(self, audits: Sequence[Audit], now: int) -> None:
+        """Write what was asked for to the audit log, and what operators have done to the log."""
+        if self._audit_log is not None:
+            self._audit_log.write(audits, now)
+        for each in audits:
+            if each.operator and each.outcome == DONE:
+                fields = {"user": each.user, "action": each.action, "name": each.name, **each.details}
+                say(logging.WARNING, "changed by an operator", **fields)
 
     def _answer(self, session: bytes, message: Message) -> None:
         self._gate.hold(Effects([Send(session, message)]), self._now())
