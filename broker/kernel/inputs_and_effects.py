@@ -24,13 +24,14 @@ from .records import CursorSetAside, Record
 class Received:
     """A message was received. `identity`: the sender's public key, authenticated by the transport; empty without keys.
 
-    `events`: how many events of a batch the kernel may match at once; None: all.
+    `events`: how many events of a batch the kernel may match at once; None: all. `size`: its bytes, for traces.
     """
 
     session: bytes
     message: Message
     identity: str = ""
     events: int | None = None
+    size: int = 0
 
 
 @final

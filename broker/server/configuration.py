@@ -13,6 +13,7 @@ from ..wire.keys import checked_key
 from .audit_log import AuditSettings
 from .opening import Journalling
 from .security.exposure import DEFAULT_ADDRESS, check_exposure, host_and_port, is_loopback
+from .tracing import TraceSettings
 
 LogFormat: TypeAlias = Literal["text", "json"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -37,7 +38,7 @@ class ServerConfiguration:
     `console`: the address of metrics and health; `console_open`: other machines may read them.
     `io_threads`: how many threads read and write the connections.
     `journal`: where the broker stores its state durably; None: everything is in memory only. `audit`: where it writes
-    who changed what; None: nowhere.
+    who changed what; None: nowhere. `traces`: which batches are traced; None: none.
     """
 
     address: str = DEFAULT_ADDRESS
@@ -56,6 +57,7 @@ class ServerConfiguration:
     journal: Journalling | None = None
     io_threads: int = 1
     audit: AuditSettings | None = None
+    traces: TraceSettings | None = None
 
     def __post_init__(self) -> None:
         check_exposure(self.address, self.keys is not None, self.insecure)

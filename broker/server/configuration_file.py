@@ -44,6 +44,9 @@
     bytes = 10_000_000                     # of one file, after which the next one is begun
     files = 10                             # that are kept
 
+    [traces]                               # absent: no batch is traced; needs foretell[otel]
+    every = 100                            # one of so many batches is traced
+
 An unknown key is an error that names the nearest known one. A value of the wrong type is an error, too.
 """
 
@@ -67,10 +70,11 @@ from .configuration import DRAIN_MICROSECONDS, LOG_FORMATS, LOG_LEVELS, ServerCo
 from .opening import CHECKPOINT_BYTES, Journalling
 from .saving import WAYS
 from .security.exposure import DEFAULT_ADDRESS
+from .tracing import EVERY, TraceSettings
 
 _TOP: Final = (
     "address", "subscriptions", "model", "drain", "io_threads", "security", "users", "quota", "limits", "log",
-    "console", "journal", "audit",
+    "console", "journal", "audit", "traces",
 )  # fmt: skip
 _JOURNAL: Final = (
     "path", "fsync", "interval", "segment_bytes", "checkpoint_bytes", "checkpoint", "retain_age", "retain_bytes",
@@ -118,6 +122,7 @@ def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
         "console_open": console.flag("open"),
         "journal": _journal(top, folder) if "journal" in top.values else None,
         "audit": _audit(top, folder) if "audit" in top.values else None,
+        "traces": _traces(top) if "traces" in top.values else None,
     }
 
 
@@ -151,6 +156,10 @@ def _journal(top: _Table, folder: Path) -> Journalling:
         table.count("checkpoint_bytes", CHECKPOINT_BYTES),
         table.word("checkpoint", "fork", WAYS),  # type: ignore[arg-type]  # one of these words
     )
+
+
+def _traces(top: _Table) -> TraceSettings:
+    return TraceSettings(top.table("traces", ("every",)).count("every", EVERY))
 
 
 def _users(users: object, quota: Quota) -> dict[str, User]:

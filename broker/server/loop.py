@@ -31,6 +31,7 @@ from .receiver import Receiver
 from .router import Router
 from .scheduler import Scheduler
 from .sender import Sender
+from .tracing import BatchTraces
 
 TICK_SECONDS: Final = 1.0
 CLOCK_SECONDS: Final = 0.02
@@ -60,7 +61,7 @@ class Broker:
 
     `make_gate`: with a journal, makes the gate that has its state. `permanent`: the names of the subscriptions that
     stay without clients; None: all present ones. `configured_streams`: those of the streams that clients cannot change.
-    `audit_log`: who changed what.
+    `audit_log`: who changed what. `traces`: of batches.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Broker:
         io_threads: int = 1,
         configured_streams: Container[str] = (),
         audit_log: AuditLog | None = None,
+        traces: BatchTraces | None = None,
     ) -> None:
         sessions = (limits or Limits()).sessions
         self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
@@ -93,7 +95,8 @@ class Broker:
         )
         self._engine = engine
         self._audit_log = audit_log
-        self._scheduler = Scheduler(self._kernel, gate, wall_clock, audit_log=audit_log)
+        self._traces = traces
+        self._scheduler = Scheduler(self._kernel, gate, wall_clock, audit_log=audit_log, traces=traces)
         self._complaints = Complaints()
         self._sender = Sender(self._router, self._kernel, self._complaints)
         self._receiver = Receiver(self._router, self._scheduler, gate, self._sender, self._complaints)
@@ -279,8 +282,13 @@ class Broker:
     # ---- messages ----
 
     def _send_released(self) -> None:
+        traces = self._traces
+        if traces is not None:
+            traces.stored(self._gate.safe)
         for session in self._sender.send_all(self._gate.released()):
             self._lose(session)
+        if traces is not None:
+            traces.sent()
 
     def _serves(self, session: bytes) -> bool:
         return bool(self._kernel.owner(session))

@@ -44,6 +44,7 @@ from .durations import Durations
 from .logs import LOG, say
 from .output_gate import OutputGate
 from .slice_sizer import PIECE_NANOSECONDS, SliceSizer
+from .tracing import BatchTrace, BatchTraces
 
 LET_IN_MAX: Final = 256
 """How many queued inputs are handled in one pass of the loop."""
@@ -60,12 +61,16 @@ class Scheduler:
         now: Callable[[], int],
         stopwatch: Callable[[], int] = time.perf_counter_ns,
         audit_log: AuditLog | None = None,
+        traces: BatchTraces | None = None,
     ) -> None:
         self._kernel: Final = kernel
         self._gate: Final = gate
         self._now: Final = now
         self._stopwatch: Final = stopwatch
         self._audit_log: Final = audit_log
+        self._traces: Final = traces
+        self._trace: BatchTrace | None = None  # of the batch in work
+        self._messages = 0  # that the traced batch has caused
         self._queue: Final = AdmissionQueue(kernel)
         self._postponed: deque[Input] = deque()  # inputs that wait for room for a record
         self._sizer: Final = SliceSizer()
@@ -100,7 +105,7 @@ class Scheduler:
 
     def receive(self, session: bytes, message: Message, identity: str, size: int) -> None:
         """Handle a client's message of so many bytes, or queue it."""
-        self.submit(Received(session, message, identity, self._sizer.events), size)
+        self.submit(Received(session, message, identity, self._sizer.events, size), size)
 
     def submit(self, given: Input, size: int = 0) -> None:
         """Handle an input, or queue it while a batch is in work."""
@@ -167,6 +172,8 @@ class Scheduler:
             say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
         if effects.audits:
             self._note(effects.audits, now)
+        if self._trace is not None:
+            self._messages += len(effects.sends)
         self._gate.hold(effects, now)
 
     def _note(self, audits: Sequence[Audit], now: int) -> None:
@@ -206,12 +213,17 @@ class Scheduler:
                     self._gate.fail(error)
 
     def _publish(self, received: Received, batch: Publish) -> None:
+        traces = self._traces
+        if traces is not None:
+            self._trace, self._messages = traces.begin(batch.stream, len(batch.rows), received.size), 0
         began = self._stopwatch()
         try:
             self.step(received)
         except Exception as error:
             self._apologize(received.session, batch.correlation, error)
             self._gate.fail(error)
+        if self._trace is not None and self._kernel.work is None:
+            self._end_trace()
         took = self._stopwatch() - began
         self._spent += took
         work = self._kernel.work
@@ -236,8 +248,16 @@ class Scheduler:
         self._spent_before += took
         self._sizer.took(events, took)
         if self._kernel.work is None:
+            if self._trace is not None:
+                self._end_trace()
             self.durations.add(self._spent_before // 1_000)
             self._gate.advance(self._now(), True)  # a checkpoint may be due, and the next batch may come at once
+
+    def _end_trace(self) -> None:
+        trace, self._trace = self._trace, None
+        assert trace is not None
+        assert self._traces is not None
+        self._traces.matched(trace, self._messages, self._gate.position)
 
     def _apologize(self, session: bytes, correlation: int, error: Exception) -> None:
         LOG.exception("a request failed, which is a mistake in the broker")

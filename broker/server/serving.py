@@ -27,6 +27,7 @@ from .output_gate import OutputGate
 from .replicated_state import ReplicatedState
 from .saving import saving
 from .security.exposure import check_writers
+from .tracing import open_traces
 
 Reread = Callable[[], ServerConfiguration]
 
@@ -52,6 +53,8 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         state, make_gate, recovered = _recovered(configuration, configuration.journal, declared)
         engine, sources = state.engine, state.sources
     audit_log = None if configuration.audit is None else _audit_log(configuration.audit)
+    traced = configuration.traces
+    traces = None if traced is None else open_traces(traced, configuration.journal is not None)
     broker = Broker(
         engine,
         configuration.address,
@@ -66,6 +69,7 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         configuration.io_threads,
         tuple(declared.streams),
         audit_log,
+        traces,
     )
     with broker, _signals_to(broker):
         gc.collect()
@@ -81,6 +85,8 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
             broker.run()
     if audit_log is not None:
         audit_log.close()
+    if traces is not None:
+        traces.close()
     announce("stopped")
 
 
