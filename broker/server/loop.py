@@ -19,8 +19,11 @@ import zmq
 
 from ..events import ForetellError
 from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, Reconfigure, Stop, Tick
+from ..kernel.auditing import REFUSED
+from ..kernel.inputs_and_effects import Audit
 from ..wire.keys import Keys
 from .allocation import Trimming
+from .audit_log import AuditLog, reconfigured
 from .durations import BUCKETS
 from .logs import Complaints, log_failures, say
 from .loop_wakeup import LoopRequest, LoopWakeup
@@ -29,6 +32,7 @@ from .receiver import Receiver
 from .router import Router
 from .scheduler import Scheduler
 from .sender import Sender
+from .tracing import BatchTraces
 
 TICK_SECONDS: Final = 1.0
 CLOCK_SECONDS: Final = 0.02
@@ -58,6 +62,7 @@ class Broker:
 
     `make_gate`: with a journal, makes the gate that has its state. `permanent`: the names of the subscriptions that
     stay without clients; None: all present ones. `configured_streams`: those of the streams that clients cannot change.
+    `audit_log`: who changed what. `traces`: of batches.
     """
 
     def __init__(
@@ -74,6 +79,8 @@ class Broker:
         permanent: Container[str] | None = None,
         io_threads: int = 1,
         configured_streams: Container[str] = (),
+        audit_log: AuditLog | None = None,
+        traces: BatchTraces | None = None,
     ) -> None:
         sessions = (limits or Limits()).sessions
         self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
@@ -88,12 +95,15 @@ class Broker:
             configured_streams,
         )
         self._engine = engine
-        self._scheduler = Scheduler(self._kernel, gate, wall_clock)
+        self._audit_log = audit_log
+        self._traces = traces
+        self._scheduler = Scheduler(self._kernel, gate, wall_clock, audit_log=audit_log, traces=traces)
         self._complaints = Complaints()
         self._sender = Sender(self._router, self._kernel, self._complaints)
         self._receiver = Receiver(self._router, self._scheduler, gate, self._sender, self._complaints)
         self._deaf = False  # whether the socket is not read for a while
         self._reload = reload
+        self._rules = limits or Limits(), access or Access()  # as they are now
         self._drain_seconds = drain_seconds
         self._drain_until: float | None = None
         self._asked: deque[tuple[Callable[[Kernel], Any], Future[Any]]] = deque()
@@ -256,11 +266,18 @@ class Broker:
             limits, access = self._reload()
         except Exception as error:  # whatever is wrong with the file, the broker keeps its configuration
             say(logging.ERROR, "not reloaded", reason=str(error))
+            self._note(Audit("", 0, "reload", "configuration", {}, REFUSED))
             return
         if self._router.authenticator.allowed is not None:
             self._router.authenticator.allowed = access.users
         self._scheduler.submit(Reconfigure(limits, access))
+        self._note(reconfigured(self._rules, (limits, access)))
+        self._rules = limits, access
         say(logging.INFO, "reloaded", keys=len(access.users))
+
+    def _note(self, audit: Audit) -> None:
+        if self._audit_log is not None:
+            self._audit_log.write((audit,), wall_clock())
 
     def _around(self) -> dict[str, dict[str, Any]]:
         authenticator, durations = self._router.authenticator, self._scheduler.durations
@@ -278,8 +295,13 @@ class Broker:
     # ---- messages ----
 
     def _send_released(self) -> None:
+        traces = self._traces
+        if traces is not None:
+            traces.stored(self._gate.safe)
         for session in self._sender.send_all(self._gate.released()):
             self._lose(session)
+        if traces is not None:
+            traces.sent()
 
     def _serves(self, session: bytes) -> bool:
         return bool(self._kernel.owner(session))

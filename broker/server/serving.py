@@ -17,6 +17,7 @@ from ..forecast.model_file import load_model, write_model
 from ..kernel import Access, Admission, Limits, Sources, flows, states, wires
 from ..wire.keys import read_keys
 from .allocation import give_large_blocks_back
+from .audit_log import AuditLog, AuditSettings
 from .configuration import ServerConfiguration
 from .durability_gate import DurabilityGate
 from .logs import open_log, say
@@ -26,6 +27,7 @@ from .output_gate import OutputGate
 from .replicated_state import ReplicatedState
 from .saving import saving
 from .security.exposure import check_writers
+from .tracing import open_traces
 
 Reread = Callable[[], ServerConfiguration]
 
@@ -50,6 +52,9 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
     if configuration.journal is not None:
         state, make_gate, recovered = _recovered(configuration, configuration.journal, declared)
         engine, sources = state.engine, state.sources
+    audit_log = None if configuration.audit is None else _audit_log(configuration.audit)
+    traced = configuration.traces
+    traces = None if traced is None else open_traces(traced, configuration.journal is not None)
     broker = Broker(
         engine,
         configuration.address,
@@ -63,6 +68,8 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         tuple(declared.subscriptions),
         configuration.io_threads,
         tuple(declared.streams),
+        audit_log,
+        traces,
     )
     with broker, _signals_to(broker):
         gc.collect()
@@ -76,6 +83,10 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
             if recovered:
                 announce(recovered)
             broker.run()
+    if audit_log is not None:
+        audit_log.close()
+    if traces is not None:
+        traces.close()
     announce("stopped")
 
 
@@ -110,6 +121,13 @@ def engine_of(configuration: ServerConfiguration) -> Engine:
         raise DefinitionError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise DefinitionError(f"{path}: expected UTF-8 text") from None
+
+
+def _audit_log(settings: AuditSettings) -> AuditLog:
+    try:
+        return AuditLog(settings)
+    except OSError as error:
+        raise DefinitionError(f"audit.path: {settings.path}: {error.strerror or error}") from None
 
 
 def _recovered(

@@ -306,7 +306,7 @@ def test_the_examples_of_windows_mean_what_the_page_shows() -> None:
         match block.info:
             case "toml streams":
                 streams = {s.name: s for s in read_subscription_file(block.text, "streams").streams}
-            case "json events":
+            case "json events" if not events:  # the first ones; others are in disorder
                 (bag,) = occurrences(block.text, streams).values()
                 events = [semantics_window.TimedEvent(o.lineage[0], o.end, o.row) for o in bag]
             case "window":
