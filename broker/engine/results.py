@@ -54,7 +54,6 @@ class Results(Sequence[Match]):
         self.completions = Completions(self.epochs)  # of machines; `unfold` adds them to the targets
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
         self.unmade: list[Failed] = []  # results that could not be made when they were read
-        self.notices = 0
         self._identity = ""  # of the subscriber that was read last
         self._identified: Subscriber | None = None
         self._merged = 0  # blocks whose places do not change any more
@@ -127,8 +126,8 @@ class Results(Sequence[Match]):
         self._merged = len(self.block_upto)
 
     def entries(self) -> int:
-        """The number of matches; completions of machines count once for each event and subscription."""
-        return len(self.targets) - self.notices + int(self.completions.entries + self.epochs.packed.total)
+        """The number of matches; compressed ones count once, and so do those of equal subscriptions."""
+        return len(self.targets) - len(self.composed) + int(self.epochs.packed.total) + self.completions.matches
 
     def suspend(self, event: int, target: Target, reason: int) -> None:
         """Report that the target's subscribers are suspended from this event on."""
@@ -143,7 +142,6 @@ class Results(Sequence[Match]):
         """Report a forecast or a resolution to the target's subscriber, at this event."""
         self.targets.append(target)
         self.compose(event, Composed(None, False, notice))
-        self.notices += 1
 
     # --- reading ------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What one batch completes comes in the order of its events, whoever found it: sorted columns, groups, or other machines.
+"""What one batch completes comes in the order of its events, whoever found it: columns, groups, or other machines.
 
 Subscriptions of several languages in one engine, and unions whose branches are in different places; members come and
 go. Without groups each subscription has the same, in the same order.

@@ -6,6 +6,7 @@ reasons. Not here: these reasons (reference_runs, register_runs, window_runs).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
@@ -58,13 +59,14 @@ class Rerun:
             self.engine.declare(stream)
             if stream.key is not None:
                 self.positions[stream.name] = stream.schema.position(stream.key)
-        updated = {each.subscription for each in events if isinstance(each, UpdateLine)}
-        for needed in _needed(engine, name):
+        updated = Counter([each.subscription for each in events if isinstance(each, UpdateLine)])
+        for needed in needed_by(engine, name):
             asked = engine.subscriptions[needed]
             self.engine.subscribe(needed, asked.language, asked.query, True, asked.report, results=asked.results)
-            if needed not in updated:
+            earlier = engine.updates(needed)
+            if len(earlier) > updated[needed]:  # the newest ones are among the events
                 again = self.engine.catalog.subscriptions[needed]
-                update_again(self.engine, again, engine.catalog.subscriptions[needed].updates)
+                update_again(self.engine, again, earlier[: len(earlier) - updated[needed]])
         self.disorder = self.engine.disorder
         self.revises = self.disorder is not None and name in self.disorder.readers.by_name
         self.explainers: list[Explainer] = []
@@ -131,7 +133,7 @@ class _NoResults:
 _NOTHING: Final = _NoResults()
 
 
-def _needed(engine: Engine, name: str) -> list[str]:
+def needed_by(engine: Engine, name: str) -> list[str]:
     """The subscription and those that publish what it reads, directly or through others, publishers first."""
     wanted, waiting = {name}, [name]
     by_name = engine.catalog.subscriptions

@@ -2,7 +2,7 @@
 
 A host gives handles (its own stable numbers), points (coordinates) and rows. It passes the events of a key in their
 order, with numbers that do not decrease over all keys, and takes blocks (blocks). A member's `since` is the number of
-the first event that counts for it. `since` may change in a cell: a snapshot takes members from `members.each()`.
+the first event that counts for it.
 
 Here: that interface. Not here: mechanisms, recipes.
 """

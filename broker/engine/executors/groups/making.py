@@ -36,7 +36,6 @@ from .kept_events import KeptEvents
 from .lookback import Lookback, lookback
 from .members import Members
 from .repeating import RepeatingCell, RepeatingTemplate
-from .revisit import RevisitCell, RevisitTemplate
 from .stamps import Stamps
 from .starts import NONE
 from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
@@ -89,10 +88,10 @@ class CellRecipe:
         if isinstance(self.form, RepeatingTemplate):
             self.form.joined(handle, point)
 
-    def left(self, handle: int) -> None:
+    def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group."""
         if isinstance(self.form, RepeatingTemplate):
-            self.form.left(handle)
+            self.form.left(handle, point)
 
     def make(self, members: Members, events: KeptEvents, runs: EpochRuns | None, stamps: Stamps) -> GroupCell:
         """A cell without waiting runs, of the group with these members, events and stamps."""
@@ -113,8 +112,6 @@ class CellRecipe:
                 return TrailingCell(form, members)
             case AnyTemplate():
                 return AnyCell(form, members)
-            case RevisitTemplate():
-                return RevisitCell(form, members)
             case RepeatingTemplate():
                 return RepeatingCell(form, members)
             case _:
@@ -210,8 +207,6 @@ class CellRecipe:
         if mechanism is Mechanism.ANY_MATCH:
             return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
         first, second, *further = [clauses[0] for clauses in steps]
-        if mechanism is Mechanism.REVISIT:
-            return RevisitTemplate(d, first, second, window=self.window, within=self.within, arrival=True)
         if mechanism is Mechanism.HISTORY:
             return HistoryTemplate(d, first, second, further[0], window=self.window)
         kill = self.kills[0][0] if self.kills and mechanism is Mechanism.WAIT else None

@@ -53,8 +53,8 @@ def test_a_long_list_is_part_of_the_template() -> None:
     listed = "b.p IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)"
     for number in range(3):
         for name, condition in ((f"a{number}", listed), (f"b{number}", listed.replace("10", "11"))):
-            query = falls(number, 20)
-            engine.subscribe(name, language="sase", query=query["query"].replace("b.p < 20", f"b.p < 20 AND {condition}"))
+            query = falls(number, 20)["query"].replace("b.p < 20", f"b.p < 20 AND {condition}")
+            engine.subscribe(name, language="sase", query=query)
     engine.subscribe("filter", query=f"FILTER{{ty = 'A' AND {listed.replace('b.p', 'p')}}}(S)")
     assert (engine.statistics()["groups"], engine.statistics()["group_members"]) == (2, 6)
     found = engine.publish("S", [1, 2, 3], [("A", 1.5), ("A", 2.25), ("A", 10.0)])
