@@ -42,6 +42,7 @@ from broker.command.playground import answering as playground_answering
 from broker.command.playground import application as playground_application
 from broker.command.playground import trial as playground_trial
 from broker.command.playground import worker as playground_worker
+from broker.console import signing_in
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.executors import expansion
@@ -77,6 +78,8 @@ from broker.server import (
     configuration,
     connections,
     console_connections,
+    console_pages,
+    console_sampler,
     durability_gate,
     forking,
     journal_history,
@@ -175,6 +178,9 @@ LIMIT_MODULES: Final = (
     settings,
     connections,
     console_connections,
+    console_pages,
+    console_sampler,
+    signing_in,
     forking,
     journal_history,
     journal_reasons,

@@ -203,8 +203,11 @@ class GroupMachine(Executor):
     def _wait(self, cell: GroupCell) -> None:
         """Schedule a cell to wake when time completes its oldest run."""
         until = cell.due()
-        if until < NOTHING_DUE and until < cell.alarm:
-            heappush(self._due, (until, cell.first(), cell))
+        if until < NOTHING_DUE:
+            first = cell.first()
+            if until != cell.alarm or first != cell.awaited:  # an earlier run may be due at the same time
+                heappush(self._due, (until, first, cell))
+                cell.awaited = first
         cell.alarm = until
         if until < self.alarm:
             self.alarm = until
