@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 import urllib.error
@@ -9,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 from doubles.small_engine import SmallEngine
@@ -22,6 +23,7 @@ from broker.engine import Engine
 from broker.events import DefinitionError
 from broker.kernel import Access, Admission, Sources, User, flows, states, wires
 from broker.server.console import ConsoleSettings, console
+from broker.server.console_sampler import Sampler
 from broker.server.loop import Broker
 from client import Client
 
@@ -123,6 +125,45 @@ def test_looks_come_by_themselves_and_go_on_where_a_page_left(engine: Engine) ->
             while not again.startswith("id: "):
                 again = live.readline().decode().strip()
         assert int(again.removeprefix("id: ")) == numbers[1]
+
+
+def test_many_pages_cost_one_look_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.server.console_sampler.SAMPLE_SECONDS", 0.2)
+
+    class Counted:
+        """Statistics, and how often somebody has taken them."""
+
+        taken = 0
+
+        def report(self, patience_seconds: float) -> dict[str, dict[str, Any]]:
+            self.taken += 1
+            return {"broker": {"events": self.taken}}
+
+    counted = Counted()
+
+    async def pages() -> list[int]:
+        sampler = Sampler(cast("Broker", counted), 1.0)
+
+        async def page() -> int:
+            looks = 0
+            async for part in sampler.follow(0):
+                looks += part.startswith(b"id: ")
+                if looks == 6:
+                    break
+            return looks
+
+        found = await asyncio.gather(*[page() for _ in range(50)])
+        for _ in range(100):
+            if sampler._task is not None and sampler._task.done():
+                break
+            await asyncio.sleep(0.1)
+        at_rest = counted.taken
+        await asyncio.sleep(0.5)
+        assert counted.taken == at_rest, "without a page it rests"
+        return found
+
+    assert asyncio.run(pages()) == [6] * 50
+    assert 7 <= counted.taken <= 14
 
 
 def test_users_with_tokens_see_what_they_may(

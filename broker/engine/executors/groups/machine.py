@@ -195,7 +195,7 @@ class GroupMachine(Executor):
         due = self._due
         while len(due) > 0 and due[0][0] < time:
             until, first, cell = heappop(due)
-            if cell.alarm == until:  # otherwise it woke earlier
+            if cell.alarm == until and cell.awaited == first:  # otherwise it woke earlier
                 cell.alarm = NOTHING_DUE
                 if cell.due() == until and cell.first() == first:
                     cell.advance_first(self._found)
@@ -207,11 +207,13 @@ class GroupMachine(Executor):
     def _wait(self, cell: GroupCell) -> None:
         """Schedule a cell to wake when time completes its oldest run; where that ends before, it wakes for nothing."""
         until = cell.due()
-        if until < cell.alarm:
-            heappush(self._due, (until, cell.first(), cell))
-            cell.alarm = until
-            if until < self.alarm:
-                self.alarm = until
+        if until < NOTHING_DUE and until <= cell.alarm:
+            first = cell.first()
+            if until < cell.alarm or first != cell.awaited:  # an earlier run may be due at the same time
+                heappush(self._due, (until, first, cell))
+                cell.alarm, cell.awaited = until, first
+                if until < self.alarm:
+                    self.alarm = until
 
     def close_epoch(self) -> None:
         for cell in self.cells.values():
