@@ -27,7 +27,6 @@ from ..match import Match
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..results import SUSPENSIONS, Failed
 from ..subscribing.subscriber import Subscriber, digest
-from .buffer import HeldEvent
 from .finality import SettledTimes
 from .joined import RevisedResults
 
@@ -133,13 +132,13 @@ class RevisingReaders:
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def take(self, event: HeldEvent) -> None:
+    def take(self, stream: str, time: int, number: int, row: Row) -> None:
         """An event has come; `tell` tells what this changes. O(readers of its stream), and what it changes."""
-        self._give(event.stream, event.time, event.number, event.number, event.row)
+        self._give(stream, time, number, number, row)
 
-    def withdraw(self, event: HeldEvent, found: RevisedResults) -> None:
+    def withdraw(self, stream: str, time: int, number: int, row: Row, found: RevisedResults) -> None:
         """An event is withdrawn. Costs as `take`."""
-        self._take_back(event.stream, event.time, event.number, event.row)
+        self._take_back(stream, time, number, row)
         self.tell(found)
 
     def _give(self, stream: str, time: int, number: int, item: Item, row: Any) -> None:

@@ -121,8 +121,7 @@ class Settlement:
         return iter(sorted(named))
 
     def _held(self, time: int) -> Iterator[HeldEvent]:
-        found: Iterator[HeldEvent] = self.buffer.events.irange(minimum=(time,))
-        return found
+        return self.buffer.since(time)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
