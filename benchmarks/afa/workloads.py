@@ -32,6 +32,18 @@ a4: q2 -> q1 WHEN step >= 0 AND vs + 1 < {k} SET depth = depth - 1, vs = vs + 1
 a5: q2 -> q3 WHEN step >= 0 AND depth - 1 = 0 AND vs + 1 = {k} SET depth = depth - 1, vs = vs + 1
 WITHIN {within}"""
 
+CAN: Final = """FROM Stock{by}
+REGISTER depth INT = 0, vs INT = 0, at INT = 0
+START q0
+FINAL q3
+a0: q0 -> run WHEN step < -0.25 SET at = 1
+a1: run -> run WHEN at = 1 AND step < 0 SET depth = depth + 1
+a2: run -> run WHEN at = 1 AND step < 0 SET depth = depth + 1, at = 2
+a3: run -> run WHEN at = 2 AND step >= 0 AND (vs + 1 < {k} OR depth > 1) SET depth = depth - 1
+a4: run -> run WHEN at = 2 AND step >= 0 AND vs + 1 < {k} SET depth = depth - 1, vs = vs + 1, at = 1
+a5: run -> q3 WHEN at = 2 AND step >= 0 AND depth - 1 = 0 AND vs + 1 = {k} SET depth = depth - 1, vs = vs + 1
+WITHIN {within}"""
+
 Q2: Final = """FROM Stock{by}
 REGISTER below FLOAT = 0
 START q0
@@ -52,6 +64,12 @@ a0: q0 -> q1 WHEN step < -1.15 SET first = price
 a1: q1 -> q1 WHEN {ignored}
 a2: q1 -> q2 WHEN price >= first
 WITHIN {within}"""
+
+
+def ignoring(text: str) -> str:
+    """Q1 so that its runs ignore events with the step 0."""
+    loops = "\n".join(f"i{at}: q{at} -> q{at} WHEN step = 0" for at in (1, 2))
+    return text.replace("step >= 0", "step > 0").replace("WITHIN", f"{loops}\nWITHIN")
 
 
 def q3(word: str, within: int, by: str = "") -> str:

@@ -114,22 +114,29 @@ class ReorderBuffer:
                 one = (stream, time, number)
                 self.unknown[one] = self.unknown.get(one, 0) + 1
         columns = self.columns
-        own_times, own_numbers, own_streams = columns.times, columns.numbers, columns.streams
-        own_starts, own_rows = columns.starts, columns.rows
+        # Not as lists of numbers, each of which compiled code would unpack and make again.
+        all_times: list[Any] = times
+        all_numbers: list[Any] = numbers
+        all_starts: list[Any] = starts
+        own_times: list[Any] = columns.times
+        own_numbers: list[Any] = columns.numbers
+        own_starts: list[Any] = columns.starts
+        own_streams, own_rows = columns.streams, columns.rows
         near = self.near
         last: i64 = own_times[len(own_times) - 1] if len(own_times) > self.head else -FOREVER
         newest: i64 = -FOREVER
         i: i64
         for i in range(len(times)):
-            moment: i64 = times[i]
+            given = all_times[i]
+            moment: i64 = given
             if moment > newest:
                 newest = moment
             if moment > last:
                 last = moment
-                own_times.append(times[i])
-                own_numbers.append(numbers[i])
+                own_times.append(given)
+                own_numbers.append(all_numbers[i])
                 own_streams.append(stream)
-                own_starts.append(starts[i])
+                own_starts.append(all_starts[i])
                 own_rows.append(rows[i])
                 continue
             at = self._place(moment, numbers[i])
@@ -138,10 +145,10 @@ class ReorderBuffer:
                 self.came += 1
                 self.far.add((event.time, event.number, self.came, event))
             else:
-                own_times.insert(at, times[i])
-                own_numbers.insert(at, numbers[i])
+                own_times.insert(at, given)
+                own_numbers.insert(at, all_numbers[i])
                 own_streams.insert(at, stream)
-                own_starts.insert(at, starts[i])
+                own_starts.insert(at, all_starts[i])
                 own_rows.insert(at, rows[i])
         return int(newest)
 
@@ -160,7 +167,11 @@ class ReorderBuffer:
         high: i64 = len(times)
         low = high - 1
         step: i64 = 1
-        while low >= head and (times[low] > time or (times[low] == time and numbers[low] > number)):
+        found: i64
+        while low >= head:
+            found = times[low]
+            if found < time or (found == time and numbers[low] <= number):
+                break
             high = low
             low -= step
             step += step
@@ -168,7 +179,7 @@ class ReorderBuffer:
             low = head - 1
         while high - low > 1:
             middle = (low + high) >> 1
-            found: i64 = times[middle]
+            found = times[middle]
             if found > time or (found == time and numbers[middle] > number):
                 high = middle
             else:
@@ -190,7 +201,8 @@ class ReorderBuffer:
             found = self._with_far(found, self.far.bisect_left((time,)))
         known, unknown = self.known, self.unknown
         if len(unknown) == 0:
-            for number in found.numbers:
+            numbers: list[Any] = found.numbers
+            for number in numbers:
                 del known[number]
         else:
             for at in range(len(found.times)):
