@@ -159,6 +159,7 @@ WARM: Final = (
     "broker/engine/disorder/joined.py",
     "broker/engine/disorder/readers.py",
     "broker/engine/disorder/reordering.py",
+    "broker/engine/disorder/revising_groups.py",
     "broker/engine/disorder/watermarks.py",
     "broker/engine/dispatch/derived.py",
     "broker/engine/executors/composed.py",

@@ -127,8 +127,7 @@ class Repairing:
         begin = int(self.runs.newest) + 1
         last = len(self.runs.table.arcs_of(place)) - 1
         ended = self.runs.table.arcs_of(place)[last].lasting(-FOREVER, begin)
-        self.runs.amend(place, last, [ended], begin, FOREVER)
-        self.runs.amend(place, last + 1, [self.arcs[letter][place].lasting(begin, FOREVER)], begin, FOREVER)
+        self.runs.amend(place, last, [ended, self.arcs[letter][place].lasting(begin, FOREVER)], begin, FOREVER)
 
     def read(self) -> list[tuple[bool, int, int, Sequence[int] | None]]:
         changes = self.runs.settle()

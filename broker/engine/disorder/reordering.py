@@ -42,7 +42,7 @@ class Reordering:
         self.marks = Watermarks(catalog.streams, NOTHING_PROMISED if processed is None else processed)
         self.buffer = ReorderBuffer()
         self.ahead = ReorderBuffer()
-        self.readers = RevisingReaders()
+        self.readers = RevisingReaders(catalog.options)
         self.copies = OrderedCopies(catalog, runtime.program, self.readers)
         self.numbers: dict[str, SequenceNumbers] = {}
         self.settlement = Settlement(self.marks, self.readers, self.buffer, catalog.options.promised_regions_max)

@@ -22,7 +22,8 @@ from .buffer import HeldEvent, ReorderBuffer
 from .finality import AutomatonFinality, Coming, SettledTimes, belongs
 from .joined import RevisedResults
 from .promised import PromisedRows
-from .readers import RevisingReader, RevisingReaders
+from .readers import RevisingReaders
+from .revising_groups import RevisingReader
 from .watermarks import Watermarks
 
 
