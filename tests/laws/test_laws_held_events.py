@@ -30,10 +30,17 @@ def test_a_buffer_is_a_sorted_list(data: st.DataObject, near: int) -> None:
             free = st.sampled_from([number for number in range(41) if stream == "T" or number not in known])
             ids = data.draw(st.lists(free, min_size=len(times), max_size=len(times), unique=stream == "S"))
             rows: list[tuple[Any, ...]] = [(arrival + at,) for at in range(len(times))]
-            newest = buffer.add(stream, times, ids, [time - 1 for time in times], rows, stream == "S")
+            early = data.draw(st.integers(0, 1))
+            starts = [time - early for time in times] if early else times
+            before = buffer.dump()
+            if stream == "S" and known and times and data.draw(st.booleans()):
+                taken = [*ids[1:], data.draw(st.sampled_from([*known, *ids[1:]]))]
+                assert buffer.add(stream, times, taken, starts, rows, True) is None
+                assert buffer.dump() == before
+            newest = buffer.add(stream, times, ids, starts, rows, stream == "S")
             assert newest == max(times, default=-FOREVER)
             for at, (time, number) in enumerate(zip(times, ids)):
-                event = HeldEvent(time, number, stream, time - 1, rows[at])
+                event = HeldEvent(time, number, stream, time - early, rows[at])
                 model.append(event)
                 if stream == "S":
                     known[number] = event

@@ -36,49 +36,67 @@ class HeldEvent(NamedTuple):
 
 @final
 class EventColumns:
-    """Events in columns, a row each."""
+    """Events in columns, a row each. `stream`: that of all events, where `streams` is empty; None: each has its own.
+    `instants`: all events start at their time, and `starts` is empty."""
 
     def __init__(
-        self, times: list[int], numbers: list[int], streams: list[str], starts: list[int], rows: list[Row]
-    ) -> None:
+        self, times: list[int], numbers: list[int], rows: list[Row], stream: str | None, streams: list[str],
+        instants: bool, starts: list[int],
+    ) -> None:  # fmt: skip
         self.times = times
         self.numbers = numbers
-        self.streams = streams
-        self.starts = starts
         self.rows = rows
+        self.stream = stream
+        self.streams = streams
+        self.instants = instants
+        self.starts = starts
 
     def event(self, at: int) -> HeldEvent:
-        return HeldEvent(self.times[at], self.numbers[at], self.streams[at], self.starts[at], self.rows[at])
+        stream = self.stream if self.stream is not None else self.streams[at]
+        start = self.times[at] if self.instants else self.starts[at]
+        return HeldEvent(self.times[at], self.numbers[at], stream, start, self.rows[at])
 
-    def insert(self, at: int, event: HeldEvent) -> None:
-        self.times.insert(at, event.time)
-        self.numbers.insert(at, event.number)
-        self.streams.insert(at, event.stream)
-        self.starts.insert(at, event.start)
-        self.rows.insert(at, event.row)
+    def tell_apart(self) -> None:
+        """Give each event its own stream."""
+        if self.stream is not None:
+            self.streams, self.stream = [self.stream] * len(self.times), None
+
+    def spread(self) -> None:
+        """Give each event its own start."""
+        if self.instants:
+            self.starts, self.instants = list(self.times), False
+
+    def append(self, event: HeldEvent) -> None:
+        """Where each has its own stream and start."""
+        self.times.append(event.time)
+        self.numbers.append(event.number)
+        self.rows.append(event.row)
+        self.streams.append(event.stream)
+        self.starts.append(event.start)
 
     def extend(self, other: EventColumns, begin: int, end: int) -> None:
-        """Append the others of [begin, end)."""
+        """Append the others of [begin, end), which have as many columns."""
         self.times += other.times[begin:end]
         self.numbers += other.numbers[begin:end]
+        self.rows += other.rows[begin:end]
         self.streams += other.streams[begin:end]
         self.starts += other.starts[begin:end]
-        self.rows += other.rows[begin:end]
 
     def part(self, begin: int, end: int) -> EventColumns:
         """A copy of the events of [begin, end)."""
         return EventColumns(
-            self.times[begin:end], self.numbers[begin:end], self.streams[begin:end], self.starts[begin:end],
-            self.rows[begin:end],
+            self.times[begin:end], self.numbers[begin:end], self.rows[begin:end], self.stream, self.streams[begin:end],
+            self.instants, self.starts[begin:end],
         )  # fmt: skip
 
     def drop(self, begin: int, end: int) -> None:
-        del self.times[begin:end], self.numbers[begin:end]
-        del self.streams[begin:end], self.starts[begin:end], self.rows[begin:end]
+        del self.times[begin:end], self.numbers[begin:end], self.rows[begin:end]
+        del self.streams[begin:end], self.starts[begin:end]
 
 
 def _none() -> EventColumns:
-    return EventColumns([], [], [], [], [])
+    """No events, of different streams and starts."""
+    return EventColumns([], [], [], None, [], False, [])
 
 
 @final
@@ -104,16 +122,30 @@ class ReorderBuffer:
 
     def add(
         self, stream: str, times: list[int], numbers: list[int], starts: list[int], rows: list[Row], known: bool
-    ) -> int:
+    ) -> int | None:
         """Add a batch; returns its newest time, -FOREVER if it is empty. O(log distance from the end) for each, up to
-        `near`, else O(log events)."""
+        `near`, else O(log events).
+
+        `starts` may be `times`. Returns None, and changes nothing, if an id is taken that is `known`; then O(all).
+        """
         if known:
+            most = len(self.known) + len(numbers)
             self.known.update(zip(numbers, times))
+            if len(self.known) < most:
+                self.known = {event.number: event.time for event, told in self._all() if told}
+                return None
         else:
             for time, number in zip(times, numbers):
                 one = (stream, time, number)
                 self.unknown[one] = self.unknown.get(one, 0) + 1
         columns = self.columns
+        if len(columns.times) == 0:
+            columns.stream, columns.instants = stream, True
+            columns.streams, columns.starts = [], []
+        elif columns.stream != stream:
+            columns.tell_apart()
+        if columns.instants and starts is not times and starts != times:
+            columns.spread()
         # Not as lists of numbers, each of which compiled code would unpack and make again.
         all_times: list[Any] = times
         all_numbers: list[Any] = numbers
@@ -122,6 +154,7 @@ class ReorderBuffer:
         own_numbers: list[Any] = columns.numbers
         own_starts: list[Any] = columns.starts
         own_streams, own_rows = columns.streams, columns.rows
+        mixed, spread = columns.stream is None, not columns.instants
         near = self.near
         last: i64 = own_times[len(own_times) - 1] if len(own_times) > self.head else -FOREVER
         newest: i64 = -FOREVER
@@ -135,21 +168,25 @@ class ReorderBuffer:
                 last = moment
                 own_times.append(given)
                 own_numbers.append(all_numbers[i])
-                own_streams.append(stream)
-                own_starts.append(all_starts[i])
                 own_rows.append(rows[i])
+                if mixed:
+                    own_streams.append(stream)
+                if spread:
+                    own_starts.append(all_starts[i])
                 continue
             at = self._place(moment, numbers[i])
             if len(own_times) - at > near or (len(self.far) > 0 and self._has_equal(times[i], numbers[i])):
                 event = HeldEvent(times[i], numbers[i], stream, starts[i], rows[i])
                 self.came += 1
                 self.far.add((event.time, event.number, self.came, event))
-            else:
-                own_times.insert(at, given)
-                own_numbers.insert(at, all_numbers[i])
+                continue
+            own_times.insert(at, given)
+            own_numbers.insert(at, all_numbers[i])
+            own_rows.insert(at, rows[i])
+            if mixed:
                 own_streams.insert(at, stream)
+            if spread:
                 own_starts.insert(at, all_starts[i])
-                own_rows.insert(at, rows[i])
         return int(newest)
 
     def _has_equal(self, time: int, number: int) -> bool:
@@ -206,8 +243,9 @@ class ReorderBuffer:
                 del known[number]
         else:
             for at in range(len(found.times)):
-                if not self._forget(found.streams[at], found.times[at], found.numbers[at]):
-                    del known[found.numbers[at]]
+                event = found.event(at)
+                if not self._forget(event.stream, event.time, event.number):
+                    del known[event.number]
         return found
 
     def _forget(self, stream: str, time: int, number: int) -> bool:
@@ -222,6 +260,8 @@ class ReorderBuffer:
         """The first events that were kept apart, taken out, among those there."""
         events: list[Any] = list(islice(self.far, upto))
         del self.far[:upto]
+        near.tell_apart()
+        near.spread()
         found = _none()
         begin = 0
         for time, number, _, event in events:
@@ -231,7 +271,7 @@ class ReorderBuffer:
             while at < len(near.times) and near.times[at] == time and near.numbers[at] <= number:
                 at += 1
             found.extend(near, begin, at)
-            found.insert(len(found.times), event)
+            found.append(event)
             begin = at
         found.extend(near, begin, len(near.times))
         return found
@@ -245,7 +285,7 @@ class ReorderBuffer:
         columns = self.columns
         at = bisect_left(columns.times, event.time, int(self.head))
         while at < len(columns.times) and columns.times[at] == event.time:
-            if columns.numbers[at] == number and columns.streams[at] == event.stream:
+            if columns.numbers[at] == number and columns.event(at).stream == event.stream:
                 columns.drop(at, at + 1)
                 return event
             at += 1
@@ -275,7 +315,7 @@ class ReorderBuffer:
         """Fill up the rows of a stream, which has got an attribute, with null. O(all)."""
         columns = self.columns
         for at in range(len(columns.rows)):
-            if columns.streams[at] == stream:
+            if columns.event(at).stream == stream:
                 columns.rows[at] = _widened(columns.rows[at], width)
         far: list[Any] = list(self.far)
         self.far.clear()

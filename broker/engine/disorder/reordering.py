@@ -57,16 +57,27 @@ class Reordering:
     def check(self, stream: StreamDefinition, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]) -> None:
         """Raise LimitExceeded if the events have no room, DuplicateEvent if the id of one is taken, LateEvent if one is
         behind a punctuation of such events."""
+        self._check_room(stream, len(ids))
+        known = self.buffer.known
+        if self._known(stream) and not (len(set(ids)) == len(ids) and known.keys().isdisjoint(ids)):
+            self._refuse(stream, times, rows, ids)
+        elif self._says_more(stream):
+            self._refuse(stream, times, rows, ids)
+
+    def _says_more(self, stream: StreamDefinition) -> bool:
+        """Whether events can be refused for more than their times and ids."""
+        return stream.name in self.settlement.promised or stream.sequence is not None
+
+    def _check_room(self, stream: StreamDefinition, events: int) -> None:
         most = self.options.buffered_events_max
-        if len(self.buffer) + len(ids) > most:
+        if len(self.buffer) + events > most:
             raise LimitExceeded(
                 f"stream {stream.name!r}: at most {most} events may wait until they are final (buffered_events_max);"
                 f" a punctuation, or lateness, lets them go"
             )
-        known = self.buffer.known
-        different = not self._known(stream) or (len(set(ids)) == len(ids) and known.keys().isdisjoint(ids))
-        if different and stream.name not in self.settlement.promised and stream.sequence is None:
-            return
+
+    def _refuse(self, stream: StreamDefinition, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]) -> None:
+        """Raise the first fault of a batch, if it has one."""
         for index, fault, message in self.faults(stream, times, rows, ids):
             raise fault(f"stream {stream.name!r}, row {index}: {message}")
 
@@ -121,8 +132,14 @@ class Reordering:
     def publish(
         self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int]
     ) -> JoinedResults:
-        """Process a batch of checked events."""
+        """Process a batch of events whose times and rows fit. Raises as `check` does, and changes nothing then."""
+        self._check_room(stream, len(ids))
+        if self._says_more(stream):
+            self._refuse(stream, times, rows, ids)
         newest = self.buffer.add(stream.name, times, ids, starts, rows, self._known(stream))
+        if newest is None:
+            self._refuse(stream, times, rows, ids)
+            raise AssertionError("an id that is taken is a fault")
         self.settlement.forget(stream.name)
         found = RevisedResults()
         if self.options.cancelling or len(self.readers.by_name) == 0:
@@ -206,13 +223,16 @@ class Reordering:
         """Pass events that are final to the dispatcher, those of one stream after each other as one batch."""
         found: list[Results | RevisedResults] = []
         streams = held.streams
-        n, begin = len(streams), 0
+        n, begin = len(held.times), 0
         while begin < n:
-            stream, end = streams[begin], begin + 1
-            while end < n and streams[end] == stream:
-                end += 1
+            stream, end = held.stream, n
+            if stream is None:
+                stream, end = streams[begin], begin + 1
+                while end < n and streams[end] == stream:
+                    end += 1
             part = held if end - begin == n else held.part(begin, end)
-            found.append(self.runtime.process(stream, part.times, part.rows, part.numbers, part.starts))
+            starts = part.times if part.instants else part.starts
+            found.append(self.runtime.process(stream, part.times, part.rows, part.numbers, starts))
             begin = end
         return found
 
