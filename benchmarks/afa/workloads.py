@@ -1,6 +1,7 @@
 """The events and queries of AFA's section 7, and how events come late.
 
-Here: prices by the paper's generator, V patterns (Q1, Q2), words of ticks (Q3), a run that waits. Not here: running
+Here: prices by the paper's generator, V patterns (Q1, Q2; Q2 also with the price to come back to in its register, which
+late events do not change, instead of a sum), words of ticks (Q3), a run that waits. Not here: running
 them (trial), their targets (targets).
 """
 
@@ -54,6 +55,18 @@ a2: q1 -> q2 WHEN step < 0 SET below = below + step
 a3: q2 -> q2 WHEN step >= 0 AND below + step < 0 SET below = below + step
 a4: q2 -> q1 WHEN step >= 0 AND below + step < 0 SET below = below + step
 a5: q2 -> q3 WHEN step >= 0 AND below + step >= 0 SET below = below + step
+WITHIN {within}"""
+
+Q2_KEPT: Final = """FROM Stock{by}
+REGISTER level FLOAT = 0
+START q0
+FINAL q3
+a0: q0 -> q1 WHEN step < -0.25 SET level = price - step
+a1: q1 -> q1 WHEN step < 0
+a2: q1 -> q2 WHEN step < 0
+a3: q2 -> q2 WHEN step >= 0 AND price < level
+a4: q2 -> q1 WHEN step >= 0 AND price < level
+a5: q2 -> q3 WHEN step >= 0 AND price >= level
 WITHIN {within}"""
 
 WAITING: Final = """FROM Stock{by}

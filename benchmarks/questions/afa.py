@@ -17,7 +17,7 @@ from ..afa.contests import contests, units
 from ..afa.engine_trial import EngineFigures, EngineJob
 from ..afa.rivals_trial import MAXIMAL, Contest, Contestant, ContestFigures
 from ..afa.trial import Figures, Job
-from ..afa.workloads import Q1, Q2, WAITING, falls, ignoring, q3, words
+from ..afa.workloads import Q1, Q2, Q2_KEPT, WAITING, falls, ignoring, q3, words
 from ..builds import UNCOMPILED, Build, builds
 from ..measuring import FULL, ROOT, BenchmarkError, Effort, Say, Spread, agreed, taken_in_turn, trial
 from ..report import spread
@@ -49,6 +49,10 @@ def cases(events: int) -> dict[str, Job]:
     found["Q2, 20% late, without lineage"] = Job(
         queries=[second], events=events, late=0.2, up=0.7, switches={"lineage": False}
     )
+    kept = Q2_KEPT.format(by="", within=500)
+    for late in (0.0, 0.2):
+        name = f", {late:.0%} late" if late else ""
+        found[f"Q2 by price{name}"] = Job(queries=[kept], events=events, late=late, up=0.7)
     for within in (500, 2_000):
         text = WAITING.format(by="", ignored="TRUE", within=within)
         for late in (0.0, 0.05, 0.2):

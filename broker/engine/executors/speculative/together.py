@@ -117,6 +117,9 @@ class MergedUnits:
         if len(self.gone) > 0:
             members = [member for member in members if member.number not in self.gone]
         state = self.automata[unit].final + own
+        if family is None:
+            node.state = state  # nobody else has this object
+            return members, change
         mine = RunNode(node.start, node.order, node.end, state, registers, node.trace, node.links)
         return members, ResultChange(change.inserted, mine, change.time)
 
