@@ -5,7 +5,6 @@ Here: one reader, one group. Not here: all of them, and what becomes of an event
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, final
 
 from sortedcontainers import SortedList
@@ -14,14 +13,9 @@ from ...algebra.timed_stream import untimed
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ..executors.revising import Reviser
-from ..executors.trace import MASK
 from ..program.account import NOT_SUSPENDED
 from ..subscribing.subscriber import Subscriber
-
-
-def salt_of(subscriber: Subscriber) -> int:
-    """What tells the published results of a subscription from equal ones of another."""
-    return int.from_bytes(hashlib.blake2b(subscriber.identity().encode(), digest_size=8).digest(), "big") & int(MASK)
+from .joined import salt_of
 
 
 @final

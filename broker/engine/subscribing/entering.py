@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...automaton.automaton import Automaton
-from ..disorder.revising_groups import salt_of
+from ..disorder.joined import salt_of
 from ..planner import Wanted, plan_of
 from ..program.program import Program
 from ..program.target import Feed
