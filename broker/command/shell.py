@@ -32,6 +32,7 @@ from .backup import backup
 from .check import check
 from .complaint import BadInput, escaped, of_file, one_line
 from .completion import answer_completions, completion
+from .console_token import console_token
 from .dead_letters import dead_letters
 from .demo.command import demo
 from .doctor import doctor
@@ -42,6 +43,7 @@ from .language_server import language_server
 from .listing import stats, streams, subscriptions
 from .new import new
 from .partial import partial
+from .playground.command import playground
 from .prepare import prepare
 from .probability import probability
 from .publish import publish
@@ -75,8 +77,10 @@ for command in (
     why,
     why_not,
     partial,
+    playground,
     serve,
     keygen,
+    console_token,
     publish,
     subscribe,
     streams,

@@ -20,7 +20,6 @@ from ..events.errors import (
     UnknownEvent,
     shown,
 )
-from ..events.event import Event
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
 from ..events.time_unit import TimeUnit, instant_of, instants_of
@@ -39,7 +38,7 @@ from .inspection.view import END_OF_TIME, EngineView
 from .options import Options
 from .program.program import Program
 from .program.target import ALWAYS_SINCE
-from .reasons import Why, WhyNot, why, why_not
+from .reasons import AskedInput, Why, WhyNot, why, why_not
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
 from .subscribing.catalog import Catalog
@@ -77,7 +76,7 @@ class Engine(EngineView):
 
     # --- reasons ----------------------------------------------------------------------------------------------------
 
-    def why(self, match: str, events: Sequence[Event], subscription: str | None = None) -> Why:
+    def why(self, match: str, events: Sequence[AskedInput], subscription: str | None = None) -> Why:
         """Why a match was reported: its events in order, the conditions under which each was taken, and what was passed
         over. An engine keeps no events: `events` are those since the match began, and what a negation looks back on.
         Changes nothing. O(runs x events), for each subscription if none is named. Raises UnknownSubscription,
@@ -89,7 +88,7 @@ class Engine(EngineView):
     def why_not(
         self,
         subscription: str,
-        events: Sequence[Event],
+        events: Sequence[AskedInput],
         key: object = None,
         wanted: Sequence[int] = (),
         time: int | None = None,

@@ -15,7 +15,6 @@ from typing import Final, NamedTuple, final
 
 from ..automaton.analyses.branches import branches_of
 from ..automaton.analyses.line import is_plain_line
-from ..automaton.analyses.mechanism import Mechanism
 from ..automaton.analyses.sequences import sequences_of
 from ..automaton.automaton import Automaton, Report, TimeModel
 from ..events.errors import DefinitionError
@@ -29,6 +28,7 @@ from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.speculative.machine_plan import RegisterPlan
 from .executors.tuple_counts.machine_plan import CountsPlan
+from .executors.windows.family_plan import WindowFamilyPlan, plan_of_family
 from .executors.windows.machine_plan import WindowsPlan
 from .options import Options
 
@@ -66,8 +66,6 @@ def _group(wanted: Wanted) -> MachinePlan | str:
     plan = plan_of_group(wanted.automaton, common_pattern)
     if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.selective():
         return "no constant says which events it is about"
-    if isinstance(plan, GroupPlan) and plan.form.layout.mechanism is Mechanism.REVISIT:
-        return "its second step waits for several constants, whose events the static index finds faster"
     return plan
 
 
@@ -109,6 +107,10 @@ def _registers(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else RegisterPlan(wanted.automaton)
 
 
+def _window_family(wanted: Wanted) -> MachinePlan | str:
+    return NO_STATES if wanted.forecast else plan_of_family(wanted.automaton)
+
+
 def _windows(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else WindowsPlan(wanted.automaton)
 
@@ -124,6 +126,7 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(PatternPlan, _pattern),
     ExecutorRow(KeyedRunsPlan, _keyed_runs, (TimeModel.EPOCHS,)),
     ExecutorRow(RegisterPlan, _registers, (TimeModel.LIFETIMES,)),
+    ExecutorRow(WindowFamilyPlan, _window_family, (TimeModel.WINDOWS,)),
     ExecutorRow(WindowsPlan, _windows, (TimeModel.WINDOWS,)),
     ExecutorRow(ReferencePlan, _reference, IN_ORDER),
 )

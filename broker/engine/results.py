@@ -52,7 +52,6 @@ class Results(Sequence[Match]):
         self.completions = Completions(self.epochs)  # of machines; `unfold` adds them to the targets
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
         self.unmade: list[Failed] = []  # results that could not be made when they were read
-        self.notices = 0
         self._identity = ""  # of the subscriber that was read last
         self._identified: Subscriber | None = None
         self._before = before  # equal results that earlier batches found in this batch's first epoch
@@ -82,8 +81,8 @@ class Results(Sequence[Match]):
         return fed
 
     def entries(self) -> int:
-        """The number of matches; completions of machines count once for each event and subscription."""
-        return len(self.targets) - self.notices + int(self.completions.entries + self.epochs.packed.total)
+        """The number of matches; compressed ones count once, and so do those of equal subscriptions."""
+        return len(self.targets) - len(self.composed) + int(self.epochs.packed.total) + self.completions.matches
 
     def suspend(self, event: int, target: Target, reason: int) -> None:
         """Report that the target's subscribers are suspended from this event on."""
@@ -98,7 +97,6 @@ class Results(Sequence[Match]):
         """Report a forecast or a resolution to the target's subscriber, at this event."""
         self.targets.append(target)
         self.compose(event, Composed(None, False, notice))
-        self.notices += 1
 
     # --- reading ------------------------------------------------------------------------------------------------
 

@@ -22,15 +22,15 @@ from ..common_runs import CommonPattern
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Assigned, Item
-from .audience import BLOCK_FIELDS, CommonPage, GroupAudience, ranked
-from .blocks import COMBINED, FIELDS, MatchBlocks
+from .audience import BLOCK_FIELDS, CommonPage, GroupAudience
+from .blocks import COMBINED, FIELDS, RANKED, MatchBlocks
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
 from .kept_events import KeptEvents
 from .making import CellMaker
 from .members import Members
 
-Key: TypeAlias = Any  # a tuple of values
+Key: TypeAlias = Any  # a value, or a tuple of values
 FEW: Final = 64  # useless entries up to which they are not cleared away
 
 
@@ -75,6 +75,7 @@ class GroupMachine(Executor):
         self._common: CommonPage | None = None
         self._newcomers: list[Target] = []  # which the machine has not welcomed yet
         self._parts: list[int] = list(template.parts)
+        self._single: i64 = self._parts[0] if len(self._parts) == 1 else -1
         self._late = template.late
         self._found = MatchBlocks()
         self._one: GroupCell | None = None  # the only cell, if there are no partitions
@@ -128,7 +129,7 @@ class GroupMachine(Executor):
         """
         handle = member.handle
         self.members.remove(handle, point)
-        self._maker.left(handle)
+        self._maker.left(handle, point)
         for cell in self.cells.values():
             cell.forget(handle)
         audience = self._audience
@@ -174,10 +175,11 @@ class GroupMachine(Executor):
 
     def _cell(self, row: Row, time: i64) -> GroupCell | None:
         """The cell of the event's partition; None if the event has no partition."""
-        key: Key = tuple([row[at] for at in self._parts])
+        single = self._single
+        key: Key = row[single] if single >= 0 else tuple([row[at] for at in self._parts])
         cell = self.cells.get(key)
         if cell is None:
-            if None in key:
+            if key is None or (single < 0 and None in key):
                 return None
             if len(self.cells) > 2 * self._settled + FEW:
                 self._settle(time)
@@ -201,8 +203,11 @@ class GroupMachine(Executor):
     def _wait(self, cell: GroupCell) -> None:
         """Schedule a cell to wake when time completes its oldest run."""
         until = cell.due()
-        if until < NOTHING_DUE and until < cell.alarm:
-            heappush(self._due, (until, cell.first(), cell))
+        if until < NOTHING_DUE:
+            first = cell.first()
+            if until != cell.alarm or first != cell.awaited:  # an earlier run may be due at the same time
+                heappush(self._due, (until, first, cell))
+                cell.awaited = first
         cell.alarm = until
         if until < self.alarm:
             self.alarm = until
@@ -215,11 +220,12 @@ class GroupMachine(Executor):
         """Write the completions of an event as a row. O(members and paths)."""
         out = self._found
         blocks, members, paths = out.blocks, out.members, out.paths
-        size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * BLOCK_FIELDS
+        size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * (BLOCK_FIELDS + 1)
         numbers = found.room(size)
         begin = found.upto + 5
         at = begin
         block: i64 = 0
+        served: i64 = 0  # members of blocks
         j: i64
         while block < out.upto:
             kind, first, number = blocks[block + 2], blocks[block + 3], blocks[block + 4]
@@ -230,13 +236,17 @@ class GroupMachine(Executor):
                 length = 0
                 for _ in range(width):
                     length += 1 + paths[path + length]
+            served += number
             numbers[at] = kind
             numbers[at + 1] = number
             numbers[at + 2] = count
             numbers[at + 3] = width
             numbers[at + 4] = length
             at += BLOCK_FIELDS
-            if not ranked(kind):
+            if kind == RANKED:
+                numbers[at] = first
+                at += 1
+            else:
                 for j in range(first, first + number):
                     numbers[at] = members[j]
                     at += 1
@@ -245,13 +255,14 @@ class GroupMachine(Executor):
                 at += 1
             block += FIELDS
         source = out.source
+        matches = served if self.compressed else out.total
         if source is None:
-            found.close(self.events.page, 0, 0, at - begin)
+            found.close(self.events.page, 0, 0, at - begin, matches)
         else:
             page = self._common
             if page is None or page.source is not source or page.ranking is not out.ranking:
                 page = self._common = CommonPage(source, out.ranking)
-            found.close(page, out.source_upto, 0, at - begin)
+            found.close(page, out.source_upto, 0, at - begin, matches)
         out.clear()
 
     # --- upkeep -------------------------------------------------------------------------------------------------
@@ -289,7 +300,10 @@ class GroupMachine(Executor):
         return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
-        return set(self.cells)
+        return {self._whole(key) for key in self.cells}
+
+    def _whole(self, key: Key) -> tuple[Any, ...]:
+        return key if self._single < 0 else (key,)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
@@ -337,14 +351,14 @@ class GroupMachine(Executor):
         return int(self.members.since(member.handle, point))
 
     def dump(self) -> Any:
-        cells = [[list(key), cell.dump()] for key, cell in self.cells.items()]
+        cells = [[list(self._whole(key)), cell.dump()] for key, cell in self.cells.items()]
         return [int(self.number), self.events.dump(), cells]
 
     def load(self, data: Any) -> None:
         self.number, events, cells = data
         self.events.load(events)
         for key, dumped in cells:
-            cell = self.cells[tuple(key)] = self._maker.make()
+            cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._maker.make()
             cell.load(dumped)
             self._wait(cell)
         self._one = self.cells.get(())

@@ -34,7 +34,6 @@ from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
 from .members import Members
 from .repeating import RepeatingCell, RepeatingTemplate
-from .revisit import RevisitCell, RevisitTemplate
 from .stamps import Stamps
 from .starts import NONE
 from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
@@ -91,10 +90,10 @@ class CellMaker:
         if isinstance(self.form, RepeatingTemplate):
             self.form.joined(handle, point)
 
-    def left(self, handle: int) -> None:
+    def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group."""
         if isinstance(self.form, RepeatingTemplate):
-            self.form.left(handle)
+            self.form.left(handle, point)
 
     def make(self) -> GroupCell:
         """A cell without waiting runs."""
@@ -115,8 +114,6 @@ class CellMaker:
                 return TrailingCell(form, members)
             case AnyTemplate():
                 return AnyCell(form, members)
-            case RevisitTemplate():
-                return RevisitCell(form, members)
             case RepeatingTemplate():
                 return RepeatingCell(form, members)
             case _:
@@ -209,8 +206,6 @@ class CellMaker:
         if mechanism is Mechanism.ANY_MATCH:
             return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
         first, second, *further = [clauses[0] for clauses in steps]
-        if mechanism is Mechanism.REVISIT:
-            return RevisitTemplate(d, first, second, window=self.window, within=self.within, arrival=True)
         if mechanism is Mechanism.HISTORY:
             return HistoryTemplate(d, first, second, further[0], window=self.window)
         kill = self.kills[0][0] if self.kills and mechanism is Mechanism.WAIT else None

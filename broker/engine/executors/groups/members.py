@@ -91,16 +91,6 @@ class Members:
         page = self._pages[self._page_of(floats_from(point), handle)]
         return page.since[page.slot_of(handle)]
 
-    def wait_since(self, handle: int, point: list[float], event: i64) -> None:
-        """Set the number of the event from which on runs count for the member at that point. O(pages + page)."""
-        at = self._page_of(floats_from(point), handle)
-        page = self._pages[at]
-        slot = page.slot_of(handle)
-        if page.since[slot] < event:
-            page.since[slot] = event
-        if event > self.newest:
-            self.newest = event
-
     def _page_of(self, point: Floats, handle: i64) -> i64:
         """The last page whose region contains the point and, if a handle is given, that member; -1 if none."""
         d, low, high = self.d, self._low, self._high

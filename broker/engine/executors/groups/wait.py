@@ -12,7 +12,7 @@ members of such a cohort are those of a range: `above < q <= y`; the starts are 
 
 Epochs: peaks and starts of a time count from the key's next later event on (`arrival`: from its next event on).
 
-Here: the stack of one key. Not here: the columns of starts (starts), several constants in the guard (revisit).
+Here: the stack of one key. Not here: the columns of starts (starts).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class WaitTemplate:
         self, d: int, begin: StepClause, wait: StepClause, later: list[StepClause], *, kill: StepClause | None = None,
         window: int = NONE, extra: int = 0, within: int = NONE, arrival: bool = False,
     ) -> None:  # fmt: skip
-        assert len(wait.bounds) == 1, "a guard with several constants is revisited"
+        assert len(wait.bounds) == 1, "a guard with several constants has no order"
         assert wait.bounds[0].coordinate == 0
         self.d: i64 = d
         self.begin = begin

@@ -13,7 +13,7 @@ from typing import Final, cast, final
 
 from mypy_extensions import i64
 
-from ....algebra.comparisons import GE, GT, LE, LT
+from ....algebra.comparisons import GE, GT, LE, LT, related_floats
 from ....algebra.computation import Computation
 from ....algebra.predicate import All, holds
 from ....events.instant import FOREVER
@@ -22,7 +22,7 @@ from .arcs import UNKNOWN
 from .arena import NULLS, ORDER, START, STATE, Arena, read_registers
 from .changes import Changes
 from .entries import TimelineEntry
-from .forms import assign, related, related_floats
+from .forms import assign, related
 from .nodes import BlockStepper
 from .operations import COMPUTATION, EVENT_FLOAT, EVENT_INTEGER, WORDS
 from .waiting import SPAN, WaitingRuns

@@ -1,0 +1,94 @@
+"""Takes the pictures of pages that the documents show: `python -m browser.pictures FOLDER`, as `make pictures` does.
+
+Few colours are enough, and make small files. Look at them before they are committed.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from browser.test_console_pages import SUBSCRIPTIONS, configuration, free_port
+from doubles.broker_process import broker_process
+from doubles.browser import NARROW, browser, page_of
+from doubles.playground_process import playground_process
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from client import Client
+
+SIZE: Final = (1_280, 860)
+COLOURS: Final = 256
+
+
+def save(page: Page, file: Path) -> None:
+    """The window as a small PNG."""
+    taken = Image.open(io.BytesIO(page.screenshot()))
+    small = taken.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    small.save(file, optimize=True)
+    print(f"{file}: {file.stat().st_size // 1024} KiB")
+
+
+def playground(chromium: Browser, folder: Path) -> None:
+    """The playground: as it opens, why a match came, and on a small screen."""
+    with playground_process() as running:
+        with page_of(chromium, running.address, SIZE) as page:
+            expect(page.locator("#timeline [role=option]").first).to_be_visible()
+            expect(page.locator("#diagram svg")).to_be_visible()
+            save(page, folder / "playground.png")
+        with page_of(chromium, running.address, SIZE, dark=True) as page:
+            page.get_by_label("Example").select_option("logins")
+            expect(page.locator("#status")).to_contain_text("logins.jsonl")
+            page.locator("#matches .ask").first.click()
+            expect(page.locator("#reasons .steps").first).to_be_visible()
+            page.locator("#matches").scroll_into_view_if_needed()
+            page.mouse.wheel(0, 2_000)
+            page.wait_for_timeout(500)
+            save(page, folder / "playground-why.png")
+        with page_of(chromium, running.address, NARROW) as page:
+            expect(page.locator("#timeline [role=option]").first).to_be_visible()
+            expect(page.locator("#diagram svg")).to_be_visible()
+            save(page, folder / "playground-small.png")
+
+
+def console(chromium: Browser, folder: Path) -> None:
+    """The console of a broker that is fed with prices."""
+    with tempfile.TemporaryDirectory() as place:
+        subscriptions = Path(place, "subscriptions.toml")
+        subscriptions.write_text(SUBSCRIPTIONS)
+        subscriptions.chmod(0o600)
+        own = Path(place), free_port()
+        with (
+            broker_process(configuration(own, f'[journal]\npath = "{place}/data"\n')) as broker,
+            Client(broker.address) as client,
+            client.subscribe("watched", query="FILTER{price > 1.03 * price_1}(Stock NEXT{$2.name = $1.name} Stock)"),
+            page_of(chromium, f"http://127.0.0.1:{own[1]}/", SIZE) as page,
+            page_of(chromium, f"http://127.0.0.1:{own[1]}/subscriptions/pairs", SIZE, dark=True) as other,
+        ):
+            chance, prices = random.Random(5), dict.fromkeys(("AAPL", "FB", "GOOG", "IBM"), 100.0)
+            for second in range(60):
+                names = [chance.choice(list(prices)) for _ in range(20 + second % 13)]
+                for name in names:
+                    prices[name] *= chance.gauss(1.0, 0.02)
+                times = [1_700_000_000_000_000 + 60_000_000 * second + at for at in range(len(names))]
+                client.publish_batch("Stock", times, [(name, prices[name]) for name in names])
+                page.wait_for_timeout(500)
+            save(page, folder / "console.png")
+            expect(other.locator(".scroll tbody tr").first).to_be_visible()
+            save(other, folder / "console-subscription.png")
+
+
+def main() -> None:
+    """Take all of them."""
+    folder = Path(sys.argv[1])
+    with browser() as chromium:
+        playground(chromium, folder)
+        console(chromium, folder)
+
+
+if __name__ == "__main__":
+    main()
