@@ -41,6 +41,7 @@ HOT: Final = (
     "broker/engine/dispatch/marking.py",
     "broker/engine/dispatch/matchers.py",
     "broker/engine/dispatch/batch_path.py",
+    "broker/engine/dispatch/usual_room.py",
     "broker/engine/engine.py",
     "broker/engine/executors/common_runs.py",
     "broker/engine/executors/completions.py",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import ssl
+import subprocess
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 from doubles.small_engine import SmallEngine
@@ -21,10 +24,17 @@ from broker.console.signing_in import SIGNED_IN_MAX, SIGNED_IN_SECONDS_MAX, Sign
 from broker.engine import Engine
 from broker.events import DefinitionError
 from broker.kernel import Access, Admission, Sources, User, flows, states, wires
+from broker.server import read_configuration
 from broker.server.console import ConsoleSettings, console
+from broker.server.console_sampler import Sampler
 from broker.server.loop import Broker
 from client import Client
 
+OPENSSL: Final = (
+    "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+    "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+)  # fmt: skip
+"""Makes a certificate that only its own test trusts."""
 MANY: Final = 100_000
 SECONDS_MAX: Final = 0.3
 
@@ -125,6 +135,45 @@ def test_looks_come_by_themselves_and_go_on_where_a_page_left(engine: Engine) ->
         assert int(again.removeprefix("id: ")) == numbers[1]
 
 
+def test_many_pages_cost_one_look_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.server.console_sampler.SAMPLE_SECONDS", 0.2)
+
+    class Counted:
+        """Statistics, and how often somebody has taken them."""
+
+        taken = 0
+
+        def report(self, patience_seconds: float) -> dict[str, dict[str, Any]]:
+            self.taken += 1
+            return {"broker": {"events": self.taken}}
+
+    counted = Counted()
+
+    async def pages() -> list[int]:
+        sampler = Sampler(cast("Broker", counted), 1.0)
+
+        async def page() -> int:
+            looks = 0
+            async for part in sampler.follow(0):
+                looks += part.startswith(b"id: ")
+                if looks == 6:
+                    break
+            return looks
+
+        found = await asyncio.gather(*[page() for _ in range(50)])
+        for _ in range(100):
+            if sampler._task is not None and sampler._task.done():
+                break
+            await asyncio.sleep(0.1)
+        at_rest = counted.taken
+        await asyncio.sleep(0.5)
+        assert counted.taken == at_rest, "without a page it rests"
+        return found
+
+    assert asyncio.run(pages()) == [6] * 50
+    assert 7 <= counted.taken <= 14
+
+
 def test_users_with_tokens_see_what_they_may(
     engine: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,6 +231,47 @@ def test_beyond_this_machine_there_are_no_pages_without_tokens_and_encryption(tm
     anywhere = ConsoleSettings(tokens, proxy=True).signing(only_here=False)
     assert anywhere is not None
     assert anywhere.needed
+
+
+def test_behind_a_proxy_others_come_with_their_names_for_us_and_need_tokens(engine: Engine, tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"anybody {digest('secret')}\n")
+    with visited(Broker(engine, "tcp://127.0.0.1:0"), ConsoleSettings(tokens, proxy=True)) as visitor:
+        assert visitor.get("/api/session", Host="console.example")[1]["user"] is None
+        assert visitor.get("/api/streams", Host="console.example")[0] == 401
+    with visited(Broker(engine, "tcp://127.0.0.1:0")) as visitor:
+        assert visitor.get("/api/session", Host="console.example")[0] == 400
+
+
+def test_a_certificate_makes_the_pages_encrypted(engine: Engine, tmp_path: Path) -> None:
+    certificate, key = tmp_path / "localhost.pem", tmp_path / "localhost.key"
+    subprocess.run([*OPENSSL, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    broker = Broker(engine, "tcp://127.0.0.1:0")
+    pages = ConsoleSettings(certificate=certificate, key=key)
+    with running(broker), console(broker, "http://127.0.0.1:0", pages) as address:
+        assert address.startswith("https://127.0.0.1:")
+        trusted = ssl.create_default_context(cafile=str(certificate))
+        with urllib.request.urlopen(f"{address}/api/session", timeout=60, context=trusted) as answer:
+            assert json.load(answer)["user"] == "anybody"
+    (tmp_path / "wrong.pem").write_text("no certificate")
+    for wrong in (tmp_path / "wrong.pem", tmp_path / "missing.pem"):
+        made = console(broker, "http://127.0.0.1:0", ConsoleSettings(certificate=wrong, key=key))
+        with pytest.raises(DefinitionError, match=r"console\.certificate: expected PEM files"):
+            made.__enter__()
+
+
+def test_the_configuration_names_files_beside_it() -> None:
+    text = '[console]\naddress = "http://127.0.0.1:0"\ntokens = "t"\ncertificate = "c"\nkey = "k"\nproxy = true\n'
+    found = read_configuration(text, "/etc/foretell/foretell.toml")
+    folder = Path("/etc/foretell")
+    assert (found.console_tokens, found.console_certificate, found.console_key) == (
+        folder / "t",
+        folder / "c",
+        folder / "k",
+    )
+    assert found.console_proxy
+    with pytest.raises(DefinitionError, match="console"):
+        read_configuration('[console]\ntoken = "t"\n', "foretell.toml")
 
 
 def test_a_wrong_file_of_tokens_is_one_line(tmp_path: Path) -> None:
