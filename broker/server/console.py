@@ -41,8 +41,8 @@ HERE: Final = ("127.0.0.1", "localhost", "[::1]")
 class ConsoleSettings:
     """Who may see the pages. `tokens`: the file of them; `anybody`: without a token, from this machine.
 
-    `certificate` and `key`: files for TLS; `proxy`: one stands before us and does that. Beyond this machine there are
-    no pages without one of these, and without tokens.
+    `certificate` and `key`: files for TLS; `proxy`: one stands before us and does that, so that others come to an
+    address of this machine, too. For others there are no pages without one of these, and without tokens.
     """
 
     tokens: Path | None = None
@@ -81,12 +81,16 @@ def console(broker: Broker, address: str, pages: ConsoleSettings | None = None) 
         secured = {"ssl_certfile": str(pages.certificate), "ssl_keyfile": None if pages.key is None else str(pages.key)}
     with listening(host, port, f"console.address {address}") as listener:
         configuration = settings(
-            application(broker, is_loopback(host), pages),
+            application(broker, is_loopback(host) and not pages.proxy, pages),
             http=Connection,
             **secured,
             limit_concurrency=CONNECTIONS_MAX + 1,  # uvicorn counts the new connection, too
             timeout_keep_alive=0,
         )
+        try:
+            configuration.load()
+        except OSError as error:  # a wrong certificate or key, too
+            raise DefinitionError(f"console.certificate: expected PEM files: {error.strerror or error}") from None
         server = uvicorn.Server(configuration)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="console", daemon=True)
         thread.start()

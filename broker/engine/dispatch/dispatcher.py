@@ -23,6 +23,7 @@ from ..program.program import Program
 from ..results import Results
 from .batch_path import Entry
 from .derived import number_of, report
+from .usual_room import UsualRoom
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 
@@ -38,6 +39,7 @@ class Dispatcher:
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
+        self._room = UsualRoom()
         self._feeding = True  # somebody reads a stream that is made of machines' results, as far as is known
         self._known = False
 
@@ -82,14 +84,18 @@ class Dispatcher:
                 not self._unread(each) or directory.timed[each] != NO_STREAM for each in machines.feeding
             )
         found.feeding = self._feeding
-        self.later = not self._feeding and not foretold and directory.others[number] == 0
-        if with_times >= 0 and directory.others[with_times] > 0:
+        alone = directory.others[number] == 0
+        self.later = not self._feeding and not foretold
+        if with_times >= 0 and (not alone or directory.others[with_times] > 0):
             self.later = False
+        found.later = self.later
         n: i64 = len(times)
         now: i64 = BEFORE if runs.now is None else runs.now
         done: i64 = 0
         first: i64 = 0
-        if entries is not None and self.later and with_times < 0:
+        if entries is not None:
+            self._room.open(results.completions, n)
+        if entries is not None and self.later and alone and with_times < 0:
             first = machines.batch_path(stream).travel(results.completions, times, rows, ids, now)
             if first > 0:
                 now = times[first - 1]
@@ -138,6 +144,8 @@ class Dispatcher:
                 spaces, entries = directory.spaces[number], machines.entries.get(number)
                 scopes = forecasts.scopes.get(number)
                 foretold = len(forecasts.scopes) > 0
+        if entries is not None:
+            self._room.close(results.completions)
         return results
 
     def give_up(self, results: Results, event: i64) -> bool:
@@ -154,6 +162,9 @@ class Dispatcher:
         all_entries = self.program.machines.entries
         found = results.epochs
         depth_ends = done
+        if self.later:  # their matches follow those of the events before
+            report(results, runs.time)
+            self.later = found.later = False
         while done < len(found.derived):
             if done == depth_ends:
                 depth_ends = len(found.derived)

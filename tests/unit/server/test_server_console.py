@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
+import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -22,11 +24,17 @@ from broker.console.signing_in import SIGNED_IN_MAX, SIGNED_IN_SECONDS_MAX, Sign
 from broker.engine import Engine
 from broker.events import DefinitionError
 from broker.kernel import Access, Admission, Sources, User, flows, states, wires
+from broker.server import read_configuration
 from broker.server.console import ConsoleSettings, console
 from broker.server.console_sampler import Sampler
 from broker.server.loop import Broker
 from client import Client
 
+OPENSSL: Final = (
+    "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+    "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+)  # fmt: skip
+"""Makes a certificate that only its own test trusts."""
 MANY: Final = 100_000
 SECONDS_MAX: Final = 0.3
 
@@ -223,6 +231,47 @@ def test_beyond_this_machine_there_are_no_pages_without_tokens_and_encryption(tm
     anywhere = ConsoleSettings(tokens, proxy=True).signing(only_here=False)
     assert anywhere is not None
     assert anywhere.needed
+
+
+def test_behind_a_proxy_others_come_with_their_names_for_us_and_need_tokens(engine: Engine, tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"anybody {digest('secret')}\n")
+    with visited(Broker(engine, "tcp://127.0.0.1:0"), ConsoleSettings(tokens, proxy=True)) as visitor:
+        assert visitor.get("/api/session", Host="console.example")[1]["user"] is None
+        assert visitor.get("/api/streams", Host="console.example")[0] == 401
+    with visited(Broker(engine, "tcp://127.0.0.1:0")) as visitor:
+        assert visitor.get("/api/session", Host="console.example")[0] == 400
+
+
+def test_a_certificate_makes_the_pages_encrypted(engine: Engine, tmp_path: Path) -> None:
+    certificate, key = tmp_path / "localhost.pem", tmp_path / "localhost.key"
+    subprocess.run([*OPENSSL, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    broker = Broker(engine, "tcp://127.0.0.1:0")
+    pages = ConsoleSettings(certificate=certificate, key=key)
+    with running(broker), console(broker, "http://127.0.0.1:0", pages) as address:
+        assert address.startswith("https://127.0.0.1:")
+        trusted = ssl.create_default_context(cafile=str(certificate))
+        with urllib.request.urlopen(f"{address}/api/session", timeout=60, context=trusted) as answer:
+            assert json.load(answer)["user"] == "anybody"
+    (tmp_path / "wrong.pem").write_text("no certificate")
+    for wrong in (tmp_path / "wrong.pem", tmp_path / "missing.pem"):
+        made = console(broker, "http://127.0.0.1:0", ConsoleSettings(certificate=wrong, key=key))
+        with pytest.raises(DefinitionError, match=r"console\.certificate: expected PEM files"):
+            made.__enter__()
+
+
+def test_the_configuration_names_files_beside_it() -> None:
+    text = '[console]\naddress = "http://127.0.0.1:0"\ntokens = "t"\ncertificate = "c"\nkey = "k"\nproxy = true\n'
+    found = read_configuration(text, "/etc/foretell/foretell.toml")
+    folder = Path("/etc/foretell")
+    assert (found.console_tokens, found.console_certificate, found.console_key) == (
+        folder / "t",
+        folder / "c",
+        folder / "k",
+    )
+    assert found.console_proxy
+    with pytest.raises(DefinitionError, match="console"):
+        read_configuration('[console]\ntoken = "t"\n', "foretell.toml")
 
 
 def test_a_wrong_file_of_tokens_is_one_line(tmp_path: Path) -> None:
