@@ -147,6 +147,8 @@ HOT: Final = (
     "broker/engine/inspection/view.py",
     "broker/engine/program/account.py",
     "broker/engine/program/transition.py",
+    "broker/events/batch.py",
+    "broker/events/column_checks.py",
     "broker/events/validation.py",
 )
 # Warm: executed for each result, message, forecast or registration, and what hot modules call now and then. Compiled

@@ -160,7 +160,7 @@ def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
                 for fitting in tuples:
                     value = fitting[position]
                     if type(value) is str:
-                        if not value.isascii() and not _encodable(value):
+                        if not value.isascii() and not encodable(value):
                             return False
                     elif value is not None or not nullable:
                         return False
@@ -217,7 +217,7 @@ def _converted_value(stream: StreamDefinition, attribute: Attribute, value: obje
             return number
     elif kind == "string":
         if type(value) is str:
-            if not _encodable(value):
+            if not encodable(value):
                 raise misfit(stream, attribute, f"{shown(value)}, which is not valid Unicode", index)
             return value
     elif kind == "int":
@@ -238,7 +238,7 @@ def _finite(value: Any) -> float | None:
     return number if isfinite(number) else None
 
 
-def _encodable(text: str) -> bool:
+def encodable(text: str) -> bool:
     """Return whether text is valid Unicode: a str may also contain half of a surrogate pair, which UTF-8 cannot
     encode."""
     try:

@@ -12,6 +12,7 @@ from typing import Any, final
 from sortedcontainers import SortedDict
 
 from ...automaton.automaton import Automaton
+from ...events.batch import batch_of_rows
 from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, UnknownEvent
 from ...events.instant import FOREVER
 from ...events.schema import Row
@@ -215,7 +216,7 @@ class Reordering:
                 self.runtime.process(
                     stream,
                     [event.time for event in batch],
-                    [event.row for event in batch],
+                    batch_of_rows([event.row for event in batch]),
                     [event.number for event in batch],
                     [event.start for event in batch],
                 )

@@ -16,6 +16,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...algebra.timed_stream import timed, timed_row
+from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
 from ..executors.matches import flattened
 from ..program.directory import NO_STREAM
@@ -34,7 +35,7 @@ class Dispatcher:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.runs = program.merged.runs()
-        self.results = Results([], [], [], [], {})  # of the last batch
+        self.results = Results([], batch_of_rows([]), [], [], {})  # of the last batch
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
@@ -51,7 +52,7 @@ class Dispatcher:
         self._known = False
         self.runs.refresh()
 
-    def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
+    def process(self, stream: str, times: list[int], batch: Batch, ids: list[int], starts: list[int]) -> Results:
         """Process a batch of checked events of one stream.
 
         O(affected runs) for each event, plus one lookup in each key space.
@@ -60,14 +61,16 @@ class Dispatcher:
         directory = self.program.directory
         number = directory.stream(stream)
         with_times: i64 = directory.timed[number]
+        rows = batch.rows()
         plain = rows
         if with_times >= 0:
             rows = [timed_row(rows[at], times[at], starts[at]) for at in range(len(rows))]
+            batch = batch_of_rows(rows)
             if self._unread(number):
                 plain = rows
                 number, stream = int(with_times), timed(stream)
                 with_times = NO_STREAM
-        results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
+        results = Results(times, batch, ids, starts, self.results.tally_after(times[0] if times else None))
         self.results = results
         found = runs.found = results.epochs
         spaces = directory.spaces[number]

@@ -14,6 +14,7 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ...algebra.computation import Slots
+from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
 from ..program.target import Target
 from .matches import Lineage, PartialMatch
@@ -49,16 +50,16 @@ class Fault:
 class EpochMatches:
     """The matches of one batch, in the order of discovery.
 
-    `times`, `rows`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
+    `times`, `batch`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
     numbers behind theirs. `faults`: the errors at the current event. `by_number`: derived events of one event and depth
     are processed in the order of their numbers, as where they are revised. `feeding`: somebody reads a stream that is
     made of machines' results. `packed`: the newest matches, of groups,
     which are not in the other columns yet.
     """
 
-    def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> None:
+    def __init__(self, times: list[int], batch: Batch, ids: list[int], starts: list[int]) -> None:
         self.times = times
-        self.rows = rows
+        self.batch = batch
         self.ids = ids
         self.starts = starts
         self.derived: list[Derived] = []
@@ -127,7 +128,7 @@ class EpochMatches:
     def event(self, index: int) -> tuple[Row, int, int, int, Any]:
         """row, start, end, trace item and lineage item."""
         if index < len(self.times):
-            return self.rows[index], self.starts[index], self.times[index], self.ids[index], self.ids[index]
+            return self.batch.row(index), self.starts[index], self.times[index], self.ids[index], self.ids[index]
         event = self.derived[index - len(self.times)]
         return event.row, event.start, event.time, event.trace, event.lineage
 
@@ -169,3 +170,8 @@ class EpochMatches:
         for feed in target.feeds or ():
             if born > feed.since:
                 self.derived.append(Derived(feed.stream, values, t0, end, trace, (links, link)))
+
+
+def no_matches() -> EpochMatches:
+    """Those of no event."""
+    return EpochMatches([], batch_of_rows([]), [], [])

@@ -25,7 +25,7 @@ from ..program.directory import Directory
 from ..program.target import Feed
 from ..program.watcher import Watcher
 from ..subscribing.subscriber import Subscriber
-from .epoch_matches import EpochMatches
+from .epoch_matches import no_matches
 from .matches import PartialMatch
 
 NO_EVENT: Final = 0
@@ -127,7 +127,7 @@ class MergedRuns:
     def __init__(self) -> None:
         self.now: int | None = None  # the newest epoch, None before the first event
         self.due: i64 = FOREVER
-        self.found = EpochMatches([], [], [], [])
+        self.found = no_matches()
         self.begun = 0  # runs ever started
         self.row: Row = ()
         self.time: i64 = NO_EVENT
