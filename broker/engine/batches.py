@@ -63,9 +63,11 @@ def moments_of(times: Any) -> list[int]:
     return list(instants_of(times))
 
 
-def numbers_of(numbers: Sequence[int] | None) -> Sequence[int] | None:
+def numbers_of(numbers: Any) -> Sequence[int] | None:
     """Ids, or starts, also of a buffer. O(numbers)."""
-    whole = None if numbers is None else integers_of(numbers)
+    if numbers is None:
+        return None
+    whole = integers_of(numbers)
     return numbers if whole is None else whole
 
 

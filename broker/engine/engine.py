@@ -302,12 +302,7 @@ class Engine(EngineView):
         return self._take(definition, moments, batch_of_rows(taken), ids, starts)
 
     def publish_columns(
-        self,
-        stream: str,
-        columns: Any,
-        times: Any,
-        ids: Sequence[int] | None = None,
-        starts: Sequence[int] | None = None,
+        self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
     ) -> Results | JoinedResults:
         """Process a batch of which each attribute is a column: a list, an `array.array`, an array of numpy or Arrow,
         any other buffer, CodedTexts; all by name, or as a record batch of Arrow. As `publish` does for the same rows.

@@ -238,9 +238,22 @@ class Results(Sequence[Match]):
 
     def __len__(self) -> int:
         packed = self.epochs.packed
-        if self.block_upto or not packed.counted:
-            return self._counted()[-1]
-        return int(packed.total) + self.completions.total()
+        if not self.block_upto and packed.counted:
+            return int(packed.total) + self.completions.total()
+        if self._offsets is None and packed.upto == 0 and not self.composed and self._one_each():
+            return len(self.targets)
+        return self._counted()[-1]
+
+    def _one_each(self) -> bool:
+        """Whether every match is the result of one subscriber. O(blocks)."""
+        epochs, completions = self.epochs, self.completions
+        latest = epochs.latest
+        if completions.reported != completions.upto or epochs.derived or not epochs.times or epochs.times[0] <= latest:
+            return False
+        for run in self.block_run:  # noqa: SIM110  a generator would cost more
+            if run is not None and run.born <= latest:
+                return False
+        return True
 
     def __iter__(self) -> Iterator[Match]:
         return self._all(False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, Final, TypeAlias, final
 
-from mypy_extensions import i64
+from mypy_extensions import i32, i64
 
 from .schema import Row, Value
 
@@ -23,7 +23,7 @@ NULL_CODE: Final = -1
 NULL_NUMBER: Final = float("nan")  # valid floats are finite
 
 if not COMPILED:
-    globals()["vec"] = {float: list, i64: list}  # `vec[float](...)` makes a list
+    globals()["vec"] = {float: list, i64: list, i32: list}  # `vec[float](...)` makes a list
 
 Floats: TypeAlias = "vec[float]"
 Integers: TypeAlias = "vec[i64]"
@@ -37,6 +37,20 @@ def packed_floats(values: Any) -> vec[float]:
 def packed_integers(values: Any) -> vec[i64]:
     """The same for ints of 64 bits."""
     return vec[i64](values)
+
+
+def widened(view: memoryview) -> vec[i64]:
+    """The whole numbers of a buffer, of any width up to 64 bits with sign. O(numbers)."""
+    if view.itemsize == 8 and view.format in ("q", "l"):
+        return vec[i64](view)
+    if not COMPILED or view.format != "i":
+        return vec[i64](view.tolist())
+    given = vec[i32](view)
+    numbers = vec[i64]([0] * len(given))
+    at: i64
+    for at in range(len(given)):
+        numbers[at] = i64(given[at])
+    return numbers
 
 
 class Column:

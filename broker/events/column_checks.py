@@ -26,6 +26,7 @@ from .batch import (
     TextColumn,
     packed_floats,
     packed_integers,
+    widened,
 )
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
@@ -139,7 +140,7 @@ def _of_buffer(attribute: Attribute, view: memoryview) -> Column | None:
         return FloatColumn(numbers, False) if _finite(numbers) else None
     if attribute.type == "int" and kind in _WHOLE:
         if view.itemsize < 8 or kind in "qln":
-            return IntegerColumn(packed_integers(view if kind in "ql" and view.itemsize == 8 else view.tolist()))
+            return IntegerColumn(widened(view))
         large: list[Any] = view.tolist()
         return IntegerColumn(packed_integers(large)) if max(large, default=0) <= _GREATEST else None
     if attribute.type == "bool" and kind == "?":
@@ -186,13 +187,13 @@ def _integers(values: list[Any], nullable: bool) -> Column | None:
 
 
 def _texts(values: list[Any], nullable: bool) -> Column | None:
+    texts: list[str] = []
     for value in values:
         if type(value) is str:
-            if not value.isascii() and not encodable(value):
-                return None
+            texts.append(value)
         elif value is not None or not nullable:
             return None
-    return ObjectColumn(values.copy())
+    return ObjectColumn(values.copy()) if encodable("".join(texts)) else None
 
 
 def _bools(values: list[Any], nullable: bool) -> Column | None:
@@ -222,7 +223,7 @@ def _coded(stream: StreamDefinition, attribute: Attribute, given: CodedTexts) ->
 def _codes(stream: StreamDefinition, attribute: Attribute, given: CodedTexts) -> Integers:
     view = None if isinstance(given.codes, (list, tuple, range)) else _view(given.codes)
     if view is not None and view.format in _WHOLE and (view.itemsize < 8 or view.format in "qln"):
-        return packed_integers(view if view.format in "ql" and view.itemsize == 8 else view.tolist())
+        return widened(view)
     codes: list[Any] = view.tolist() if view is not None else list(given.codes)
     for at, code in enumerate(codes):
         if type(code) is not int or not -1 <= code < len(given.texts):

@@ -157,13 +157,15 @@ def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
         nullable = attribute.nullable
         match attribute.type:
             case "string":
+                texts: list[str] = []
                 for fitting in tuples:
                     value = fitting[position]
                     if type(value) is str:
-                        if not value.isascii() and not encodable(value):
-                            return False
+                        texts.append(value)
                     elif value is not None or not nullable:
                         return False
+                if not encodable("".join(texts)):  # one call for all: each is a fifth of the check
+                    return False
             case "float":
                 for fitting in tuples:
                     value = fitting[position]
@@ -241,6 +243,8 @@ def _finite(value: Any) -> float | None:
 def encodable(text: str) -> bool:
     """Return whether text is valid Unicode: a str may also contain half of a surrogate pair, which UTF-8 cannot
     encode."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

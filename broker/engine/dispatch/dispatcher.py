@@ -26,6 +26,8 @@ from .batch_path import Entry
 from .derived import number_of, report
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
+NO_COLUMNS: Final = -1
+SOME: Final = 16  # events, until columns are tried again
 
 
 @final
@@ -61,7 +63,9 @@ class Dispatcher:
         directory = self.program.directory
         number = directory.stream(stream)
         with_times: i64 = directory.timed[number]
-        rows = batch.rows()
+        rows: list[Row] = []
+        if with_times >= 0:
+            rows = batch.rows()
         plain = rows
         if with_times >= 0:
             rows = [timed_row(rows[at], times[at], starts[at]) for at in range(len(rows))]
@@ -85,6 +89,8 @@ class Dispatcher:
                 not self._unread(each) or directory.timed[each] != NO_STREAM for each in machines.feeding
             )
         found.feeding = self._feeding
+        if entries is None:
+            found.latest = directory.latest
         self.later = not self._feeding and not foretold and directory.others[number] == 0
         if with_times >= 0 and directory.others[with_times] > 0:
             self.later = False
@@ -93,6 +99,7 @@ class Dispatcher:
         done: i64 = 0
         first: i64 = 0
         if entries is not None and self.later and with_times < 0:
+            rows = plain = batch.rows()
             first = machines.batch_path(stream).travel(results.completions, times, rows, ids, now)
             if first > 0:
                 now = times[first - 1]
@@ -102,9 +109,36 @@ class Dispatcher:
                 runs.time = now
                 if self.give_up(results, first - 1):
                     entries = machines.entries.get(number)
-        i: i64
-        for i in range(first, n):
+        upto: i64 = NO_COLUMNS
+        if entries is None and not foretold and with_times < 0 and starts is times:
+            upto = self._last_epoch(times)
+        if upto == NO_COLUMNS and first < n:
+            rows = batch.rows()
+            if with_times < 0:
+                plain = rows
+        given = len(plain) > 0
+        again: i64 = 0
+        i = first - 1
+        while i + 1 < n:
+            i += 1
             time: i64 = times[i]
+            if i < upto and time > now and i >= again:
+                behind = runs.stretch(number, i, upto)
+                if behind == i:
+                    again = i + SOME
+                else:
+                    i = behind - 1
+                    now = times[i]
+                    runs.now = now
+                    if runs.due < now:
+                        runs.expire(now)
+                    if done < len(found.derived):
+                        done = self.derive(results, n, done)
+                    if len(found.faults) > 0 and self.give_up(results, i):
+                        spaces, entries = directory.spaces[number], machines.entries.get(number)
+                    if len(found.derived) > 0 or len(found.faults) > 0:
+                        upto = NO_COLUMNS
+                    continue
             runs.alone = False
             runs.index = i
             runs.time = time
@@ -120,7 +154,7 @@ class Dispatcher:
                     runs.expire(time)
                 # The last event of a batch is never alone: the next batch may continue its epoch.
                 runs.alone = i + 1 < n and times[i + 1] > time
-            runs.row = plain[i]
+            runs.row = plain[i] if given else batch.row(i)
             runs.start = starts[i]
             runs.length = time - runs.start + 1
             runs.item = ids[i]
@@ -142,6 +176,18 @@ class Dispatcher:
                 scopes = forecasts.scopes.get(number)
                 foretold = len(forecasts.scopes) > 0
         return results
+
+    def _last_epoch(self, times: list[int]) -> i64:
+        """The first event of the batch's last moment, up to which it may go by columns; NO_COLUMNS if it may not."""
+        upto: i64 = len(times) - 1
+        if upto < 1 or not self.program.options.column_path:
+            return NO_COLUMNS
+        newest: i64 = times[upto]
+        if self.program.machines.clock.next < newest:
+            return NO_COLUMNS
+        while upto > 0 and times[upto - 1] == newest:
+            upto -= 1
+        return upto
 
     def give_up(self, results: Results, event: i64) -> bool:
         """Suspend the subscriptions behind the errors raised at this event; returns whether there were any."""

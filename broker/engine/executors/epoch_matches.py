@@ -15,6 +15,7 @@ from mypy_extensions import i64
 
 from ...algebra.computation import Slots
 from ...events.batch import Batch, batch_of_rows
+from ...events.instant import FOREVER
 from ...events.schema import Row
 from ..program.target import Target
 from .matches import Lineage, PartialMatch
@@ -53,8 +54,8 @@ class EpochMatches:
     `times`, `batch`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
     numbers behind theirs. `faults`: the errors at the current event. `by_number`: derived events of one event and depth
     are processed in the order of their numbers, as where they are revised. `feeding`: somebody reads a stream that is
-    made of machines' results. `packed`: the newest matches, of groups,
-    which are not in the other columns yet.
+    made of machines' results. Matches of runs born after `latest` serve one subscriber each. `packed`: the newest
+    matches, of groups, which are not in the other columns yet.
     """
 
     def __init__(self, times: list[int], batch: Batch, ids: list[int], starts: list[int]) -> None:
@@ -70,6 +71,7 @@ class EpochMatches:
         self.block_run: list[PartialMatch | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
         self.feeding = True
+        self.latest: i64 = FOREVER
         self.packed = MemberMatches()
         self._closed = 0
         self._sealed = True  # the newest block must not grow

@@ -143,6 +143,14 @@ class MergedRuns:
         """Apply the current event to all that it concerns."""
         raise AssertionError
 
+    def stretch(self, stream: int, first: i64, upto: i64) -> i64:
+        """Apply events of the batch whose matches `found` has, each of which ends when it begins, from number `first`
+        on to at most below `upto`; returns behind the last one. O(affected runs).
+
+        The first one is later than the newest event; after the last one another follows in the batch.
+        """
+        return first
+
     def expire(self, now: int) -> None:
         """Drop the runs that no event can affect any more, if it is time to."""
         raise AssertionError

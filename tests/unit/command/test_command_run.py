@@ -66,6 +66,11 @@ class EchoEngine:
 
         assert results is None
 
+    def publish_columns(
+        self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
+    ) -> list[Echo]:
+        raise AssertionError("lines are rows")
+
     def unsubscribe(self, name: str) -> list[Echo]:
         self.calls.append(f"unsubscribe {name}")
         return []
