@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 NATIVE := $(VENV)/native
 WHEELS := $(VENV)/wheels
-SOURCES := setup.py pyproject.toml README.md LICENSE $(shell find broker client spark_bridge -name '*.py' -o -name '*.lark')
+SOURCES := setup.py pyproject.toml README.md LICENSE $(shell find broker client spark_bridge -name '*.py' -o -name '*.lark' -o -path '*/assets/*')
 # One more than processors: many tests wait for a process or a clock.
 PYTEST := $(BIN)/pytest -q -n $(shell expr $(JOBS) + 1) --dist loadgroup
 # While mypy looks at the sources, which takes one processor, the same ones are compiled.
@@ -28,14 +28,14 @@ NATIVELY := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE)
 # the sources. It leaves what is marked `verify`, and the benchmarks' own tests, to `make verify`, which runs everything
 # on the sources, and on the compiled engine what its modules do. Folders that wait for Java or pip come first: others
 # use the processors meanwhile.
-ON_NATIVE := $(addprefix tests/,spark laws conformance simulation torture integration)
+ON_NATIVE := $(addprefix tests/,spark browser laws conformance simulation torture integration)
 ON_SOURCES := $(addprefix tests/,packaging unit conformance architecture) --ignore tests/unit/benchmarks
-VERIFIED := $(addprefix tests/,laws conformance simulation torture integration) \
+VERIFIED := $(addprefix tests/,browser laws conformance simulation torture integration) \
 	$(addprefix tests/unit/,algebra automaton engine events kernel server wire)
 
 TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
 
-.PHONY: help demo test verify search mutants torture lint types native wheels docs bench protocol metrics clean
+.PHONY: help demo test verify search mutants torture lint types native wheels docs bench protocol metrics pictures clean
 .PHONY: require-python require-compiler require-toolchain
 
 help:  ## show this list
@@ -45,16 +45,16 @@ demo: $(VENV)/.demo  ## a broker, two days of real flights, and what its subscri
 	@$(BIN)/foretell demo
 
 test: export HYPOTHESIS_PROFILE := test
-test: require-toolchain $(VENV)/.dev  ## every gate on every commit: lint, types, and all tests with fewer examples; a quarter of an hour
+test: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## every gate on every commit: lint, types, and all tests with fewer examples; a quarter of an hour
 	@$(GATES)
 	@$(PYTEST) -m 'not verify' --native $(NATIVE) $(ON_NATIVE)
 	@$(PYTEST) -m 'not verify' --wheels $(WHEELS) $(ON_SOURCES)
 
 verify: export HYPOTHESIS_PROFILE := verify
-verify: require-toolchain $(VENV)/.dev  ## every gate at full count, compiled and pure, before a change is done; 45 minutes
+verify: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## everything, before a change is done: compiled at full count, the sources at a fifth; an hour
 	@$(GATES)
 	@$(PYTEST) --native $(NATIVE) $(VERIFIED)
-	@$(PYTEST) --wheels $(WHEELS) tests/packaging tests
+	@HYPOTHESIS_PROFILE=sources $(PYTEST) --wheels $(WHEELS) tests/packaging tests
 	@$(MAKE) --no-print-directory docs
 
 search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were never tried, compiled and pure
@@ -95,6 +95,9 @@ protocol: $(VENV)/.dev  ## the tables of docs/protocol.md, from the table of mes
 metrics: $(VENV)/.dev  ## docs/metrics.md, from the table of metrics
 	@PYTHONPATH=tests $(BIN)/python -m unit.server.metrics_page
 
+pictures: $(VENV)/.browser  ## the pictures of pages in docs/pictures, taken anew
+	@PYTHONPATH=tests $(BIN)/python -m browser.pictures docs/pictures
+
 # Every warning, a link that leads nowhere among them, is an error. ruff sets signatures.
 docs: $(VENV)/.docs  ## the documentation as a site, in site/VERSION: pages, references from the code, search
 	@PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet \
@@ -129,6 +132,12 @@ $(VENV)/.demo: pyproject.toml setup.py broker/__init__.py | require-python
 $(VENV)/.dev: pyproject.toml setup.py broker/__init__.py | require-python
 	@$(call install,[dev])
 	@touch $@ $(VENV)/.demo
+
+# A Chromium for the tests of pages, from npm; where that fails one of the system does, and where there is none, make stops.
+$(VENV)/.browser: tests/doubles/chromium_package.py | $(VENV)/.dev
+	@echo "Bringing a browser into $(VENV) ..."
+	@PYTHONPATH=tests $(BIN)/python -m doubles.chromium_package $(VENV)/chromium
+	@touch $@
 
 $(VENV)/.docs: $(VENV)/.dev
 	@$(call install,[docs])

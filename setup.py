@@ -133,6 +133,11 @@ HOT: Final = (
     "broker/engine/executors/windows/clock.py",
     "broker/engine/executors/windows/completing.py",
     "broker/engine/executors/windows/exact_sums.py",
+    "broker/engine/executors/windows/family_cell.py",
+    "broker/engine/executors/windows/family_columns.py",
+    "broker/engine/executors/windows/family_machine.py",
+    "broker/engine/executors/windows/family_matches.py",
+    "broker/engine/executors/windows/family_stepping.py",
     "broker/engine/executors/windows/longest.py",
     "broker/engine/executors/windows/machine.py",
     "broker/engine/executors/windows/measures.py",
@@ -286,6 +291,17 @@ MYPY: Final = ("--config-file=", "--ignore-missing-imports", "--follow-imports=s
 FLAGS: Final = ("-g0", "-fvisibility=hidden") if os.name == "posix" else ()
 LINKING: Final = ("-Wl,-s",) if sys.platform == "linux" else ()
 SECONDS: Final = 200  # of a processor, for all
+# Included first in each C file. Where containers are nested deeply, the interpreter defers the release of what is
+# inside, and links it through the collector's header. mypyc lets it do so with objects of acyclic classes, which have
+# no such header: the memory in front of them would be overwritten. From 3.13 on the limit is the C stack's.
+RELEASE: Final = """\
+#include <Python.h>
+#ifdef Py_TRASHCAN_BEGIN_CONDITION
+#undef Py_TRASHCAN_BEGIN
+#define Py_TRASHCAN_BEGIN(op, dealloc) \\
+    Py_TRASHCAN_BEGIN_CONDITION(op, PyType_IS_GC(Py_TYPE(op)) && Py_TYPE(op)->tp_dealloc == (destructor)(dealloc))
+#endif
+"""
 
 PURE: Final = os.environ.get("FORETELL_PURE") == "1"
 REQUIRED: Final = os.environ.get("FORETELL_PURE") == "0"
@@ -355,8 +371,11 @@ def extensions() -> list[Extension]:
     except SystemExit:  # how mypyc ends when mypy finds a mistake, after it has printed which
         given_up("mypy refuses the sources, see above")
         return []
+    header = Path(TARGET, "release.h")
+    if not header.exists() or header.read_text() != RELEASE:
+        header.write_text(RELEASE)
     for extension in found:
-        extension.extra_compile_args = [*extension.extra_compile_args, *FLAGS]
+        extension.extra_compile_args = [*extension.extra_compile_args, *FLAGS, *including(header)]
         extension.extra_link_args = [*LINKING]
         extension.include_dirs.append(f"{TARGET}/broker")  # the C files include the group's headers by bare names
     return found
@@ -403,6 +422,11 @@ class Compilation(build_ext):  # type: ignore[misc]  # setuptools has no types
                 pass
         compiler.compile = lambda sources, output_dir, **_: compiler.object_filenames(sources, output_dir=output_dir)
         super().build_extensions()
+
+
+def including(header: Path) -> tuple[str, ...]:
+    """How a compiler is told to include a file first."""
+    return ("-include", str(header)) if os.name == "posix" else (f"/FI{header}",)
 
 
 def level(source: str) -> tuple[str, ...]:

@@ -106,4 +106,5 @@ WINDOWS: Final[Mapping[str, Target]] = {
     "clock 1,000, 10,000 keys": Target(10, 4.5),
     "clock 1,000 by 100, 10,000 keys": Target(10, 4.5),
 }
+WINDOWS_FAMILY: Final = Target(10, 5, "times")
 WINDOWS_GROWTH: Final = Target(1.3, 1.1, "times")

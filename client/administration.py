@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
 from broker.events import DefinitionError, checked_subscription_name, shown
-from broker.wire import Administer, Done, Inspect, Inspected
+from broker.events.time_unit import instant_of
+from broker.wire import Administer, AskReasons, Done, Inspect, Inspected, Reasons
 from broker.wire.administration_messages import (
     ADD_ATTRIBUTE,
     CLOSE_SESSION,
@@ -107,6 +108,29 @@ class AdministrationCalls:
             raise ProtocolError("expected an explanation, found something else")
         return "".join(parts)
 
+    def why(self, match: str, subscription: str | None) -> Call[dict[str, Any]]:
+        """Why a match came."""
+        checked_text("match", match)
+        if subscription is not None:
+            checked_subscription_name(subscription)
+        return (yield from self._reasons(partial(AskReasons, subscription=subscription, match=match)))
+
+    def why_not(self, subscription: str, key: object, events: Sequence[int], time: Any) -> Call[dict[str, Any]]:
+        """Why a subscription has not matched."""
+        checked_subscription_name(subscription)
+        values = () if key is None else tuple(key) if isinstance(key, list | tuple) else (key,)
+        if not all(type(number) is int for number in events):
+            raise DefinitionError(f"events: expected the ids of events, found {shown(events)}")
+        until = None if time is None else instant_of(time)
+        request = partial(
+            AskReasons, subscription=subscription, match=None, key=values, events=tuple(events), time=until
+        )
+        return (yield from self._reasons(request))
+
+    def _reasons(self, make: Callable[[int], AskReasons]) -> Call[dict[str, Any]]:
+        found: dict[str, Any] = _lists(expected((yield self._session.request(make)), Reasons).reasons)
+        return found
+
     def close_session(self, number: int | str) -> Call[None]:
         """End another client's session."""
         yield from self._administer(CLOSE_SESSION, str(number), None)
@@ -171,3 +195,10 @@ def _entries(page: Inspected, kind: type[_Entry]) -> list[_Entry]:
             raise ProtocolError(f"expected entries of {kind.__name__}, found something else")
         found.append(kind(**{first: name, **{each: entry[each] for each in names}}))
     return found
+
+
+def _lists(value: Any) -> Any:
+    """What the wire has as tuples, as JSON has it."""
+    if isinstance(value, Mapping):
+        return {name: _lists(each) for name, each in value.items()}
+    return [_lists(each) for each in value] if isinstance(value, tuple | list) else value

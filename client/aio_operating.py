@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TypeVar
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypeVar
 
 from broker.language.names import LanguageName
 
@@ -105,3 +107,27 @@ class Operating(ABC):
         Raises LimitExceeded if it is too large for a message; PermissionDenied for all but administrators.
         """
         return await self._run(self._administration.explain(format))
+
+    async def why(self, match: str, subscription: str | None = None) -> dict[str, Any]:
+        """Why a match came, as `foretell why` prints it: found among the newest events that the journal keeps, of which
+        `events` says how many and what is missing. Without a `subscription` up to 100 of this user's are tried.
+
+        Raises DefinitionError if there is no such match, Unsupported without a journal, Busy if too many ask,
+        LimitExceeded if it takes too long; UnknownSubscription, PermissionDenied.
+        """
+        return await self._run(self._administration.why(match, subscription))
+
+    async def why_not(
+        self,
+        subscription: str,
+        *,
+        key: object = None,
+        events: Sequence[int] = (),
+        time: int | datetime | None = None,
+    ) -> dict[str, Any]:
+        """Why a subscription has not matched, as `foretell why-not` prints it. `key`: only what began with this value;
+        `events`: the ids of those that should have matched; `time`: as things stood then, microseconds or a datetime.
+
+        Raises as `why` does.
+        """
+        return await self._run(self._administration.why_not(subscription, key, events, time))

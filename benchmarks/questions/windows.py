@@ -22,11 +22,12 @@ from ..measuring import BenchmarkError, Effort, Say, Spread, taken_in_turn, tria
 from ..report import spread
 from ..rivals import duckdb, flink
 from ..ticks import Tick, market, to_csv
-from ..windows.workloads import KEYS, WORKLOADS, Workload
+from ..windows.workloads import FAMILIES, FAMILY, KEYS, WORKLOADS, Workload, family
 from .cases import MICRO, workload
 from .question import Question
 
 OURS, READ, LOOP, DUCKDB, FLINK = "Foretell", "Foretell, all results read", "a plain loop", "DuckDB", "Flink SQL"
+ALONE, MANY = "one", "a family"
 PASSES: Final = 3
 CLOSE: Final = 1e-9  # relative: running sums of floats differ in their last digits
 SHORT, LONG = "slide 100 by 1", "slide 10,000 by 1"
@@ -56,10 +57,17 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
             file = str(files["many" if asked.by == "many" else "names"])
             for who, measure in _contestants(asked, file, pythons, forms[0].folder).items():
                 measurements[name, who] = measure
+        prices = sorted(price for _, price, _ in ticks)
+        thresholds = [prices[len(prices) * at // FAMILY] for at in range(FAMILY)]
+        for name, windows in FAMILIES.items():
+            for who, few in ((ALONE, thresholds[FAMILY // 2 : FAMILY // 2 + 1]), (MANY, thresholds)):
+                job = {"ticks": str(files["names"]), "queries": family(windows, few), "passes": PASSES, "read": False}
+                measurements[name, who] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
         named = {f"{name}: {who}": measure for (name, who), measure in measurements.items()}
         taken = taken_in_turn(named, effort.repetitions, say)
     found = {key: taken[f"{key[0]}: {key[1]}"] for key in measurements}
     rows = [row for name in WORKLOADS for row in _rows(name, {w: f for (n, w), f in found.items() if n == name})]
+    families = [_family(name, _units(found[name, MANY]), _units(found[name, ALONE])) for name in FAMILIES]
     long, short = (_units(found[name, OURS]) for name in (LONG, SHORT))
     growth = Spread.of(a / b for a, b in zip(long, short))
     return {
@@ -67,8 +75,16 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
         "workload": workload(stocks, effort),
         "missing": missing,
         "cases": rows,
+        "families": families,
         "growth": asdict(growth) | {"reached": targets.WINDOWS_GROWTH.reached(growth)},
     }
+
+
+def _family(name: str, many: Sequence[float], alone: Sequence[float]) -> dict[str, Any]:
+    """What all cost, in units and as a multiple of what one costs."""
+    times = Spread.of(a / b for a, b in zip(many, alone))
+    reached = targets.WINDOWS_FAMILY.reached(times)
+    return {"name": name, "units": asdict(Spread.of(many)), "times": asdict(times), "reached": reached}
 
 
 def redrawn(ticks: Sequence[Tick]) -> list[Tick]:
@@ -134,6 +150,12 @@ def _rows(name: str, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[d
 def table(answer: dict[str, Any]) -> Table:
     missing = [f"{who} is missing: {reason}" for who, reason in answer["missing"].items()]
     growth = answer["growth"]
+    for each in answer["families"]:
+        times, units = each["times"]["median"], each["units"]["median"]
+        missing.append(
+            f"{FAMILY:,} of {each['name']}: {times:.1f} times one, at most {targets.WINDOWS_FAMILY.must};"
+            f" {units:.1f} units"
+        )
     told = f"{LONG} over {SHORT}: {growth['median']:.2f} times, at most {targets.WINDOWS_GROWTH.must}"
     shown = Table(caption="\n".join([told, *missing]), caption_justify="left")
     for heading in ("windows", "who"):

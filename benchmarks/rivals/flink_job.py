@@ -28,7 +28,7 @@ from pyflink.table import (  # type: ignore[import-not-found]  # installed for t
 TABLE: Final = """
 CREATE TABLE stock (
   name STRING, price DOUBLE, volume BIGINT, t BIGINT,
-  ts AS TO_TIMESTAMP_LTZ(t, 3), WATERMARK FOR ts AS ts
+  ts AS TO_TIMESTAMP_LTZ(t * {ms}, 3), WATERMARK FOR ts AS ts
 ) WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')
 """
 PATTERN: Final = """
@@ -48,15 +48,15 @@ COUNT_ALL: Final = "SELECT COUNT(t) FROM counted"
 BUFFERS: Final = "512 mb"  # of the network: each pattern is an exchange by key
 
 
-def opened(ticks: str, batch: bool = False) -> Any:
-    """An environment with the ticks of a file as its table."""
+def opened(ticks: str, batch: bool = False, milliseconds: int = 1) -> Any:
+    """An environment with the ticks of a file as its table, one in so many milliseconds."""
     mode = EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
     tables = TableEnvironment.create(mode)
     settings = tables.get_config()
     settings.set("parallelism.default", "1")
     settings.set("taskmanager.memory.network.min", BUFFERS)
     settings.set("taskmanager.memory.network.max", BUFFERS)
-    tables.execute_sql(TABLE.format(path=ticks))
+    tables.execute_sql(TABLE.format(path=ticks, ms=milliseconds))
     return tables
 
 

@@ -5,6 +5,7 @@ Each SQL gives a row a window, with its sum of prices as `s`. Here: texts. Not h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,6 +34,22 @@ class Workload:
         return f"FROM {STREAM}{by} WINDOW {self.windows} AGGREGATE {self.aggregates}"
 
 
+FAMILY: Final = 10_000
+"""As many subscriptions differ in a constant, `{}` in these windows; they are compared with one of them alone."""
+FAMILIES: Final[dict[str, str]] = {
+    "A any{4}": "AFTER any* MATCHING [price > {}] any{4}",
+    "A until the next A": "AFTER any* MATCHING [price > {}] (any & !([price > {}]))* [price > {}]",
+    "while A, from its first": "AFTER (any* (any & !([price > {}])))? MATCHING [price > {}]+",
+    "any A* not A, to 20": "AFTER any* MATCHING any [price > {}]* (any & !([price > {}])) & any{1,20}",
+}
+
+
+def family(windows: str, thresholds: Sequence[float]) -> list[str]:
+    """The queries of a family."""
+    wholes = [windows.replace("{}", repr(threshold)) for threshold in thresholds]
+    return [f"FROM {STREAM} BY name WINDOW {whole} AGGREGATE {SUM}" for whole in wholes]
+
+
 def _numbered(partition: str) -> str:
     return f"(SELECT *, row_number() OVER ({partition} ORDER BY t) - 1 AS i FROM stock)"
 
@@ -53,14 +70,15 @@ def _session(partition: str, key: str) -> str:
     return f"SELECT sum(price) AS s FROM ({numbered}) GROUP BY {key}g"
 
 
+# Flink's ticks come one in 10 ms (flink_windows_job).
 FLINK_TUMBLE: Final = """SELECT s, moment FROM (SELECT name, SUM(price) AS s, window_time AS moment FROM
- TABLE(TUMBLE(TABLE stock, DESCRIPTOR(ts), INTERVAL '1' SECOND))
+ TABLE(TUMBLE(TABLE stock, DESCRIPTOR(ts), INTERVAL '10' SECOND))
  GROUP BY name, window_start, window_end, window_time)"""
 FLINK_HOP: Final = """SELECT s, moment FROM (SELECT name, SUM(price) AS s, window_time AS moment FROM
- TABLE(HOP(TABLE stock, DESCRIPTOR(ts), INTERVAL '0.1' SECOND, INTERVAL '1' SECOND))
+ TABLE(HOP(TABLE stock, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '10' SECOND))
  GROUP BY name, window_start, window_end, window_time)"""
 FLINK_SESSION: Final = """SELECT s, moment FROM (SELECT name, SUM(price) AS s, window_time AS moment FROM
- TABLE(SESSION(TABLE stock PARTITION BY name, DESCRIPTOR(ts), INTERVAL '0.3' SECOND))
+ TABLE(SESSION(TABLE stock PARTITION BY name, DESCRIPTOR(ts), INTERVAL '3.005' SECOND))
  GROUP BY name, window_start, window_end, window_time)"""
 FLINK_SLIDE: Final = """SELECT s, ts AS moment FROM (SELECT ts, SUM(price) OVER w AS s, COUNT(*) OVER w AS n FROM stock
  WINDOW w AS (PARTITION BY name ORDER BY ts ROWS BETWEEN 999 PRECEDING AND CURRENT ROW)) WHERE n = 1000"""

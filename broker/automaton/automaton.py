@@ -152,11 +152,13 @@ SlotSource: TypeAlias = Carry | BoundRow | EventRow | EventTime | Computed | Acc
 @dataclass(frozen=True, slots=True)
 class State:
     """A state of runs. It sees only the events of `stream`; "": those of all the automaton's sources. With Stay.FAILING
-    an event *affects* a run if it does not overlap the run's events and `theta` holds."""
+    an event *affects* a run if it does not overlap the run's events and `theta` holds. `name`: that in the text, if it
+    names its states."""
 
     stream: str
     theta: Form = ALWAYS
     stay: Stay = Stay.FAILING
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

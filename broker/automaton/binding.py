@@ -19,8 +19,10 @@ from ..algebra.terms import Arithmetic, Comparison, Constant, Disjunction, Funct
 from ..algebra.terms import replace as replace_leaves
 from ..events.instant import format_duration
 from ..language.marked_literals import Literals, chosen, number_in
+from ..language.wording import Wording
 from .automaton import Arc, Automaton, Computed, Elapsed, SlotSource, State
 from .machines.tree import MachineTree, Primitive
+from .windows.window_automaton import WindowAutomaton
 
 TermMaker: TypeAlias = Callable[[Literals], Term]
 FormMaker: TypeAlias = Callable[[Literals], Form]
@@ -116,6 +118,7 @@ class MarkedParts:
         arcs = [self._arc(arc) for arc in automaton.arcs]
         within = number_in(automaton.within)
         machines = None if automaton.machines is None else self._tree(automaton.machines)
+        windows = None if automaton.windows is None else self._windows(automaton.windows)
         a = automaton
         same_states = all(number == UNMARKED for number, _ in states)
 
@@ -133,7 +136,18 @@ class MarkedParts:
                 a.forbidden,
                 None if machines is None else machines(bound),
                 a.initial,
+                windows=None if windows is None else windows(bound),
             )
+
+        return made
+
+    def _windows(self, windows: WindowAutomaton) -> Callable[[BoundLiterals], WindowAutomaton]:
+        """Its tables are the same for all literals."""
+        atoms = [(self.form(atom), atom) for atom in windows.atoms]
+
+        def made(bound: BoundLiterals) -> WindowAutomaton:
+            bound_atoms = tuple([atom if n == UNMARKED else bound.forms[n] for n, atom in atoms])
+            return replace(windows, atoms=bound_atoms, said=Wording((windows.said.text(bound.literals),)))
 
         return made
 

@@ -29,12 +29,12 @@ BrokerOption: TypeAlias = Annotated[
 ]
 
 
-def connect(address: str) -> Client:
-    """Connect to the broker at that address, with the keys that FORETELL_KEYS names. Raises ForetellError if no broker
-    answers."""
+def connect(address: str, seconds: float = ANSWER_SECONDS_MAX) -> Client:
+    """Connect to the broker at that address, with the keys that FORETELL_KEYS names; wait so long for its answers.
+    Raises ForetellError if no broker answers."""
     from client import Client
 
-    return Client(address, ANSWER_SECONDS_MAX, os.environ.get(KEYS_VARIABLE) or None)
+    return Client(address, seconds, os.environ.get(KEYS_VARIABLE) or None)
 
 
 def declare_streams(client: Client, path: Path) -> SubscriptionFile:

@@ -8,11 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 from ..events.errors import ForetellError
 from .check import checked_text
 from .complaint import one_line
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+    from ..language.subscription_file import SubscriptionFile
 
 Place: TypeAlias = tuple[int, int]  # line and column
 
@@ -98,15 +102,20 @@ def offset_of(text: str, place: Place) -> int:
 
 def findings(text: str) -> list[Finding]:
     """All mistakes of a file, and its warnings, in the order of their places."""
+    return looked_at(text)[0]
+
+
+def looked_at(text: str) -> tuple[list[Finding], Engine | None, SubscriptionFile | None]:
+    """The findings, an engine with what is right, and the file; None for both if the file as a whole is wrong."""
     try:
-        engine, _, wrong = checked_text(text, FILE)
+        engine, file, wrong = checked_text(text, FILE)
     except ForetellError as error:
-        return [_finding(text, str(error))]
+        return [_finding(text, str(error))], None, None
     found = [_finding(text, str(error)) for error in wrong]
     for name, definition in engine.subscriptions.items():
         for warned in engine.warnings(definition.query, definition.language):
             found.append(_finding(text, f"subscription '{name}': {warned}", "warning"))
-    return sorted(found, key=lambda finding: (finding.place, finding.message))
+    return sorted(found, key=lambda finding: (finding.place, finding.message)), engine, file
 
 
 def _finding(text: str, message: str, severity: Literal["error", "warning"] = "error") -> Finding:

@@ -20,7 +20,7 @@ from ..events.names import checked_name
 from ..events.schema import Schema
 from ..language.names import DEFAULT_LANGUAGE
 from .complaint import BadInput, escaped
-from .reading import FormatOption, Reading, format_of
+from .reading import Format, FormatOption, Reading, format_of
 from .scanning import ROWS_MAX, ColumnFindings, divides, moment, note, rows_of
 from .sources import STANDARD_INPUT, place_of
 
@@ -64,28 +64,38 @@ def new(
     """Write a first subscription file for a file of events: types, times and key are guessed and shown."""
     if out is not None and out.exists():
         raise BadInput(f"{out}: expected a new file, found one that exists")
-    name = stream_name(events) if stream is None else checked_name(stream, "stream")
-    guesses = look(events, Reading({_UNNAMED: StreamDefinition(_UNNAMED, Schema(()))}, format, _UNNAMED, time), time)
-    options = "".join(
-        f" --stream {name}" * ((format or format_of(events)) == "jsonl")
-        + f" --time {guess.time}" * (guess.time != "time")
-        for guess in guesses.values()
-        if guess.time is not None
+    text = first_file(
+        events, look_at(events, stream, time, format), quote("SUBS.toml" if out is None else str(out)), format
     )
-    named = {name if each == _UNNAMED else each: guess for each, guess in guesses.items()}
-    rows = sum(guess.rows for guess in named.values())
-    file, source = quote("SUBS.toml" if out is None else str(out)), quote(events)
-    lines = [
-        f"# Guessed from {'the first ' if rows == ROWS_MAX else ''}{rows:,} rows of {escaped(events)}. Try it:",
-        f"#   foretell run {escaped(file)} --events {escaped(source)}{options}",
-    ]
-    for at, (each, guess) in enumerate(named.items()):
-        lines += described(each, guess, "first" if at == 0 else f"first-{at + 1}")
-    text = "\n".join(lines) + "\n"
     if out is None:
         typer.echo(text, nl=False)
     else:
         out.write_text(text, "utf-8")
+
+
+def look_at(events: str, stream: str | None, time: str | None, format: Format | None = None) -> dict[str, Guess]:
+    """What the first rows of a file tell of each stream, by its name. Raises BadInput as `look` does."""
+    name = stream_name(events) if stream is None else checked_name(stream, "stream")
+    guesses = look(events, Reading({_UNNAMED: StreamDefinition(_UNNAMED, Schema(()))}, format, _UNNAMED, time), time)
+    return {name if each == _UNNAMED else each: guess for each, guess in guesses.items()}
+
+
+def first_file(events: str, guesses: Mapping[str, Guess], file: str, format: Format | None = None) -> str:
+    """The text of a first subscription file for what was found in a file of events."""
+    plain = (format or format_of(events)) == "jsonl"
+    options = "".join(
+        f" --stream {name}" * plain + f" --time {guess.time}" * (guess.time != "time")
+        for name, guess in guesses.items()
+        if guess.time is not None
+    )
+    rows = sum(guess.rows for guess in guesses.values())
+    lines = [
+        f"# Guessed from {'the first ' if rows == ROWS_MAX else ''}{rows:,} rows of {escaped(events)}. Try it:",
+        f"#   foretell run {escaped(file)} --events {escaped(quote(events))}{options}",
+    ]
+    for at, (each, guess) in enumerate(guesses.items()):
+        lines += described(each, guess, "first" if at == 0 else f"first-{at + 1}")
+    return "\n".join(lines) + "\n"
 
 
 def look(events: str, reading: Reading, time: str | None) -> dict[str, Guess]:

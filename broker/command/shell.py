@@ -42,6 +42,7 @@ from .language_server import language_server
 from .listing import stats, streams, subscriptions
 from .new import new
 from .partial import partial
+from .playground.command import playground
 from .prepare import prepare
 from .probability import probability
 from .publish import publish
@@ -75,6 +76,7 @@ for command in (
     why,
     why_not,
     partial,
+    playground,
     serve,
     keygen,
     publish,

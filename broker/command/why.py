@@ -1,4 +1,4 @@
-"""`foretell why`: why a match of a file of events was reported."""
+"""`foretell why`: why a match was reported, of a file of events or by a broker."""
 
 from __future__ import annotations
 
@@ -7,22 +7,33 @@ from typing import Annotated
 
 import typer
 
-from .loading import SubscriptionsArgument
-from .questions import EventsAskedOption, engine_and_events
+from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .questions import REASONS_WAIT_SECONDS, EventsAskedOption, asked_of_file, engine_and_events
 from .reading import StreamOption, TimeOption
 from .results import json_line
 
 
 def why(
-    subscriptions: SubscriptionsArgument,
-    match: Annotated[str, typer.Argument(metavar="ID", help="The id of the match, as run prints it.")],
-    events: EventsAskedOption,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[SUBS.toml] ID", help="The id of the match; with --events the file before it."
+        ),
+    ],
+    events: EventsAskedOption = None,
     subscription: Annotated[
         str | None, typer.Option(metavar="NAME", help="The subscription of the match; by default all are tried.")
     ] = None,
     stream: StreamOption = None,
     time: TimeOption = None,
+    broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Tell why a match was reported: each event with the conditions that it fulfilled, and what was passed over."""
-    engine, found = engine_and_events(subscriptions, events, stream, time)
-    sys.stdout.write(json_line(engine.why(match, found, subscription).line()))
+    path, match = asked_of_file(words, events, "ID")
+    if path is None:
+        with connect(broker, REASONS_WAIT_SECONDS) as client:
+            told = client.why(match, subscription)
+    else:
+        engine, found = engine_and_events(path, events or (), stream, time)
+        told = engine.why(match, found, subscription).line()
+    sys.stdout.write(json_line(told))

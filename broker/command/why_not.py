@@ -1,4 +1,4 @@
-"""`foretell why-not`: why a subscription has not matched on a file of events."""
+"""`foretell why-not`: why a subscription has not matched, on a file of events or in a broker."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from ..events import parse_instant
-from .loading import SubscriptionsArgument
-from .questions import EventsAskedOption, engine_and_events
+from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .questions import REASONS_WAIT_SECONDS, EventsAskedOption, asked_of_file, engine_and_events
 from .reading import StreamOption, TimeOption
 from .results import json_line
 
 
 def why_not(
-    subscriptions: SubscriptionsArgument,
-    subscription: Annotated[str, typer.Argument(metavar="NAME", help="The subscription.")],
-    events: EventsAskedOption,
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="[SUBS.toml] NAME", help="The subscription; with --events the file with it first."),
+    ],
+    events: EventsAskedOption = None,
     key: Annotated[
         str | None, typer.Option(metavar="VALUE", help="Only what began with this value of BY, or of the stream's key.")
     ] = None,
@@ -30,12 +32,19 @@ def why_not(
     ] = None,
     stream: StreamOption = None,
     time: TimeOption = None,
+    broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Tell which partial matches came nearest to a match, and which conditions of which events stopped them."""
-    engine, found = engine_and_events(subscriptions, events, stream, time)
+    path, subscription = asked_of_file(words, events, "NAME")
     moment = None if until is None else parse_instant(int(until) if until.lstrip("-").isdigit() else until)
     asked = None if key is None else _value(key)
-    sys.stdout.write(json_line(engine.why_not(subscription, found, asked, wanted or (), moment).line()))
+    if path is None:
+        with connect(broker, REASONS_WAIT_SECONDS) as client:
+            told = client.why_not(subscription, key=asked, events=wanted or (), time=moment)
+    else:
+        engine, found = engine_and_events(path, events or (), stream, time)
+        told = engine.why_not(subscription, found, asked, wanted or (), moment).line()
+    sys.stdout.write(json_line(told))
 
 
 def _value(text: str) -> Any:

@@ -15,7 +15,6 @@ from typing import Any, final
 from ..automaton.arc_updates import ArcUpdate
 from ..events.batch import Batch, batch_of_rows
 from ..events.errors import EventError, LateEvent, LimitExceeded, UnknownEvent, shown
-from ..events.event import Event
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
 from ..events.time_unit import TimeUnit, instant_of, instants_of
@@ -34,7 +33,7 @@ from .inspection.view import END_OF_TIME, EngineView
 from .options import Options
 from .program.program import Program
 from .program.target import ALWAYS_SINCE
-from .reasons import Why, WhyNot, why, why_not
+from .reasons import AskedInput, Why, WhyNot, why, why_not
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
 from .subscribing.catalog import Catalog
@@ -72,7 +71,7 @@ class Engine(EngineView):
 
     # --- reasons ----------------------------------------------------------------------------------------------------
 
-    def why(self, match: str, events: Sequence[Event], subscription: str | None = None) -> Why:
+    def why(self, match: str, events: Sequence[AskedInput], subscription: str | None = None) -> Why:
         """Why a match was reported: its events in order, the conditions under which each was taken, and what was passed
         over. An engine keeps no events: `events` are those since the match began, and what a negation looks back on.
         Changes nothing. O(runs x events), for each subscription if none is named. Raises UnknownSubscription,
@@ -84,7 +83,7 @@ class Engine(EngineView):
     def why_not(
         self,
         subscription: str,
-        events: Sequence[Event],
+        events: Sequence[AskedInput],
         key: object = None,
         wanted: Sequence[int] = (),
         time: int | None = None,

@@ -29,6 +29,7 @@ from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.speculative.machine_plan import RegisterPlan
 from .executors.tuple_counts.machine_plan import CountsPlan
+from .executors.windows.family_plan import WindowFamilyPlan, plan_of_family
 from .executors.windows.machine_plan import WindowsPlan
 from .options import Options
 
@@ -109,6 +110,10 @@ def _registers(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else RegisterPlan(wanted.automaton)
 
 
+def _window_family(wanted: Wanted) -> MachinePlan | str:
+    return NO_STATES if wanted.forecast else plan_of_family(wanted.automaton)
+
+
 def _windows(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else WindowsPlan(wanted.automaton)
 
@@ -124,6 +129,7 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(PatternPlan, _pattern),
     ExecutorRow(KeyedRunsPlan, _keyed_runs, (TimeModel.EPOCHS,)),
     ExecutorRow(RegisterPlan, _registers, (TimeModel.LIFETIMES,)),
+    ExecutorRow(WindowFamilyPlan, _window_family, (TimeModel.WINDOWS,)),
     ExecutorRow(WindowsPlan, _windows, (TimeModel.WINDOWS,)),
     ExecutorRow(ReferencePlan, _reference, IN_ORDER),
 )

@@ -13,7 +13,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
-from ..wire import Message, WireError
+from ..wire import AskReasons, Message, WireError
 from .limits import Limits
 from .permissions import Access
 from .records import CursorSetAside, Record
@@ -158,15 +158,30 @@ class Audit:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class ReasonsWanted:
+    """Reasons that a permitted user asks for, of the events that the journal keeps; the answer is one Send, later.
+
+    `subscriptions`: of which the match is, or has not come. `request`: the rest of the question, and its correlation.
+    """
+
+    session: bytes
+    subscriptions: tuple[str, ...]
+    request: AskReasons
+
+
+@final
 @dataclass(slots=True)
 class Effects:
     """All effects of one input.
 
     `sends` may leave, in order, when `records` are as durable as the broker has promised; without a journal there are
     no records. For the log: `given_up`, results that were delivered too often, and `audits`, changes by operators.
+    `reasons`: questions that the journal answers.
     """
 
     sends: list[Send]
     records: Sequence[Record] = ()
     given_up: Sequence[CursorSetAside] = ()
     audits: Sequence[Audit] = ()
+    reasons: Sequence[ReasonsWanted] = ()

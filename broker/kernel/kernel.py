@@ -147,7 +147,9 @@ class Kernel:
             engine, self._admission, self._distribution, receipts or Receipts(), durability, self._record,
             self._subscribing.end_slow, self._clock_guard, self._by_stream,
         )  # fmt: skip
-        self._reading = ReadRequests(engine, self._admission, self._attachments, self._subscribing)
+        self._reading = ReadRequests(
+            engine, self._admission, self._attachments, self._subscribing, durability != MEMORY
+        )
         self._streams = StreamRequests(engine, self.limits, self._intake, self._record, configured_streams)
         self._changes = ChangeRequests(engine, self._admission, self._intake, self._clock_guard)
         self._session_requests = SessionRequests(
@@ -171,12 +173,12 @@ class Kernel:
         self._clock_guard.observe(now)
         sends = self._step(given, now)
         given_up = self._subscribing.cursor_requests.take_given_up()
-        audits = self._administration.audits
-        if not (self._records or given_up or audits):
+        audits, reasons = self._administration.audits, self._reading.reasons
+        if not (self._records or given_up or audits or reasons):
             return Effects(sends)
         records, self._records = self._records, []
-        self._administration.audits = []
-        return Effects(sends, records, given_up, audits)
+        self._administration.audits, self._reading.reasons = [], []
+        return Effects(sends, records, given_up, audits, reasons)
 
     def _step(self, given: Input, now: int) -> list[Send]:
         if self._intake.work is not None and must_be_deferred(given):

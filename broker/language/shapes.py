@@ -31,6 +31,9 @@ _LITERAL: Final = re.compile(
       | --[^\n]* | \[[^\]']*\]""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
+_BRACKETED: Final = re.compile(
+    _LITERAL.pattern.replace(r"| \[[^\]']*\]", r"| (?P<bracket>[\[\]])"), re.VERBOSE | re.IGNORECASE | re.ASCII
+)
 PERCENT: Final = -2  # the unit of a percentage
 _MARK: Final = re.compile("\0[a-z]+\0")
 
@@ -61,7 +64,14 @@ def check_literal(literal: Literal) -> None:
         raise DefinitionError(f"expected a number that is not negative or a string, found {shown(literal)}")
 
 
-def shape_of(text: str) -> QueryShape | None:
+def bracketed_shape_of(text: str) -> QueryShape | None:
+    """As `shape_of`, where only what stands in square brackets is a literal, such as conditions on events; None, too,
+    if there is none."""
+    shape = shape_of(text, _BRACKETED)
+    return shape if shape is not None and shape.literals else None
+
+
+def shape_of(text: str, literal: re.Pattern[str] = _LITERAL) -> QueryShape | None:
     """Return the shape of a text, or None if the grammar must parse it. Linear; a few microseconds."""
     if byte_length(text) > TEXT_BYTES_MAX or "\0" in text or not _encodes(text):
         return None
@@ -70,9 +80,12 @@ def shape_of(text: str) -> QueryShape | None:
     places: list[int] = []
     units: list[int] = []
     end = 0
-    for match in _LITERAL.finditer(text):
+    inside = literal is _LITERAL
+    for match in literal.finditer(text):
         kind = match.lastgroup
-        if kind is None:
+        if kind == "bracket":
+            inside = match.group() == "["
+        if kind is None or kind == "bracket" or not inside:
             continue
         start = match.start()
         unit, percent = match["unit"], match["percent"] is not None

@@ -57,6 +57,9 @@ class Wording:
             return False
 
 
+UNSAID: Final = Wording(("",))
+
+
 def _counted(duration: int, unit: int) -> str:
     count, rest = divmod(duration, unit)
     if rest:

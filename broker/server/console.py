@@ -9,12 +9,12 @@ It runs in its own thread and asks the loop, which answers between two passes. I
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from ..console.serving import listening, settings
 from ..events import DefinitionError
 from .loop import Broker
 from .security.exposure import host_and_port, is_loopback
@@ -45,18 +45,12 @@ def console(broker: Broker, address: str) -> Iterator[str]:
             "console.address: expected the packages of foretell[console], which are missing"
         ) from None
     host, port = host_and_port(address, "console.address", "http", "http://127.0.0.1:5580")
-    with _listening(host, port, address) as listener:
-        configuration = uvicorn.Config(
+    with listening(host, port, f"console.address {address}") as listener:
+        configuration = settings(
             application(broker, is_loopback(host)),
-            log_config=None,
-            log_level="warning",
-            access_log=False,
-            lifespan="off",
             http=Connection,
-            ws="none",
             limit_concurrency=CONNECTIONS_MAX + 1,  # uvicorn counts the new connection, too
             timeout_keep_alive=0,
-            server_header=False,
         )
         server = uvicorn.Server(configuration)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="console", daemon=True)
@@ -102,11 +96,3 @@ def application(broker: Broker, only_here: bool) -> Starlette:
         routes=[Route("/metrics", metrics), Route("/livez", live), Route("/readyz", ready)],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts)],
     )
-
-
-def _listening(host: str, port: int, address: str) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise DefinitionError(f"console.address {address}: {error.strerror or error}") from None

@@ -19,6 +19,7 @@ from ..kernel import Effects, Send
 from ..storage import StorageError, StorageFull, Store, Sync
 from ..wire import Busy
 from .checkpointing import Checkpointing
+from .journal_reasons import JournalReasons
 from .output_gate import OutputGate
 from .replicated_state import ReplicatedState
 from .saving import Saving
@@ -59,6 +60,7 @@ class DurabilityGate(OutputGate):
         self._checkpointing: Final = Checkpointing(
             store, state, checkpoint_bytes, saving, hands("foretell checkpoint", notify)
         )
+        self._reasons: Final = JournalReasons(store.journal, state.engine, lambda: hands("foretell reasons", notify))
 
     def refusal(self) -> Busy | None:
         try:
@@ -83,6 +85,10 @@ class DurabilityGate(OutputGate):
             return
         position = self._store.journal.position
         self._held.extend([(position, send) for send in effects.sends])
+        for wanted in effects.reasons:
+            refused = self._reasons.ask(wanted)
+            if refused is not None:
+                self._held.append((position, refused))
 
     def released(self) -> list[Send]:
         sends, self._sends = self._sends, []
@@ -102,6 +108,7 @@ class DurabilityGate(OutputGate):
     def _advance(self, now: int, whole: bool) -> None:
         store = self._store
         self._settle()
+        self._held.extend([(store.journal.position, answer) for answer in self._reasons.advance()])
         self._checkpointing.advance(now, whole, self._sync is not None)
         if self._sync is None:
             self._sync = store.begin() if self._checkpointing.waits_for_sync else store.begin_due(now)
@@ -165,6 +172,7 @@ class DurabilityGate(OutputGate):
 
     def _release_threads(self) -> None:
         """Wait for the disk operations in progress."""
+        self._reasons.close()
         self._syncing.close()
         self._checkpointing.release_thread()
 

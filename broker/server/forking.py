@@ -50,6 +50,10 @@ class CopyFailed(Exception):
     """The copy has failed; the text is the reason in one line."""
 
 
+class CopyLate(CopyFailed):
+    """The copy has worked for as long as it may."""
+
+
 def possible() -> bool:
     """Whether this system supports it."""
     named = hasattr(os, "fork") and hasattr(os, "memfd_create")
@@ -58,17 +62,18 @@ def possible() -> bool:
 
 @final
 class Forked:
-    """A copy of this process, working from its construction on. There may be one at a time.
+    """A copy of this process, working from its construction on.
 
-    Raises OSError if the system has no process or memory for it. Construct it in the thread that lives longest, because
-    a copy ends with the thread that forked it.
+    `seconds`: how long it may work, by default COPY_SECONDS_MAX. Raises OSError if the system has no process or memory
+    for it. Construct it in the thread that lives longest, because a copy ends with the thread that forked it.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, seconds: float | None = None) -> None:
         control = _prctl()
         self._lock: Final = threading.Lock()
         self._status: int | None = None
-        self._until: Final = time.monotonic() + COPY_SECONDS_MAX
+        self._seconds: Final = COPY_SECONDS_MAX if seconds is None else seconds
+        self._until: Final = time.monotonic() + self._seconds
         file = io.FileIO(os.memfd_create("foretell"), "r+")
         parent = os.getpid()
         _expect_to_fork_beside_threads()
@@ -76,7 +81,7 @@ class Forked:
         try:
             self._process: Final = os.fork()
             if self._process == 0:
-                _be_the_copy(parent, control, file, work)
+                _be_the_copy(parent, control, file, work, self._seconds)
         except BaseException:
             file.close()
             raise
@@ -107,7 +112,7 @@ class Forked:
             return file
         if late or status == -signal.SIGALRM:
             file.close()
-            raise CopyFailed(f"the copy of the process took longer than {COPY_SECONDS_MAX:,} s (COPY_SECONDS_MAX)")
+            raise CopyLate(f"the copy of the process took longer than {self._seconds:,} s (COPY_SECONDS_MAX)")
         with file:
             said = file.read(_REASON_BYTES_MAX) or b""
         if status < 0:
@@ -175,12 +180,14 @@ def _expect_to_fork_beside_threads() -> None:
 # ---- within the copy ----
 
 
-def _be_the_copy(parent: int, control: Callable[..., int] | None, file: io.FileIO, work: Work) -> NoReturn:
+def _be_the_copy(
+    parent: int, control: Callable[..., int] | None, file: io.FileIO, work: Work, seconds: float
+) -> NoReturn:
     status = 1
     try:
         gc.disable()  # a collection would touch, and so copy, all memory
         signal.set_wakeup_fd(-1)
-        _end_in_time()
+        _end_in_time(seconds)
         if control is not None:
             if control(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0):
                 raise OSError("the system cannot end the copy with its parent")
@@ -200,10 +207,10 @@ def _be_the_copy(parent: int, control: Callable[..., int] | None, file: io.FileI
         os._exit(status)
 
 
-def _end_in_time() -> None:
+def _end_in_time(seconds: float) -> None:
     """Set the timer, whose signal alone is not blocked here and has no handler."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, COPY_SECONDS_MAX)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM,))
 
 

@@ -15,6 +15,7 @@ from .errors import Busy, Expired, PermissionDenied, WireError
 from .forecast_messages import AskProbability, ProbabilityReport
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
 from .messages import ROW_OF, Message, Numbered, Timed
+from .reason_messages import AskReasons, Reasons
 from .session_messages import (
     Closing,
     Done,
@@ -70,6 +71,7 @@ __all__ = [
     "AddStream",
     "Administer",
     "AskProbability",
+    "AskReasons",
     "Busy",
     "Closing",
     "Credit",
@@ -100,6 +102,7 @@ __all__ = [
     "Publish",
     "Published",
     "Punctuate",
+    "Reasons",
     "Refusal",
     "Refuse",
     "ResetTime",

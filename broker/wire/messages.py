@@ -14,6 +14,7 @@ from . import (
     change_messages,
     cursor_messages,
     forecast_messages,
+    reason_messages,
     session_messages,
     stream_messages,
     subscription_messages,
@@ -22,6 +23,7 @@ from .administration_messages import Administer, Inspect, Inspected
 from .change_messages import DeclareGap, Punctuate, Retract, Update
 from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .forecast_messages import AskProbability, ProbabilityReport
+from .reason_messages import AskReasons, Reasons
 from .row import MessageRow
 from .session_messages import (
     Closing,
@@ -77,6 +79,7 @@ Message: TypeAlias = (
     | DeclareGap
     | Inspect
     | Administer
+    | AskReasons
     | Welcome
     | Done
     | Pong
@@ -91,6 +94,7 @@ Message: TypeAlias = (
     | ProbabilityReport
     | SubscribedMany
     | Inspected
+    | Reasons
     | Notifications
     | Probe
     | Closing
@@ -114,6 +118,7 @@ TABLE: Final[Mapping[int, MessageRow]] = {
             *forecast_messages.ROWS,
             *change_messages.ROWS,
             *administration_messages.ROWS,
+            *reason_messages.ROWS,
         ),
         key=lambda row: row.number,
     )

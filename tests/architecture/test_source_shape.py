@@ -97,7 +97,7 @@ def test_every_folder_with_modules_is_a_package() -> None:
 
 
 def test_the_packages_of_the_design_exist() -> None:
-    expected = {*PURE, "server", "command"}
+    expected = {*PURE, "console", "server", "command"}
     assert {path.name for path in (ROOT / "broker").iterdir() if (path / "__init__.py").exists()} == expected
 
 

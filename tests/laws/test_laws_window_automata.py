@@ -11,7 +11,7 @@ from broker.algebra.window.semantics import TimedEvent, satisfied, windows
 from broker.algebra.window.window_expression import WindowExpression
 from broker.automaton.analyses.value_regions import free_regions, regions_of
 from broker.automaton.analyses.window_bounds import window_bounds
-from broker.automaton.constructions.windows import automaton_of_windows
+from broker.automaton.constructions.windows import automaton_of_windows, impossible
 from broker.automaton.windows.window_automaton import DEAD, WindowAutomaton, WindowPart
 from broker.events.schema import Schema
 from broker.language.window import parse, print_query
@@ -79,6 +79,38 @@ def accepted(automaton: WindowAutomaton, expression: WindowExpression, part: lis
                     assert (first, last + 1) not in found or len(automaton.parts) > 1
                     found.add((first, last + 1))
             before = one.prefix[before * automaton.columns + letter]
+    return found
+
+
+@given(queries(pairs()), streams())
+def test_what_is_said_to_match_nothing_has_no_windows(query: WindowQuery, events: list[Event]) -> None:
+    text = print_query(query)
+    expression = lower(query, text, lambda name: SCHEMA, lambda: ["S"])
+    automaton = automaton_of_windows(expression, text).windows
+    assert automaton is not None
+    blamed = list(impossible(expression, text))
+    if len(expression.pairs) == 1:
+        assert (not blamed) == possible(automaton.parts[0], automaton.columns)
+        part = [TimedEvent(n, time, row) for n, (time, row) in enumerate(events)]
+        assert not blamed or windows(expression, part) == set()
+
+
+def possible(part: WindowPart, columns: int) -> bool:
+    """Whether some classes of events have a window, by the tables: one of up to 60 events."""
+    states = set(reachable(part.prefix, columns))
+    reached = {part.starts[state] for state in states} - {DEAD}
+    for length in range(1, 61):
+        reached = {part.body[state * columns + column] for state in reached for column in range(columns)} - {DEAD}
+        if part.least <= length <= (60 if part.most is None else part.most) and any(part.final[s] for s in reached):
+            return True
+    return False
+
+
+def reachable(table: tuple[int, ...], columns: int) -> list[int]:
+    """The states that are reached from the first one."""
+    found = [0]
+    for state in found:
+        found += dict.fromkeys(t for t in table[state * columns :][:columns] if t != DEAD and t not in found)
     return found
 
 

@@ -16,7 +16,7 @@ from doubles.built_wheels import PACKAGES, PURE_TAG, REQUIRED, ROOT, built, pyth
 from broker import __version__
 
 DIST_INFO = f"foretell-{__version__}.dist-info"
-SHIPPED = ("*.py", "*.lark", "py.typed")
+SHIPPED = ("*.py", "*.lark", "py.typed", "assets/*")
 COMPILED = EXTENSION_SUFFIXES[0]
 # What a build of another day has left behind.
 STALE = (

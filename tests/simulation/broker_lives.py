@@ -27,6 +27,7 @@ from simulation.cursor_model import CursorModels, CursorRecord
 from simulation.cursor_reader import LETTERS, CursorReader
 from simulation.guest import ACCESS, CURSOR, HOST, KEY, SCHEMA, SECRET, TwoUsers
 from simulation.operator import EXTRA, Operator
+from simulation.window_subscriptions import Told, told, window_subscriptions
 
 from broker.kernel import Admission, Kernel, Limits, Tick, flows, states
 from broker.kernel.records import BatchTaken
@@ -97,7 +98,7 @@ class Story:
         self.number = 0
         self.asked: dict[int, Publish] = {}
         self.answered: dict[int, Published] = {}
-        self.told: list[tuple[str, tuple[int, ...]]] = []  # notifications: id and lineage
+        self.told: list[Told] = []  # notifications
         self.slow = b""  # the slow reader's connection
         self.reached = 0  # how many of those that the quick one was told it knows of
         self.quick: list[str] | None = None  # their ids, in this life
@@ -107,6 +108,7 @@ class Story:
         self.operator = Operator(random, self.count)
         self.secret: set[int] = set()  # the ids of what the guest may not read
         self.tasks: deque[Task] = deque()
+        self.windows = window_subscriptions(random)
 
     def count(self, event: str) -> None:
         self.met[event] = self.met.get(event, 0) + 1
@@ -179,14 +181,9 @@ class Story:
         limits = Limits(durable_notifications=KEPT, durable_dead_letters=LETTERS, queue_notifications=WAITING)
         admission = Admission(ACCESS, flows(history.engine), states(history.engine), history.sources)
         kernel = Kernel(
-            history.engine,
-            limits,
-            admission,
-            receipts=history.receipts,
-            durability=durability,
-            permanent=(),
+            history.engine, limits, admission, receipts=history.receipts, durability=durability, permanent=(),
             cursors=history.cursors,
-        )
+        )  # fmt: skip
         self.kernel = kernel
         self.engine = history.engine
         self.gate = gate
@@ -196,7 +193,7 @@ class Story:
         self.say(Subscribe(3, "all", "cayuga", self.text(), True, None, None, 1_000_000))
         self.read_slowly()
         self.read_on()
-        self.say_all(self.users.begin())
+        self.say_all(self.users.begin() + [(ANN, each) for each in self.windows])
         return store, gate
 
     def text(self) -> str:
@@ -305,10 +302,9 @@ class Story:
     def hear(self, answering: bool = True) -> None:
         for send in self.gate.released():
             assert not (isinstance(send.message, Failure) and send.message.code == "internal"), send.message
-            if send.session == HOST and self.operator.hear(send.message):
-                continue
             if send.session == HOST:
-                self.users.hear_host(send.message)
+                if not self.operator.hear(send.message):
+                    self.users.hear_host(send.message)
                 continue
             if send.session == self.users.key:
                 self.users.hear(send.message, self.secret_ids())
@@ -328,14 +324,15 @@ class Story:
                     self.count("answered")
                     if any(each.code == "early" for each in published.refused):
                         self.count("early")
-                case Subscribed():
+                case Subscribed(correlation=3):
                     self.quick = []
                 case Notifications(results=results):
                     assert self.quick is not None
                     for line in map(decode_result, results):
-                        self.quick.append(line["id"])
-                        self.told.append((line["id"], tuple(line["lineage"])))
-                        self.count("notified")
+                        self.told.append(told(line))
+                        if line["subscription"] == "all":
+                            self.quick.append(line["id"])
+                        self.count("notified" if line["subscription"] == "all" else "notified of windows")
                 case Failure(code=code):
                     assert code in ("busy", "unknown-stream", "session"), send.message
                     self.count(f"refused {code}")
@@ -391,9 +388,8 @@ class Story:
         assert recovered.digest() == reference.digest(), "the state is that of the journal"
         for number, published in self.answered.items():
             assert taken.get(number) == published.first_id, f"message {number} was answered, and is lost"
-        found = {(line["id"], tuple(line["lineage"])) for lines in reference.lines.values() for line in lines}
-        for notification in self.told:
-            assert notification in found, "delivered, and not a result of the journal"
+        found = {told(line) for lines in reference.lines.values() for line in lines}
+        assert found.issuperset(self.told), "delivered, and not a result of the journal"
         self.reader.check(models, history.cursors)
         self.count("checked")
         if store.statistics()["checkpoint"]:

@@ -28,10 +28,11 @@ def test_nothing_answered_is_lost_or_taken_twice_and_matches_keep_their_ids(part
         met.update(story.met)
     # Every kind of end and refusal is met in so many stories, whichever they are.
     kinds = ("answered", "notified", "repeated", "checked", "from a checkpoint", "closed", "killed")
+    windows = ("notified of windows",)
     pieces = ("pieces", "waited", "ended within a batch")
     guest = ("guest attached", "guest read", "guest dead letters", "guest refused permission", "host feed.h", "reset")
     refused = ("host refused permission", "early")
     operator = [f"operator {each}" for each in OPERATOR]
     others = ("read", "acknowledged", "attached again", "dropped", "missed", "ended")
-    for kind in (*kinds, *pieces, *guest, *refused, *others, *operator, *READER):
+    for kind in (*kinds, *windows, *pieces, *guest, *refused, *others, *operator, *READER):
         assert met[kind] > 0, kind

@@ -84,6 +84,22 @@ PREDICATES: Final[tuple[Expression, ...]] = (
     InRange(VALUE, _before("v"), Number(3), True),
     compared(">", CaseExpression((CaseBranch(IsNull(VALUE), Number(5)),), VALUE), Number(3)),
 )
+OWN: Final = Number(777)
+"""The constant in which the members of a family differ."""
+FAMILY_PREDICATES: Final[tuple[Expression, ...]] = (
+    compared(">", VALUE, OWN),
+    compared(">=", VALUE, OWN),
+    compared("<", VALUE, OWN),
+    compared("=", VALUE, OWN),
+    compared("!=", VALUE, OWN),
+    Not(compared(">", VALUE, OWN)),
+    And((compared("=", TYPE, String("A")), compared(">", VALUE, OWN))),
+    Or((compared("=", TYPE, String("A")), compared("<=", VALUE, OWN))),
+    And((compared("<=", _before("v"), OWN), compared(">", VALUE, OWN))),
+    compared(">", ArithmeticExpression("-", VALUE, _before("v")), OWN),
+    compared("=", TYPE, String("B")),
+    compared(">", VALUE, _before("v")),
+)
 AGGREGATES: Final[tuple[AggregateExpression, ...]] = (
     AggregateExpression("count", (), False, "n"),
     AggregateExpression("count", (VALUE,), False, "nv"),
@@ -106,10 +122,12 @@ AGGREGATES: Final[tuple[AggregateExpression, ...]] = (
 
 
 @st.composite
-def regexes(draw: st.DrawFn, depth: int = 3) -> RegexExpression:
+def regexes(
+    draw: st.DrawFn, depth: int = 3, predicates: tuple[Expression, ...] = PREDICATES
+) -> RegexExpression:
     kind = draw(st.integers(0, 9 if depth else 3))
     if kind <= 1:
-        return EventPredicate(draw(st.sampled_from(PREDICATES)))
+        return EventPredicate(draw(st.sampled_from(predicates)))
     if kind <= 3:
         some: tuple[RegexExpression, ...] = (
             AnyEvent(),
@@ -117,7 +135,7 @@ def regexes(draw: st.DrawFn, depth: int = 3) -> RegexExpression:
             Quantified(AnyEvent(), 1, None),
         )
         return draw(st.sampled_from(some))
-    inner = regexes(depth - 1)
+    inner = regexes(depth - 1, predicates)
     if kind == 4:
         return Complement(draw(inner))
     if kind in (5, 6):
@@ -131,17 +149,18 @@ def regexes(draw: st.DrawFn, depth: int = 3) -> RegexExpression:
 
 
 @st.composite
-def pairs(draw: st.DrawFn) -> Pairs:
+def pairs(draw: st.DrawFn, predicates: tuple[Expression, ...] = PREDICATES, most: int = 3) -> Pairs:
     bounds = st.sampled_from((None, None, 0, 2, 5))
     everything = st.sampled_from((Quantified(AnyEvent(), 0, None), Quantified(Quantified(AnyEvent(), 2, 2), 0, None)))
     bounded = st.builds(
         lambda regex, least, more: Intersection((regex, Quantified(AnyEvent(), least, max(least + more, 1)))),
-        regexes(2),
+        regexes(2, predicates),
         st.integers(0, 3),
         st.integers(0, 3),
     )
-    one = st.builds(PairExpression, st.one_of(everything, regexes(2)), st.one_of(regexes(), bounded), bounds)
-    return Pairs(tuple(draw(st.lists(one, min_size=1, max_size=3))))
+    prefix, body = regexes(2, predicates), regexes(3, predicates)
+    one = st.builds(PairExpression, st.one_of(everything, prefix), st.one_of(body, bounded), bounds)
+    return Pairs(tuple(draw(st.lists(one, min_size=1, max_size=most))))
 
 
 @st.composite

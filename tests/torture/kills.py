@@ -1,9 +1,10 @@
-"""A broker that is killed under load, again and again: `python -m torture.kills [KILLS] [SEED] [FSYNC]`.
+"""A broker that is killed under load, again and again: `python -m torture.kills [KILLS] [SEED] [FSYNC] [KIND]`.
 
 Run in tests/, with the repository on PYTHONPATH. A publisher goes on by itself, with many batches under way; a durable
 subscriber reads, acknowledges some of it, and leaves now and then without a word. The broker is killed at random
 moments, also while it starts. In the end no batch may be lost or taken twice, and the subscriber must have had every
-match, under the ids and at the positions that an engine finds which was never killed.
+match, under the ids, at the positions and with the values that an engine finds which was never killed. KIND says which
+subscription: pairs of events, or windows of events, sessions, or of the clock.
 """
 
 from __future__ import annotations
@@ -29,6 +30,13 @@ from client import Busy, Client, ConnectionLost, Receipt, Reconnect, RequestTime
 PATIENCE: Final = 120
 QUICK: Final = Reconnect(first=0.05, greatest=0.3)
 PAIRS: Final = "SELECT * FROM S NEXT{$1.k = $2.k} S"
+QUERIES: Final = {
+    "pairs": PAIRS,
+    "windows": "FROM S BY k WINDOW LAST 4 EVENTS EVERY 2 EVENTS AGGREGATE avg(x / 7) AS m, stdev(x) AS d, max(x) AS h",
+    "sessions": "FROM S BY k WINDOW SESSION 9 AGGREGATE sum(x * 0.1) AS s, median(x) AS m",
+    "clocks": "FROM S BY k WINDOW LAST 40 EVERY 20 AGGREGATE avg(x / 3) AS m, from() AS f",
+}
+LANGUAGES: Final = {kind: "cayuga" if kind == "pairs" else "window" for kind in QUERIES}
 ROWS: Final = 5
 WINDOW: Final = 8
 ATTRIBUTES: Final = {"k": "string", "x": "int"}
@@ -38,6 +46,8 @@ AHEAD_MAX: Final = 2_000
 STARTS_KILLED: Final = 0.1
 """The share of starts that are killed before the broker listens."""
 
+Told = tuple[str, str]
+"""The id of a result, and its values to the last digit."""
 Batch = tuple[list[int], list[tuple[str, int]]]
 
 
@@ -111,10 +121,11 @@ def killed_now_and_then(text: str, seed: int) -> Iterator[Killed]:
 class Reader:
     """A durable subscriber in a thread: what it was told, by position."""
 
-    def __init__(self, address: str, seed: int) -> None:
+    def __init__(self, address: str, seed: int, kind: str) -> None:
         self._address = address
+        self._kind = kind
         self._chance = random.Random(seed)
-        self.told: dict[int, str] = {}
+        self.told: dict[int, Told] = {}
         self.redelivered = 0
         self.last: int | None = None
         self.failure: BaseException | None = None
@@ -134,7 +145,7 @@ class Reader:
         try:
             with Client(self._address, timeout=PATIENCE, reconnect=QUICK) as client:
                 while self.last is None or len(self.told) < self.last:
-                    self._read(attached(client))
+                    self._read(attached(client, self._kind))
         except BaseException as error:  # told by whoever waits for it
             self.failure = error
 
@@ -149,7 +160,8 @@ class Reader:
                 assert found.limit == "connection", found  # that some may have come before is no loss
                 continue
             assert found.position is not None
-            assert self.told.setdefault(found.position, str(found.id)) == found.id, found
+            told = str(found.id), repr(found.data)
+            assert self.told.setdefault(found.position, told) == told, found
             self.redelivered += found.redelivered
             if self._chance.random() < 0.05:
                 with suppress(ConnectionLost, RequestTimeout):
@@ -158,28 +170,29 @@ class Reader:
             subscription.close()
 
 
-def attached(client: Client) -> Subscription:
+def attached(client: Client, kind: str) -> Subscription:
     """The request may be under way when the broker is killed, and is not repeated by itself then."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            return client.subscribe("pairs", query=PAIRS, durable="reader")
+            return client.subscribe("told", query=QUERIES[kind], language=LANGUAGES[kind], durable="reader")
         except (Busy, ConnectionLost, RequestTimeout):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
 
 
-def kills(count: int, seed: int, fsync: str, folder: Path) -> str:
-    """Kill it so often. What was met, in words; raises AssertionError for what must not be."""
+def kills(count: int, seed: int, fsync: str, folder: Path, kind: str = "pairs") -> str:
+    """Kill it so often, with such a subscription. What was met, in words; raises AssertionError for what must not be.
+    """
     text = (
         f'address = "tcp://127.0.0.1:{free_port()}"\n[log]\nlevel = "error"\n[journal]\npath = "{folder}/data"\n'
         f'fsync = "{fsync}"\ncheckpoint_bytes = 20_000\nsegment_bytes = 100_000\n'
     )
     engine = Engine()
     engine.add_stream("S", ATTRIBUTES)
-    engine.subscribe("pairs", query=PAIRS)
-    ids: list[str] = []
+    engine.subscribe("told", query=QUERIES[kind], language=LANGUAGES[kind])
+    wanted: list[Told] = []
     receipts: list[int | None] = []
     chance = random.Random(seed)
     with killed_now_and_then(text, seed) as killed:
@@ -196,22 +209,22 @@ def kills(count: int, seed: int, fsync: str, folder: Path) -> str:
 
         with Client(killed.address, timeout=PATIENCE, reconnect=QUICK) as client:
             client.add_stream("S", ATTRIBUTES)
-            reader = Reader(killed.address, seed)
-            attached(client).close()  # from here on every match is kept
+            reader = Reader(killed.address, seed, kind)
+            attached(client, kind).close()  # from here on every match is kept
             reader.start()
             with client.publisher("S", window=WINDOW, on_receipt=note) as publisher:
                 while killed.kills < count:
-                    while len(ids) - len(reader.told) > AHEAD_MAX and reader.failure is None:
+                    while len(wanted) - len(reader.told) > AHEAD_MAX and reader.failure is None:
                         time.sleep(0.01)
                     assert reader.failure is None, reader.failure
                     times, rows = batch(publisher.sent, chance)
-                    ids += [result.line()["id"] for result in engine.publish("S", times, rows)]
+                    wanted += [(str(result.id), repr(result.data)) for result in engine.publish("S", times, rows)]
                     publisher.publish_batch(times, rows)
             assert receipts == [1 + ROWS * number for number in range(len(receipts))]
-            reader.finish(len(ids))
-    assert reader.told == dict(enumerate(ids, 1))
+            reader.finish(len(wanted))
+    assert reader.told == dict(enumerate(wanted, 1))
     return (
-        f"killed {killed.kills:,} times with fsync {fsync}: {len(receipts) * ROWS:,} events, {len(ids):,} matches, "
+        f"killed {killed.kills:,} times with fsync {fsync}: {len(receipts) * ROWS:,} events, {len(wanted):,} {kind}, "
         f"{reader.redelivered:,} of them told more than once"
     )
 
@@ -221,10 +234,10 @@ def batch(number: int, chance: random.Random) -> Batch:
     return times, [(chance.choice("abcdefgh"), time) for time in times]
 
 
-def main(count: str = "1000", seed: str = "0", fsync: str = "always") -> None:
+def main(count: str = "1000", seed: str = "0", fsync: str = "always", kind: str = "pairs") -> None:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        print(f"{kills(int(count), int(seed), fsync, Path(folder))}; {time.monotonic() - began:.0f} s")
+        print(f"{kills(int(count), int(seed), fsync, Path(folder), kind)}; {time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@ from ...events.schema import Attribute as SchemaAttribute
 from ...events.schema import Schema, ValueType
 from ...language.window import regex as written
 from ...language.window import syntax as window
-from ...language.window.printer import print_windows
+from ...language.window.printer import print_written_out
 from ...language.window.sugar import written_out
+from ...language.wording import Wording
 from ..partitioned_stream import PartitionedStream
 from ..resolution import partitioned_streams, refuse, resolve, type_family
 from ..terms import Constant, Term, nullable, used
@@ -67,7 +68,6 @@ def lower(
             raise AssertionError(windows)
     aggregates = tuple(_aggregate(one, text, source) for one in query.aggregates)
     schema = Schema(tuple(SchemaAttribute(one.name, one.type, _nullable(one)) for one in aggregates))
-    said = print_windows(windows) + ("" if keep == "each" else f" KEEP {keep.upper()}")
     return WindowExpression(
         source,
         tuple(conditions.atoms),
@@ -80,7 +80,7 @@ def lower(
         schema,
         gap,
         query.publish,
-        said,
+        Wording((print_written_out(query),)),
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ...events.schema import Schema
+from ...language.wording import UNSAID, Wording
 from ..partitioned_stream import PartitionedStream
 from ..terms import Term
 from ..window_aggregates import ClockGrid, Keeping, WindowAggregate
@@ -87,7 +88,7 @@ class WindowExpression:
     schema: Schema
     gap: int | None
     publish: str | None
-    said: str = field(default="", compare=False)
+    said: Wording = field(default=UNSAID, compare=False)
 
     @property
     def width(self) -> int:

@@ -24,7 +24,7 @@ def automaton_of_registers(registers: RegisterAutomaton) -> Automaton:
     condition that is too large in normal form."""
     finals = sorted(registers.finals)
     left = {arc.source for arc in registers.arcs}
-    states = tuple(State("", stay=Stay.NONE) for _ in registers.states)
+    states = tuple(State("", stay=Stay.NONE, name=name) for name in registers.states)
     arcs: list[Arc] = []
     for arc in registers.arcs:
         if arc.target in registers.finals:

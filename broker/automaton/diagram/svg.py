@@ -20,7 +20,7 @@ _LEGEND: dict[EdgeKind, str] = {
     "forward": "moves on",
     "trigger": "triggers: starts a machine, or tells its match",
 }
-_STYLE = """
+STYLE = """
   text { font-family: Helvetica, Arial, "Liberation Sans", sans-serif; fill: #1f2328 }
   .title { font-size: 16px; font-weight: bold }
   .name { font-size: 13px; text-anchor: middle }
@@ -59,10 +59,11 @@ _STYLE = """
   }"""
 
 
-def draw_svg(graph: Graph) -> str:
-    """A complete SVG document; sizes are in pixels."""
+def draw_svg(graph: Graph, standalone: bool = True) -> str:
+    """A complete SVG document; sizes are in pixels. Not `standalone`: for a page that has STYLE, a background
+    and a heading."""
     picture = lay_out(graph)
-    title = shorten(plain(graph.title), _TITLE_COLUMNS_MAX)
+    title = shorten(plain(graph.title), _TITLE_COLUMNS_MAX) if standalone else ""
     kinds: list[EdgeKind] = [kind for kind in _LEGEND if any(edge.kind == kind for edge in graph.edges)]
     legend, legend_width = _legend(kinds)
     top = _MARGIN + (_TITLE_HEIGHT if title else 0.0)
@@ -73,11 +74,11 @@ def draw_svg(graph: Graph) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_number(width)}" height="{_number(height)}" '
         f'viewBox="0 0 {_number(width)} {_number(height)}">',
         f"<title>{_escaped(plain(graph.title))}</title>",
-        f"<style>{_STYLE}\n</style>",
+        *([f"<style>{STYLE}\n</style>"] if standalone else []),
         "<defs>",
         *(_marker(name) for name in ("tip", "tip-rebind", "tip-trigger")),
         "</defs>",
-        f'<rect class="paper" width="{_number(width)}" height="{_number(height)}"/>',
+        *([f'<rect class="paper" width="{_number(width)}" height="{_number(height)}"/>'] if standalone else []),
     ]
     if title:
         lines.append(f'<text class="title" x="{_number(_MARGIN)}" y="{_number(_MARGIN + 14)}">{_escaped(title)}</text>')

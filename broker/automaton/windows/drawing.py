@@ -20,8 +20,8 @@ ANY: Final = "any event"
 
 def windows_lines(windows: WindowAutomaton) -> list[str]:
     """The windows written out, the automata and the bounds of each part."""
-    lines = [f"windows {line}" for line in windows.said.splitlines()[:1]]
-    lines += windows.said.splitlines()[1:]
+    said = windows.said.text(()).splitlines()
+    lines = [f"windows {line}" for line in said[:1]] + said[1:]
     if windows.clock is not None:
         clock = windows.clock
         size, slide = format_duration(clock.size), format_duration(clock.slide)
@@ -77,7 +77,7 @@ def windows_diagram(name: str, windows: WindowAutomaton) -> Graph:
                 edges.append(Edge(before[state], body[begun], "may begin", "trigger"))
         edges += [Edge(body[at], end, "a window") for at, final in enumerate(part.final) if final]
     if windows.clock is not None:
-        nodes.append(Node(f"{name} clock", windows.said, "start"))
+        nodes.append(Node(f"{name} clock", windows.said.text(()), "start"))
         edges.append(Edge(f"{name} clock", end, "time has passed the end"))
     nodes.append(Node(end, name, "end"))
     return Graph("", tuple(nodes), tuple(edges))

@@ -17,6 +17,7 @@ from typing import Final
 
 from ...algebra.normal_form import Form
 from ...algebra.window_aggregates import ClockGrid, Keeping, WindowAggregate
+from ...language.wording import UNSAID, Wording
 
 DEAD: Final = -1
 """Instead of a state: no window can come of this."""
@@ -57,7 +58,7 @@ class WindowAutomaton:
     keep: Keeping
     aggregates: tuple[WindowAggregate, ...]
     gap: int | None
-    said: str = field(default="", compare=False)
+    said: Wording = field(default=UNSAID, compare=False)
 
     @property
     def columns(self) -> int:

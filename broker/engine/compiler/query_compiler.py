@@ -19,7 +19,7 @@ from ...events.instant import LARGEST
 from ...events.names import checked_subscription_name
 from ...events.schema import Schema
 from ...language.marked_literals import Literals, literal_nodes, marked_places, with_literals
-from ...language.shapes import QueryShape
+from ...language.shapes import Literal, QueryShape
 from ...language.subscription import SubscriptionDefinition
 from ...language.wording import Wording, printed_around, wording_of
 from ..languages.language import CompileRequest, Language, Sources, Surroundings, Syntax
@@ -202,7 +202,8 @@ class QueryCompiler:
         if shape is None or parsed.of is None:
             return None
         sources = self._sources(parsed)
-        mark = (parsed.language.name, shape.key, repr(definition.report), repr(definition.forecast))
+        equal = _first_equal(shape.literals) if parsed.language.unites else ()
+        mark = (parsed.language.name, shape.key, repr(definition.report), repr(definition.forecast), repr(equal))
         fixed = self._fixed.get(mark)
         if fixed is not None:
             known = self._forms.get((mark, fixed, tuple([shape.literals[number] for number in fixed])))
@@ -225,6 +226,10 @@ class QueryCompiler:
             if canonical is None:
                 return None, fixed
             marks = marked_places(free, shape.places, shape.literals, of.durations)
+            first = _first_equal(shape.literals) if language.unites else tuple(range(len(shape.literals)))
+            united = [number for number in free if first[number] != number and first[number] in free]
+            for number in united:
+                marks[shape.places[number]] = marks[shape.places[first[number]]]
             with_marks = with_literals(syntax, language.literals, marks)
             try:
                 form = language.compile(
@@ -246,7 +251,7 @@ class QueryCompiler:
                 return None, fixed  # marked literals are all different, so that compiling may hit a limit
             if form is None:
                 return None, fixed
-            lost = set(free) - marks_in(form.automata())
+            lost = set(free).difference(united, marks_in(form.automata()))
             if not lost:
                 form.fixed = fixed
                 return form, fixed
@@ -274,6 +279,12 @@ class QueryCompiler:
 
 def _with(numbers: Numbers, more: set[int] | list[int]) -> Numbers:
     return tuple(sorted({*numbers, *more}))
+
+
+def _first_equal(literals: Literals) -> Numbers:
+    """For each literal the number of the first one that it equals."""
+    first: dict[tuple[type, Literal], int] = {}
+    return tuple([first.setdefault((type(literal), literal), number) for number, literal in enumerate(literals)])
 
 
 def located(name: str, error: QueryError) -> QueryError:

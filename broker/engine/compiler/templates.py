@@ -176,6 +176,8 @@ def _constants(automaton: Automaton) -> Iterator[Any]:
 def _terms(automaton: Automaton) -> Iterator[Term]:
     for form in [state.theta for state in automaton.states]:
         yield from (atom for clause in form for atom in clause)
+    for form in () if automaton.windows is None else automaton.windows.atoms:
+        yield from (atom for clause in form for atom in clause)
     for arc in automaton.arcs:
         for form in (arc.guard, arc.rest):
             yield from (atom for clause in form for atom in clause)

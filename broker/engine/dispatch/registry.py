@@ -296,18 +296,20 @@ class Registry:
     def partial(self, name: str, time: int, most: int) -> list[dict[str, list[int]]]:
         """A subscription's partial matches that an event at that time could continue: ids by operand.
 
-        Raises Unsupported if the executor only counts.
+        Raises Unsupported if the executor only counts, and for CEL, whose operands have no names.
         """
         registration = self.registrations.get(name)
         begun = None
+        names: Sequence[str] = ()
         if registration is not None:
             lane, machine = registration.lane, registration.matcher.machine
-            begun = machine.partial(registration.member, time, lane.position, lane.places)
-        if registration is None or begun is None:
+            first = registration.member.target.first
+            assert first is not None
+            names = first.form.operands
+            if names:
+                begun = machine.partial(registration.member, time, lane.position, lane.places)
+        if begun is None:
             raise Unsupported(f"subscription {name!r}: the executor that runs it cannot list partial matches")
-        first = registration.member.target.first
-        assert first is not None
-        names = first.form.operands
         found: list[dict[str, list[int]]] = []
         for assigned in islice(begun, most):
             bound: dict[str, list[int]] = {}

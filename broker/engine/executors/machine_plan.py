@@ -51,7 +51,6 @@ class MachinePlan:
     version: ClassVar[int]
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
-    always_open: ClassVar[bool] = False
     same_inputs: ClassVar[bool] = False
     pays: ClassVar[str] = ""
     merged: ClassVar[bool] = False
@@ -60,6 +59,10 @@ class MachinePlan:
     def visits(self) -> bool:
         """Whether an event visits each run of the subscription."""
         return not self.pays
+
+    @property
+    def always_open(self) -> bool:
+        return False
 
     @property
     def wants_company(self) -> bool:

@@ -6,7 +6,7 @@ languages (table).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, final
 
@@ -19,6 +19,7 @@ from ...language.wording import Wording
 from ..options import Options
 from ..subscribing.subscriber import CompiledQuery
 
+SchemaOf: TypeAlias = Callable[[str], Schema | None]
 Sources: TypeAlias = tuple[tuple[str, Schema | None], ...]
 """The streams that a query reads, in the order of its text, with their schemas; None for an unknown stream."""
 
@@ -44,7 +45,7 @@ class Surroundings:
     def __init__(
         self,
         options: Options,
-        schema_of: Callable[[str], Schema | None],
+        schema_of: SchemaOf,
         known: Callable[[], list[str]],
         key_of: Callable[[str], str | None],
         parts_max: int,
@@ -100,13 +101,15 @@ class Language:
     the streams in the order of the text, each as often as it is named. `shape` finds the literals of a text without
     parsing, and may return some that are none; `literals` says where the syntax has them, `durations` which nodes have
     a duration, which has a limit of its own, and `fixes` the nodes whose literals all texts of a form must share.
+    `unites`: literals that are equal in a text are one, and a form serves the texts with the same ones equal.
 
     `compile` makes a form, and raises QueryError, LimitExceeded or DefinitionError, or LiteralUsed if a marked literal
     affects compilation. It may repeat all work for each text, because forms are stored. None: a shape has no form.
 
     `lineage`: whether results carry theirs by default. `reports`: the values of the option `report`, its default first.
     `forecasts`: whether its subscriptions may be predictive, `forecast_parts` whether forecasts may be combined from
-    those of a subscription's parts.
+    those of a subscription's parts. `doubts`: warnings on a text that only its automaton shows, each with its place; it
+    may raise what `compile` raises.
     """
 
     name: str
@@ -118,7 +121,9 @@ class Language:
     literals: LiteralFields = field(default_factory=lambda: EXPRESSION_LITERALS)
     durations: frozenset[type] = frozenset()
     fixes: Callable[[Any], frozenset[type]] = lambda syntax: frozenset()
+    unites: bool = False
     lineage: bool = True
     reports: tuple[str, ...] = ()
     forecasts: bool = False
     forecast_parts: bool = False
+    doubts: Callable[[Any, str, SchemaOf], Iterator[tuple[int, str]]] = lambda syntax, text, schema_of: iter(())

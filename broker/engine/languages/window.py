@@ -1,18 +1,25 @@
 """The row of window expressions: windows of a partition, which have panes and groups of their own (executors/windows).
 
-Constants decide which classes of events there are, so that each text has a form of its own.
+Texts that differ in a constant of their conditions only have one form, unless constants of one attribute are compared
+with each other, which decides which classes of events there are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from ...algebra.window.lowering import lower
-from ...automaton.constructions.windows import automaton_of_windows
+from ...automaton.constructions.windows import automaton_of_windows, impossible
+from ...language.marked_literals import numbers_in
+from ...language.shapes import bracketed_shape_of
 from ...language.window import parse, print_query
+from ...language.window.printer import print_written_out
 from ...language.window.syntax import WindowQuery
+from ...language.wording import printed_around
 from ..subscribing.subscriber import CompiledQuery
-from .language import CompileRequest, Language
+from .language import EXPRESSION_LITERALS, CompileRequest, Language, SchemaOf
 from .machines import machine_form
 
 
@@ -20,8 +27,18 @@ def _reads(query: WindowQuery) -> list[str]:
     return [query.stream]
 
 
-def _compile(request: CompileRequest) -> CompiledQuery:
+def _doubts(query: WindowQuery, text: str, schema_of: SchemaOf) -> Iterator[tuple[int, str]]:
+    return impossible(lower(query, text, schema_of, list), text)
+
+
+def _compile(request: CompileRequest) -> CompiledQuery | None:
     expression = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
+    if request.shape is not None:
+        free = sorted(numbers_in(request.syntax))
+        said = printed_around(request.syntax, print_written_out, EXPRESSION_LITERALS, request.shape, free)
+        if said is None:
+            return None
+        expression = replace(expression, said=said)
     automaton = automaton_of_windows(expression, request.text)
     parts = () if automaton.windows is None else automaton.windows.parts
     states = sum(len(part.starts) + len(part.final) for part in parts)
@@ -34,6 +51,8 @@ WINDOW: Final = Language(
     print=print_query,
     reads=_reads,
     compile=_compile,
-    shape=lambda text: None,
+    shape=bracketed_shape_of,
+    unites=True,
     lineage=False,
+    doubts=_doubts,
 )

@@ -24,8 +24,9 @@ from ...algebra.terms import (
     describe,
     replace,
 )
-from ...automaton.automaton import Arc, Automaton, Elapsed, Stay
-from ...events.instant import format_duration
+from ...algebra.timed_stream import untimed
+from ...automaton.automaton import Arc, Automaton, Elapsed, Stay, TimeModel
+from ...events.instant import FOREVER, format_duration
 from ..executors.reference.arcs import Surrounding, surrounding
 from ..executors.reference.run import ReferenceRun, SeenEvent
 
@@ -53,10 +54,11 @@ def conditions_of(automaton: Automaton, arc: Arc, run: ReferenceRun, event: Seen
     found: list[JudgedCondition] = []
     if event is not None:
         found += _partition(automaton, run, event)
-    found += [_judged(term, read) for term in _terms(automaton, arc)]
+    found += [judged(term, read) for term in _terms(automaton, arc)]
     if event is not None:
         found += [_distance(elapsed, run, event) for elapsed in arc.elapsed]
         found += _window(automaton, run, event)
+        found += _existence(arc, event)
     return found
 
 
@@ -82,14 +84,15 @@ def _terms(automaton: Automaton, arc: Arc) -> list[Term]:
     terms: list[Term] = []
     state = automaton.states[arc.source]
     if state.stay is Stay.FAILING:
-        terms += _conjuncts(state.theta)
+        terms += conjuncts(state.theta)
         loop = automaton.loop(arc.source)
         if loop is not None and loop is not arc:
-            terms += [*_conjuncts(loop.guard), *_joins(automaton, loop), *_conjuncts(loop.rest)]
-    return list(dict.fromkeys([*terms, *_conjuncts(arc.guard), *_joins(automaton, arc), *_conjuncts(arc.rest)]))
+            terms += [*conjuncts(loop.guard), *_joins(automaton, loop), *conjuncts(loop.rest)]
+    return list(dict.fromkeys([*terms, *conjuncts(arc.guard), *_joins(automaton, arc), *conjuncts(arc.rest)]))
 
 
-def _conjuncts(form: Form) -> list[Term]:
+def conjuncts(form: Form) -> list[Term]:
+    """The conditions of a form, all of which must hold."""
     if len(form) == 1:
         return list(form[0])
     clauses = tuple([clause[0] if len(clause) == 1 else Conjunction(tuple(clause)) for clause in form])
@@ -104,7 +107,8 @@ def _joins(automaton: Automaton, arc: Arc) -> list[Term]:
     return found
 
 
-def _judged(term: Term, read: Surrounding) -> JudgedCondition:
+def judged(term: Term, read: Surrounding) -> JudgedCondition:
+    """A condition with the values of an event and a run."""
     filled = replace(term, lambda leaf: _constant(leaf, read))
     return JudgedCondition(describe(term), describe(filled), holds(filled, NOTHING), filled)
 
@@ -139,7 +143,32 @@ def _window(automaton: Automaton, run: ReferenceRun, event: SeenEvent) -> list[J
         return []
     apart = event.end - run.first().end
     text = f"WITHIN {format_duration(automaton.within)}"
-    return [JudgedCondition(text, f"{format_duration(apart)} after the first event", apart <= automaton.within)]
+    least = "<" if automaton.time is TimeModel.LIFETIMES else "<="  # a lifetime does not include its end
+    return [numbers(text, f"{format_duration(apart)} after the first event", apart, least, automaton.within)]
+
+
+def _existence(arc: Arc, event: SeenEvent) -> list[JudgedCondition]:
+    """An arc that an update has inserted or deleted exists for the events of an interval."""
+    found: list[JudgedCondition] = []
+    if arc.begin > -FOREVER:
+        text = f"the arc exists from {arc.begin} on"
+        found.append(numbers(text, f"an event of {event.end}", event.end, ">=", arc.begin))
+    if arc.end < FOREVER:
+        text = f"the arc exists before {arc.end}"
+        found.append(numbers(text, f"an event of {event.end}", event.end, "<", arc.end))
+    return found
+
+
+def same_stream(wanted: str, found: str) -> JudgedCondition:
+    """An arc takes the events of one stream."""
+    term = Comparison("=", Constant(untimed(wanted), "string"), Constant(untimed(found), "string"))
+    return JudgedCondition(f"an event of {untimed(wanted)}", f"one of {untimed(found)}", holds(term, NOTHING), term)
+
+
+def numbers(text: str, values: str, found: int, operator: str, wanted: int) -> JudgedCondition:
+    """A condition on two numbers, such as times, which no term of the query states."""
+    term = Comparison(operator, Constant(found, "int"), Constant(wanted, "int"))
+    return JudgedCondition(text, values, holds(term, NOTHING), term)
 
 
 def _shown(values: Any) -> str:

@@ -1,79 +1,139 @@
-"""Runs events again for one subscription, on the reference executor, whose runs can be looked at.
+"""Runs events again for one subscription, so that its partial matches can be looked at.
 
-Here: the engine that does it, with the subscription and those that publish what it reads. Not here: what is read from
-the runs (matched, unmatched).
+Here: the engine that does it, with the subscription and those that publish what it reads, and which class knows its
+reasons. Not here: these reasons (reference_runs, register_runs, window_runs).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, final
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
-from ...events.errors import Unsupported
-from ...events.event import Event
-from ...events.stream import StreamDefinition
+from ...automaton.automaton import TimeModel
+from ...events.event import Event, GapLine, Punctuation, Retraction, UpdateLine
 from ...events.validation import row_from_mapping
-from ..executors.matches import ids
 from ..executors.reference.executor import Reference
-from ..executors.reference.interpreter import Interpreter
-from ..executors.reference.run import Notes, Path
 from ..match import Match
 from ..options import Options
 from ..planner import EXECUTORS, IN_ORDER, MERGED
+from ..subscribing.subscriber import Subscriber
+from ..subscribing.updating import update_again
+from .explaining import AskedInput, Explainer
+from .probe import EventProbe
+from .reference_runs import ReferenceRuns
+from .register_runs import RegisterRuns
+from .steps import Step
+from .told import WindowPlace
+from .window_runs import WindowRuns
 
 if TYPE_CHECKING:
     from ..engine import Engine
 
 REFERENCE: Final = "reference"
 OTHERS: Final = tuple([plan.executor for plan in (*EXECUTORS, MERGED) if plan.executor != REFERENCE])
+Cause: TypeAlias = tuple[str, tuple[int, ...]]
+"""What brought results: a word, and the ids of the events that are concerned."""
+RUNS: Final[dict[TimeModel, Callable[[Subscriber, EventProbe], Explainer]]] = {
+    TimeModel.LIFETIMES: RegisterRuns,
+    TimeModel.WINDOWS: WindowRuns,
+}
+AT_THE_END: Final[Cause] = ("end of the events", ())
 
 
 @final
 class Rerun:
-    """`interpreters`: those of the subscription's automata, not those of streams that it reads. `positions`: the
-    declared keys of streams."""
+    """`explainers`: a class that knows the reasons for each of the subscription's automata, not for those of streams
+    that it reads. `positions`: the declared keys of streams. `revises`: results may be withdrawn.
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    `lives`: partial matches that did not go on are asked about, too.
+    """
+
+    def __init__(self, engine: Engine, name: str, events: Sequence[AskedInput], lives: bool) -> None:
         self.name = name
         subscriber = engine.catalog.subscriptions[name]
-        if any(automaton.time not in IN_ORDER for automaton in subscriber.automata()):
-            language = subscriber.form.language
-            raise Unsupported(f"subscription {name!r}: reasons of the language {language!r} are not supported yet")
-        self.engine = type(engine)(Options(executors_off=OTHERS))
+        times = {automaton.time for automaton in subscriber.automata()}
+        self.engine = type(engine)(Options(executors_off=OTHERS if times <= set(IN_ORDER) else ()))
         self.positions: dict[str, int] = {}
         for stream in engine.catalog.streams.values():
-            self.engine.declare(StreamDefinition(stream.name, stream.schema, stream.key))
+            self.engine.declare(stream)
             if stream.key is not None:
                 self.positions[stream.name] = stream.schema.position(stream.key)
-        for needed in _needed(engine, name):
-            own = engine.subscriptions[needed]
-            self.engine.subscribe(needed, own.language, own.query, True, own.report)
-        self.interpreters: list[Interpreter] = []
+        updated = Counter([each.subscription for each in events if isinstance(each, UpdateLine)])
+        for needed in needed_by(engine, name):
+            asked = engine.subscriptions[needed]
+            self.engine.subscribe(needed, asked.language, asked.query, True, asked.report, results=asked.results)
+            earlier = engine.updates(needed)
+            if len(earlier) > updated[needed]:  # the newest ones are among the events
+                again = self.engine.catalog.subscriptions[needed]
+                update_again(self.engine, again, earlier[: len(earlier) - updated[needed]])
+        self.disorder = self.engine.disorder
+        self.revises = self.disorder is not None and name in self.disorder.readers.by_name
+        self.explainers: list[Explainer] = []
         for registration in self.engine.program.machines.registrations.values():
             machine = registration.matcher.machine
             serves = [each.name for each in registration.member.target.subscribers()]
             if isinstance(machine, Reference) and name in serves:
-                machine.interpreter.notes = Notes()
-                self.interpreters.append(machine.interpreter)
+                self.explainers.append(ReferenceRuns(machine.interpreter, lives))
+        own = self.engine.catalog.subscriptions[name]
+        for automaton in own.automata():
+            if automaton.time in RUNS:
+                probe = EventProbe(self.engine, automaton, self.revises)
+                self.explainers.append(RUNS[automaton.time](own, probe))
 
-    def play(self, events: Sequence[Event]) -> Iterator[list[Match]]:
-        """The matches of the subscription after each event, and at the end of the events."""
+    def play(self, events: Sequence[AskedInput]) -> Iterator[tuple[Cause, list[Match]]]:
+        """What each input has brought the subscription, and at the end of the events what waited for it."""
+        newest: int | None = None
         for event in events:
-            row = event.data
-            if isinstance(row, dict):
-                row = row_from_mapping(self.engine.streams[event.stream], row)
-            numbers = None if event.id is None else [event.id]
-            found = self.engine.publish(event.stream, [event.time], [row], numbers, [event.start])
-            yield [match for match in found.expanded() if match.subscription == self.name]
-        yield [match for match in self.engine.finish().expanded() if match.subscription == self.name]
+            late = isinstance(event, Event) and newest is not None and event.time < newest
+            if isinstance(event, Event):
+                newest = event.time if newest is None else max(newest, event.time)
+            yield self._found(*self._given(event, late))
+        yield self._found(AT_THE_END, self.engine.finish())
+
+    def _found(self, cause: Cause, results: Any) -> tuple[Cause, list[Match]]:
+        for explainer in self.explainers:
+            explainer.watch(results)
+        kinds = ("match", "retraction")
+        return cause, [each for each in results.expanded() if each.subscription == self.name and each.kind in kinds]
+
+    def _given(self, event: AskedInput, late: bool) -> tuple[Cause, Any]:
+        engine = self.engine
+        match event:
+            case Event(stream, time, start, number, data):
+                row = row_from_mapping(engine.streams[stream], data) if isinstance(data, dict) else data
+                numbers = None if number is None else [number]
+                found: Any = engine.publish(stream, [time], [row], numbers, [start])
+                return ("late event" if late else "event", (engine.events if number is None else number,)), found
+            case Retraction(number):
+                return ("withdrawn event", (number,)), engine.retract(number)
+            case UpdateLine(subscription, insert, delete, since, until):
+                known = subscription in engine.subscriptions
+                return ("update", ()), engine.update(subscription, insert, delete, since, until) if known else _NOTHING
+            case GapLine(stream, first, last):
+                return ("gap", ()), engine.declare_gap(stream, first, last)
+            case Punctuation(time, stream, where):
+                return ("punctuation", ()), engine.punctuate(time, stream, where)
+
+    def steps(self, match: Match) -> tuple[tuple[Step, ...], WindowPlace | None] | None:
+        """The steps of a match that the last input made known; None if they cannot be found."""
+        return next((found for each in self.explainers if (found := each.steps(match)) is not None), None)
 
 
-def ids_of(path: Path) -> list[int]:
-    """The ids of the events of a run, in the order in which it took them; of a derived event those behind it."""
-    return [number for _, event in path for number in ids(event.item)]
+@final
+class _NoResults:
+    """The results of an input that concerns none of the subscriptions here."""
+
+    parts: Final = ()
+
+    def expanded(self) -> Iterator[Match]:
+        return iter(())
 
 
-def _needed(engine: Engine, name: str) -> list[str]:
+_NOTHING: Final = _NoResults()
+
+
+def needed_by(engine: Engine, name: str) -> list[str]:
     """The subscription and those that publish what it reads, directly or through others, publishers first."""
     wanted, waiting = {name}, [name]
     by_name = engine.catalog.subscriptions

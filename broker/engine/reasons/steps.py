@@ -11,6 +11,7 @@ from typing import Any, Final, final
 
 from ...algebra.timed_stream import untimed
 from ...automaton.automaton import Automaton, Kind, Stay
+from ...events.schema import Value
 from ..executors.matches import ids
 from ..executors.reference.arcs import RunnableArc
 from ..executors.reference.run import Path, ReferenceRun, SeenEvent
@@ -32,7 +33,8 @@ RULES: Final[dict[Stay, str]] = {
 @dataclass(frozen=True, slots=True)
 class Step:
     """An event of a run. `passed`: the ids of the events between it and the one before, at most PASSED_MAX, of `many`,
-    which the run saw and left alone under `rule`."""
+    which the run saw and left alone under `rule`. `arc` and `registers`, before and after it: if the text names them.
+    An arc without an event has no events, and the stream ""."""
 
     events: tuple[int, ...]
     stream: str
@@ -42,15 +44,21 @@ class Step:
     passed: tuple[int, ...]
     many: int
     rule: str
+    arc: str = ""
+    registers: tuple[dict[str, Value], dict[str, Value]] | None = None
 
     def line(self) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "as": self.name,
+        found: dict[str, Any] = {"as": self.name}
+        if self.arc:
+            found["arc"] = self.arc
+        found |= {
             "events": list(self.events),
             "stream": self.stream,
             "time": self.time,
             "conditions": [condition.line() for condition in self.conditions],
         }
+        if self.registers is not None:
+            found["registers"] = {"before": self.registers[0], "after": self.registers[1]}
         if self.many:
             found["passed over"] = {"events": list(self.passed), "number": self.many, "rule": self.rule}
         return found

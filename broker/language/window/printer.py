@@ -21,6 +21,7 @@ from .regex import (
     Quantified,
     RegexExpression,
 )
+from .sugar import written_out
 from .syntax import (
     AggregateExpression,
     ClockWindows,
@@ -52,6 +53,12 @@ def print_query(query: WindowQuery) -> str:
     if query.publish is not None:
         lines.append(f"PUBLISH {query.publish}")
     return "\n".join(lines)
+
+
+def print_written_out(query: WindowQuery) -> str:
+    """Return the text of the windows of a query without short forms."""
+    windows, keep = written_out(query.windows, query.keep)
+    return print_windows(windows) + ("" if keep == "each" else f" KEEP {keep.upper()}")
 
 
 def print_windows(windows: Pairs | ClockWindows | SessionWindows | MarkedWindows) -> str:

@@ -9,7 +9,7 @@ import pytest
 from broker.algebra.window.lowering import lower
 from broker.automaton.analyses.window_bounds import window_bounds
 from broker.automaton.automaton import Automaton
-from broker.automaton.constructions.windows import automaton_of_windows
+from broker.automaton.constructions.windows import automaton_of_windows, impossible
 from broker.automaton.windows.drawing import windows_diagram, windows_lines
 from broker.automaton.windows.window_automaton import WindowAutomaton
 from broker.events.errors import LimitExceeded
@@ -50,6 +50,33 @@ def test_lengths_need_no_states(windows: str, prefix: int, body: int) -> None:
     (part,) = tables(windows).parts
     assert len(part.starts) == prefix
     assert len(part.final) <= body
+
+
+@pytest.mark.parametrize(
+    ("windows", "blamed"),
+    [
+        ("AFTER any* MATCHING any{2} & any{3}", ["any{2} & any{3}"]),
+        ("AFTER any* MATCHING any{5000} & any{6000}", ["any{5000} & any{6000}"]),
+        ("AFTER any* MATCHING any ([flag] | any{2} & any{3} any)", []),
+        ("AFTER any* MATCHING any (any{2} & any{3} | any{4} & any{5})", ["any{2} & any{3}"]),
+        ("AFTER any* MATCHING any{0} | any{2} & any{3}", ["any{2} & any{3}"]),
+        ("AFTER any{0} | any{2} & any{3} MATCHING any", []),
+        ("AFTER any{2} & any{3} MATCHING any{3} & any{4}", ["any{2} & any{3}", "any{3} & any{4}"]),
+        ("AFTER any* MATCHING [flag]{3} & any{2}", ["[flag]{3} & any{2}"]),
+        ("AFTER any* MATCHING [flag]{3} & any{3}", []),
+        ("AFTER any* MATCHING [flag]+ & !([flag]+)", ["[flag]+"]),
+        ("START x, END y WHERE x < y AND y < x", ["AND y < x"]),
+        ("START x, END y WHERE x < y", []),
+        ("LAST 10 EVENTS", []),
+        ("LAST 10 min", []),
+    ],
+)
+def test_what_matches_nothing_is_said_with_its_place(windows: str, blamed: list[str]) -> None:
+    text = f"FROM S WINDOW {windows}"
+    expression = lower(parse(text), text, lambda name: SCHEMA, lambda: ["S"])
+    found = [text[at:] for at, _ in impossible(expression, text)]
+    assert len(found) == len(blamed)
+    assert all(map(str.startswith, found, (each.removeprefix("[") for each in blamed)))
 
 
 def test_equal_windows_written_in_different_ways_are_one_automaton() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from broker.engine import Engine, Options
+from broker.events.errors import Unsupported
 
 STEPS = (
     "SELECT * FROM FILTER{{price < {low}}}(FILTER{{name = 'A' AND price > {high}}}(S)"
@@ -74,3 +77,23 @@ def test_results_that_are_read_later_have_their_own_events() -> None:
     kept = [one.publish("S", [at], [("A", price, 1)]) for at, price in enumerate([11.0, 4.0, 12.0, 3.0], 1)]
     assert [[each.lineage for each in results] for results in kept] == [[], [[1, 2]], [], [[3, 4]]]
     assert [each.data["price_1"] for results in kept for each in results] == [11.0, 12.0]
+
+
+def test_a_run_from_before_a_snapshot_has_the_time_of_the_first_event_after_it() -> None:
+    """The search back would not see it, so the group keeps runs until it is an epoch further."""
+    one = engine()
+    three = (
+        f"SELECT * FROM FILTER{{price > 3}}({steps(0, 9).removeprefix('SELECT * FROM ')} NEXT{{$2.name = $1.name}} S)"
+    )
+    one.subscribe("a", query=three)
+    assert found(one, [4], [1.0]) == []
+    one = Engine.restore(one.snapshot())
+    assert found(one, [4, 5, 6], [1.5, 2.0, 4.0]) == [("a", 6), ("a", 6)]
+
+
+def test_partial_matches_of_cel_have_no_names() -> None:
+    one = engine()
+    one.subscribe("a", query=steps(10, 5))
+    found(one, [1], [11.0])
+    with pytest.raises(Unsupported, match="subscription 'a': the executor that runs it cannot list partial matches"):
+        one.partial_matches("a")

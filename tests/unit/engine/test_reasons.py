@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from broker.engine import Engine
+from broker.engine import Engine, Match
 from broker.engine.reasons import WhyNot
 from broker.events import Event
-from broker.events.errors import DefinitionError, UnknownSubscription, Unsupported
+from broker.events.errors import DefinitionError, UnknownSubscription
+from broker.events.event import Retraction, UpdateLine
 
 ROWS = [
     (1, "A", 4.0), (2, "B", 9.0), (3, "A", 2.0), (4, "A", 8.0), (5, "B", 1.0), (9, "B", 101.0), (30, "A", 5.0),
@@ -140,5 +141,111 @@ def test_what_cannot_be_told() -> None:
         engine.why("x", EVENTS)
     with pytest.raises(UnknownSubscription, match="unknown subscription 'p'"):
         engine.why_not("p", EVENTS)
-    with pytest.raises(Unsupported, match="reasons of the language 'window' are not supported yet"):
-        engine_of("window", "FROM Stock WINDOW SESSION 5 min").why_not("q", EVENTS)
+
+
+# --- register automata --------------------------------------------------------------------------------------------
+
+RISES = """FROM Stock BY name REGISTER low FLOAT = 0 START begin FINAL risen
+first: begin -> fallen WHEN price < 5 SET low = price
+fallen -> fallen WHEN price < low
+last: fallen -> risen WHEN price > 2 * low AND low > 1 WITHIN 10 us"""
+
+
+def published(engine: Engine, events: list[Any]) -> list[Match]:
+    return [each for event in events for each in engine.publish(event.stream, [event.time], [event.data], [event.id])]
+
+
+def of_afa() -> Engine:
+    engine = Engine()
+    engine.add_stream("Stock", {"name": "string", "price": "float"}, disorder="speculate")
+    engine.subscribe("q", "afa", RISES)
+    return engine
+
+
+def test_the_arcs_of_a_match_and_what_withdrew_it() -> None:
+    late = Event("Stock", 2, 2, 20, ("A", 3.0))
+    events: list[Any] = [*(Event("Stock", at, at, at, ("A", price)) for at, price in ((1, 2.0), (3, 7.0))), late]
+    engine = of_afa()
+    (match,) = published(engine, events[:2])
+    told = engine.why(match.id, [*events, Retraction(20)], "q").line()
+    assert told["told"] == [
+        {"kind": "match", "by": "event", "events": [3]},
+        {"kind": "retraction", "by": "late event", "events": [20]},
+        {"kind": "match", "by": "withdrawn event", "events": [20]},
+    ]
+    assert [(step["arc"], step["as"], step["events"]) for step in told["steps"]] == [
+        ("first: begin -> fallen", "fallen", [1]),
+        ("last: fallen -> risen", "risen", [3]),
+    ]
+    assert told["steps"][0]["registers"] == {"before": {"low": 0.0}, "after": {"low": 2.0}}
+    assert texts(told["steps"][1]["conditions"]) == [
+        "'A' beside 'A'",
+        "7.0 > (2 * 2.0)",
+        "2.0 > 1",
+        "2 us after the first event",
+    ]
+    unmatched = engine.why_not("q", events, wanted=(1, 3)).line()
+    assert unmatched["withdrawn"] == [
+        {"id": match.id, "lineage": [1, 3], "kind": "retraction", "by": "late event", "events": [20]}
+    ]
+    (nearest,) = [each for each in unmatched["nearest"] if each["steps"][0]["events"] == [1]]
+    assert (nearest["state"], nearest["ended"], nearest["ended by"]) == ("fallen", "no arc takes the next event", [20])
+    assert [(each["as"], texts(each["failed"])) for each in nearest["refused"]] == [
+        ("fallen -> fallen", ["3.0 < 2.0"]),
+        ("last: fallen -> risen", ["3.0 > (2 * 2.0)"]),
+    ]
+
+
+def test_an_arc_that_an_update_has_deleted() -> None:
+    events: list[Any] = [Event("Stock", at, at, at, ("A", price)) for at, price in ((1, 2.0), (6, 7.0))]
+    (nearest,) = of_afa().why_not("q", [UpdateLine("q", (), ("last",), 5), *events]).line()["nearest"]
+    assert nearest["ended by"] == [6]
+    assert ["the arc exists before 5"] in [
+        [each["condition"] for each in refused["failed"]] for refused in nearest["refused"]
+    ]
+
+
+def test_a_register_automaton_that_waits() -> None:
+    (nearest,) = of_afa().why_not("q", [Event("Stock", 1, 1, 1, ("A", 2.0))]).nearest
+    assert nearest.ended == "it still waits"
+    assert nearest.waits_for == (
+        ("fallen -> fallen", ("price < 2.0",)),
+        ("last: fallen -> risen", ("price > (2 * 2.0)", "2.0 > 1")),
+    )
+
+
+def test_a_stream_that_another_publishes_and_withdraws() -> None:
+    engine = Engine()
+    engine.add_stream("Stock", {"name": "string", "price": "float"}, disorder="speculate")
+    engine.subscribe("q", "afa", RISES + " PUBLISH Rise")
+    twice = "FROM Rise REGISTER n INT = 0 START a FINAL c a -> b SET n = 1 b -> c SET n = 2"
+    engine.subscribe("two", "afa", twice)
+    events = [Event("Stock", at, at, at, ("A", price)) for at, price in ((1, 2.0), (3, 7.0), (4, 3.0), (6, 8.0))]
+    (two,) = [each for each in published(engine, list(events)) if each.subscription == "two"]
+    steps = engine.why(two.id, events, "two").steps
+    assert [step.events for step in steps] == [(1, 3), (4, 6)]
+
+
+# --- windows ------------------------------------------------------------------------------------------------------
+
+
+def test_a_window_that_closed_and_one_that_did_not() -> None:
+    engine = engine_of(
+        "window",
+        "FROM Stock BY name WINDOW AFTER any* MATCHING [price < 5] [price > 4]+ [price < 2]",
+    )
+    lows = [
+        Event("Stock", at, at, at, ("A", price)) for at, price in enumerate((4.0, 9.0, 8.0, 1.0, 3.0, 6.0, 3.0, 4.5), 1)
+    ]
+    (match,) = published(engine, lows)[:1]
+    told = engine.why(match.id, lows).line()
+    assert [step["events"] for step in told["steps"]] == [[1], [2], [3], [4]]
+    assert told["window"]["prefix"]["events"] == 0
+    assert len(told["window"]["body"]["states"]) == 5
+    assert texts(told["steps"][1]["conditions"]) == ["9.0 > 4"]
+    found = engine.why_not("q", lows)
+    waits, ended = found.nearest[0], next(each for each in found.nearest if each.steps[0].events == (5,))
+    assert (waits.ended, waits.missing) == ("it still waits", 1)
+    assert ("price < 2",) in [conditions for _, conditions in waits.waits_for]
+    assert (ended.ended, ended.ended_by) == ("the next event does not fit", (7,))
+    assert [each.values for each in ended.refused[0].failed] in (["3.0 > 4"], ["3.0 < 2"])

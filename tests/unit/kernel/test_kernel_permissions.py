@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.events import DefinitionError
-from broker.kernel import Access, Drain, Gone, Limits, Reconfigure, Send, Tick, User
+from broker.kernel import Access, Drain, Gone, Limits, Received, Reconfigure, Send, Tick, User
 from broker.kernel.records import (
     BatchTaken,
     CursorAdded,
@@ -27,6 +27,7 @@ from broker.wire import (
     AddStream,
     Administer,
     AskProbability,
+    AskReasons,
     Closing,
     Credit,
     DeadLetters,
@@ -152,6 +153,30 @@ def test_asking_for_a_probability_needs_what_attaching_needs(rig: Rig) -> None:
         assert isinstance(refused, Failure)
         assert (refused.code, refused.message) == ("unknown-subscription", f"subscription {name!r} is not known")
     assert "no permission to subscribe" in rig.refusal(OPS, AskProbability(3, "j", (), None))
+
+
+def test_asking_for_reasons_needs_what_attaching_needs() -> None:
+    state = ReplicatedState()
+    state.engine.add_stream("Stock", {"price": "int"})
+    state.engine.add_stream("Secret", {"price": "int"})
+    rig = Rig({**USERS, ANN: User("ann", read=("Stock",), subscribe=("*",))}, state)
+    rig.say(BEN, subscribe("j", "SELECT * FROM Secret"))
+    rig.say(BEN, subscribe("k", "SELECT * FROM Stock"))
+
+    def asked(identity: str, name: str | None) -> tuple[str, ...]:
+        request = AskReasons(3, name, "1f24f2c7f6cba6be7a2e8161")
+        (wanted,) = rig.kernel.step(Received(identity[:1].encode(), request, identity), 1_000_000).reasons
+        return wanted.subscriptions
+
+    assert asked(BEN, "j") == ("j",)
+    assert asked(BEN, None) == ("j", "k")
+    assert (asked(ANN, "k"), asked(ANN, None)) == (("k",), ("k",))
+    for name in ("j", "nobody"):
+        refused = rig.ask(ANN, AskReasons(3, name, None))
+        assert isinstance(refused, Failure)
+        assert (refused.code, refused.message) == ("unknown-subscription", f"subscription {name!r} is not known")
+    assert "no permission to subscribe" in rig.refusal(OPS, AskReasons(3, "j", None))
+    assert rig.ask(BEN, AskReasons(3, None, None)).message.startswith("reasons: expected the id of a match")  # type: ignore[union-attr]
 
 
 def test_statistics_need_admin(rig: Rig) -> None:
@@ -377,6 +402,9 @@ NAMING: list[Message] = [
     Subscribe(2, "ann.x", *OTHER, durable="mine"),
     Unsubscribe(2, "ann.x"),
     AskProbability(2, "ann.x", (7,), None),
+    AskReasons(2, "other", None),
+    AskReasons(2, "ann.othe", None),
+    AskReasons(2, None, "1f24f2c7f6cba6be7a2e8161"),
     AskProbability(2, "other", (7,), None),
     AskProbability(2, "ann.othe", (7,), 3),
     Acknowledge(2, "ann.x", 1),

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from ....algebra.functions import IS_NULL, compare
 from ....algebra.normal_form import Form
-from ....algebra.terms import Comparison, Constant, Function, Term
+from ....algebra.terms import Comparison, Constant, Function, Term, used
 from ....events.errors import LimitExceeded
 
 CLASSES_MAX: Final = 4_096
@@ -121,6 +121,10 @@ def _regions_of_values(comparisons: list[Comparison]) -> Iterator[Truths]:
         for left in (0, 1, 2):  # smaller, equal, greater
             yield {comparison: compare(comparison.operator, left, 1) for comparison in comparisons}
         return
+    if len(set(constants)) > 1:
+        for comparison in comparisons:
+            if isinstance(comparison.right, Constant):
+                used(comparison.right)  # a marked one cannot be compared with others
     ranks = {value: rank for rank, value in enumerate(sorted(set(constants)))}
     for place in range(2 * len(ranks) + 1):  # between two constants, or one of them
         yield {

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Final
 
-from ....algebra.normal_form import normalise
+from ....algebra.normal_form import Form, normalise
 from ....algebra.terms import Attribute, Register, Side, Term, replace
 from ....algebra.window.window_expression import WindowExpression, WindowFormula, WindowPair, WindowRegex
 from ....events.errors import LimitExceeded
@@ -71,8 +71,13 @@ def _within(expression: WindowExpression) -> int | None:
     return max(known) if known and len(known) == len(bounds) else None
 
 
+def conditions_of(expression: WindowExpression) -> tuple[Form, ...]:
+    """The conditions on events, as executors read them."""
+    return tuple(normalise(_with_registers(atom, expression)) for atom in expression.atoms)
+
+
 def _windows(expression: WindowExpression, text: str) -> WindowAutomaton:
-    atoms = tuple(normalise(_with_registers(atom, expression)) for atom in expression.atoms)
+    atoms = conditions_of(expression)
     classes = classes_of(atoms)
     if expression.clock is not None:
         parts: list[_UnnumberedPart] = []

@@ -69,6 +69,7 @@ class EpochMachine(GroupMachine):
         self._overflows = trail.overflows
         if self._look is not None:
             trail.deepen(self._steps)
+            self._keep_loaded(trail)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
@@ -239,7 +240,11 @@ class EpochMachine(GroupMachine):
 
     def load(self, data: Any) -> None:
         super().load(data)
-        trail = self._trail
         self.looks = self._look is not None and not self.cells
-        if trail is not None:
-            self._resumes = trail.epoch + self._steps
+        if self._trail is not None:
+            self._keep_loaded(self._trail)
+
+    def _keep_loaded(self, trail: KeyTrail) -> None:
+        """Keep runs until none has an event that is not of the trail, whose next epoch may have begun before it."""
+        if not self.looks:
+            self._resumes = trail.epoch + self._steps + 1

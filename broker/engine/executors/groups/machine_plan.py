@@ -69,7 +69,6 @@ class GroupPlan(MachinePlan):
     version = 1
     figures = ("groups", "group_members", "group_cells", "group_events")
     kind = "group"
-    always_open = True
     same_inputs = True
     pays = "a visit of the group, and the matches that it completes"
 
@@ -107,6 +106,10 @@ class GroupPlan(MachinePlan):
             assert self.shared is not None
             return self.shared.point(self.literals)
         return self._made[1]
+
+    @property
+    def always_open(self) -> bool:
+        return True
 
     @property
     def wants_company(self) -> bool:

@@ -4,4 +4,8 @@
 aggregates that grow with events, `stepping` the effect of an event, `completing` windows that are reported as they end,
 `longest` those that wait for their end, `clock` windows of the clock, `window_page` what is noted of windows,
 `window_matches` their reading, `machine` the contract of executors.
+
+Subscriptions that differ in a constant are a family: `family_columns` has what an event says to whom, `family_cell`
+rectangles of starts and members, `family_stepping` the effect of an event on them, `family_matches` their reading,
+`family_machine` the contract of executors.
 """

@@ -19,6 +19,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
+from ....algebra.predicate import holds
 from ....events.schema import Row
 from ..matches import Item, tuple_item
 from ..packed import Integers, integers, put_integer
@@ -116,6 +117,17 @@ class WindowCell:
             position = self.count
             for measure in self.measures:
                 measure.push(row, times, position)
+
+    def remember(self, row: Row, time: i64) -> None:
+        """Keep the current event to be looked back at."""
+        before, times = self.before, self.times
+        at: i64 = len(before) - 1
+        while at > 0:
+            before[at] = before[at - 1]
+            times[at] = times[at - 1]
+            at -= 1
+        before[0] = row
+        times[0] = int(time)
 
     def forget(self) -> None:
         """Drop all panes and the log: no window is open."""
@@ -217,6 +229,33 @@ class WindowCell:
             assert all(low <= high for low, high in zip(intervals[::2], intervals[1::2]))
             assert all(high + 1 < low for high, low in zip(intervals[1::2], intervals[2::2]))
             assert columns.base <= intervals[0] <= intervals[-1] < columns.end()
+
+
+def slots_of(tables: WindowTables, cell: WindowCell | None, time: i64) -> Slots:
+    """The events before the current one, and times, as conditions read them; () if none does."""
+    if not tables.looks:
+        return ()
+    if cell is None or len(cell.before) == 0:
+        return (int(time),)
+    if len(cell.before) == 1:
+        return (cell.before[0], int(time), cell.times[0])
+    return (*cell.before, int(time), *cell.times)
+
+
+def looked(tables: WindowTables, cell: WindowCell | None, row: Row, time: i64, slots: Slots) -> i64:
+    """The bits of the conditions that read earlier events, or times."""
+    bit: i64 = 1 << tables.plain_bits
+    found: i64 = 0
+    at: i64
+    for at in range(len(tables.gaps)):
+        gap = tables.gaps[at]
+        if gap >= 0:
+            if cell is not None and cell.count > 0 and time - cell.last <= gap:
+                found |= bit
+        elif holds(tables.tested[at], row, (), slots, 1, 1):
+            found |= bit
+        bit <<= 1
+    return found
 
 
 def unpacked(numbers: Sequence[int]) -> Integers:

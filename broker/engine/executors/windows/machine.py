@@ -10,8 +10,6 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Slots
-from ....algebra.predicate import holds
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import Account
@@ -19,7 +17,7 @@ from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
 from ..packed import Integers
-from .cell import WindowCell
+from .cell import WindowCell, looked, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
 from .stepping import Stepper
@@ -78,7 +76,7 @@ class WindowMachine(Executor):
         letter = mask >> self.shift
         if tables.forgets:
             if len(tables.gaps) > 0:
-                letter |= self._looking(cell, row, time)
+                letter |= looked(tables, cell, row, time, slots_of(tables, cell, time))
             if not tables.begins[tables.column(letter)] and (cell is None or cell.columns.count == 0):
                 return False  # it is in no window
         if cell is None:
@@ -87,7 +85,7 @@ class WindowMachine(Executor):
                 return False
             cell = self.cells[key] = WindowCell(key, tables, self.blank)
         if len(tables.gaps) > 0 and not tables.forgets:
-            letter |= self._looking(cell, row, time)
+            letter |= looked(tables, cell, row, time, slots_of(tables, cell, time))
         stepper = self.stepper
         opened = cell.columns.count > 0
         self.account.spend(1 + len(cell.groups))
@@ -107,7 +105,7 @@ class WindowMachine(Executor):
         if waiting is not None:
             self._wait(cell)
         if len(cell.before) > 0:
-            _remember(cell, row, time)
+            cell.remember(row, time)
         if stepper.lost > 0:
             self.lost += stepper.lost
             stepper.lost = 0
@@ -135,29 +133,6 @@ class WindowMachine(Executor):
             self.at = at
             if self.lost > 0:
                 return
-
-    def _looking(self, cell: WindowCell | None, row: Row, time: i64) -> i64:
-        """The bits of the conditions that read earlier events, or times."""
-        tables = self.tables
-        slots: Slots = ()
-        if tables.looks:
-            slots = (int(time),)
-            if cell is not None and len(cell.before) == 1:
-                slots = (cell.before[0], int(time), cell.times[0])
-            elif cell is not None and len(cell.before) > 0:
-                slots = (*cell.before, int(time), *cell.times)
-        bit: i64 = 1 << tables.plain_bits
-        found: i64 = 0
-        at: i64
-        for at in range(len(tables.gaps)):
-            gap = tables.gaps[at]
-            if gap >= 0:
-                if cell is not None and cell.count > 0 and time - cell.last <= gap:
-                    found |= bit
-            elif holds(tables.tested[at], row, (), slots, 1, 1):
-                found |= bit
-            bit <<= 1
-        return found
 
     # --- windows that wait -------------------------------------------------------------------------------------------
 
@@ -251,15 +226,3 @@ class WindowMachine(Executor):
             self.queue.touch(cells[number])
         self.taken = True
         self._set_alarm()
-
-
-def _remember(cell: WindowCell, row: Row, time: i64) -> None:
-    """Keep the event to be looked back at."""
-    before, times = cell.before, cell.times
-    at: i64 = len(before) - 1
-    while at > 0:
-        before[at] = before[at - 1]
-        times[at] = times[at - 1]
-        at -= 1
-    before[0] = row
-    times[0] = int(time)

@@ -7,7 +7,7 @@ Here: what the dispatcher needs, and descriptions. Not here: windows (machine), 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Final
+from typing import ClassVar, Final
 
 from ....automaton.analyses.window_bounds import window_bounds
 from ....automaton.automaton import Automaton
@@ -34,7 +34,7 @@ class WindowsPlan(MachinePlan):
 
     executor = "windows"
     version = 2
-    figures = ("windows", "window_keys", "window_starts", "window_groups", "window_events")
+    figures: ClassVar[tuple[str, ...]] = ("windows", "window_keys", "window_starts", "window_groups", "window_events")
     kind = "windows"
 
     windows: WindowAutomaton

@@ -60,7 +60,7 @@ class Stepper:
         n: i64 = len(groups)
         if n > 0:
             if tables.expires:
-                self._expire(cell, time)
+                self.expire(cell, time)
             if n == 1:
                 self._move_one(cell, column)
             else:
@@ -175,7 +175,7 @@ class Stepper:
         """Whether all panes of a group have a window at the current event, so that earlier ones need not be noted."""
         return self.tables.plain and self.tables.final[group.state] != 0
 
-    def _expire(self, cell: WindowCell, time: i64) -> None:
+    def expire(self, cell: WindowCell, time: i64) -> None:
         """Advance the first panes whose windows are still short enough, and last not too long."""
         tables = self.tables
         marks = cell.marks
@@ -196,11 +196,7 @@ class Stepper:
 
     def _limit(self, cell: WindowCell) -> None:
         """Cut off the oldest starts, beyond the most that may be open."""
-        columns = cell.columns
-        end = columns.end()
-        first = max(end - self.starts_max, columns.base)
-        while first < end and cell.count - columns.panes[2 * (first - columns.base)] >= self.events_max:
-            first += 1
+        first = self.cut_off(cell)
         kept: list[Group] = []
         for group in cell.groups:
             if group.cut(first):
@@ -211,6 +207,15 @@ class Stepper:
             cell.forget()
         else:
             cell.trim(first, True)
+
+    def cut_off(self, cell: WindowCell) -> i64:
+        """The first pane that may stay open, if there are too many or they keep too many events."""
+        columns = cell.columns
+        end = columns.end()
+        first = max(end - self.starts_max, columns.base)
+        while first < end and cell.count - columns.panes[2 * (first - columns.base)] >= self.events_max:
+            first += 1
+        return first
 
     def ripe(self, cell: WindowCell, part: i64) -> i64:
         """The first pane whose windows are too short. O(1) amortised."""

@@ -25,6 +25,7 @@ from ....algebra.terms import (
     walk,
 )
 from ....algebra.window_aggregates import WindowAggregate
+from ....automaton.analyses.window_family import WindowFamily
 from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
 from ....events.schema import Row
@@ -107,7 +108,7 @@ class WindowTables:
     the two, or -1; all others that look back are in `tested`, and `looks` says whether there are any.
     """
 
-    def __init__(self, automaton: Automaton) -> None:
+    def __init__(self, automaton: Automaton, family: WindowFamily | None = None) -> None:
         windows = automaton.windows
         assert windows is not None
         self.windows = windows
@@ -118,11 +119,17 @@ class WindowTables:
         self.back = windows.back
         self.columns: i64 = windows.columns
         self.keep = windows.keep
-        self._read_conditions(windows)
+        self._read_conditions(list(windows.atoms) if family is None else family.apart(), windows.back)
+        values = () if family is None else family.values
+        self.looks = -1 in self.gaps or any(isinstance(part, Register) for value in values for part in walk(value))
+        if not self.looks:
+            self.back = 0  # the time of the newest event is known anyway
+        self._read_classes(windows if family is None else None)
         self._read_parts(windows)
-        self.sleeps = self.forgets and len(self.gaps) == 0 and windows.clock is None and not self._begins_anywhere()
-        if self.sleeps:
-            self.inputs = self.guards
+        self.sleeps = self.forgets and len(self.gaps) == 0 and windows.clock is None
+        if family is None:
+            self.sleeps = self.sleeps and not self.begins[self.column(0)]
+        self.inputs = self.guards if self.sleeps else [Input(self.source.stream, ALWAYS), *self.guards]
         self._read_aggregates(windows)
 
     # --- partitions -------------------------------------------------------------------------------------------------
@@ -142,27 +149,25 @@ class WindowTables:
 
     # --- conditions -------------------------------------------------------------------------------------------------
 
-    def _read_conditions(self, windows: WindowAutomaton) -> None:
+    def _read_conditions(self, conditions: list[Form], back: int) -> None:
         """Conditions that read the event alone are inputs; the machine tests the others."""
-        plain = [at for at, form in enumerate(windows.atoms) if _is_static(form)]
-        rest = [at for at in range(len(windows.atoms)) if at not in plain]
-        stream = self.source.stream
-        self.guards = [Input(stream, windows.atoms[at]) for at in plain]
-        self.inputs = [Input(stream, ALWAYS), *self.guards]
-        gaps = [_gap(windows.atoms[at], windows.back) for at in rest]
-        self.gaps: Integers = _packed(gaps)
-        self.tested: list[All | None] = [condition(windows.atoms[at]) for at in rest]
+        plain = [at for at, form in enumerate(conditions) if _is_static(form)]
+        rest = [at for at in range(len(conditions)) if at not in plain]
+        self.guards = [Input(self.source.stream, conditions[at]) for at in plain]
+        self.gaps: Integers = _packed([_gap(conditions[at], back) for at in rest])
+        self.tested: list[All | None] = [condition(conditions[at]) for at in rest]
         self.plain_bits: i64 = len(plain)
-        order = [*plain, *rest]
-        self.looks = -1 in gaps
-        if not self.looks:
-            self.back = 0  # the time of the newest event is known anyway
+        self.order: list[int] = [*plain, *rest]
+
+    def _read_classes(self, windows: WindowAutomaton | None) -> None:
+        """The columns of classes; those of a family depend on the constant (family_columns)."""
         self.dense: Integers = integers()
         self.sparse: dict[int, int] = {}
-        for letter, column in windows.classes:
+        order = self.order
+        for letter, column in () if windows is None else windows.classes:
             own = sum(1 << bit for bit, at in enumerate(order) if letter >> at & 1)
             self.sparse[own] = column
-        if len(order) <= DENSE_BITS:
+        if windows is not None and len(order) <= DENSE_BITS:
             self.dense = _packed([self.sparse.get(own, 0) for own in range(1 << len(order))])
 
     def column(self, letter: i64) -> i64:
@@ -217,10 +222,6 @@ class WindowTables:
         self.begins: list[bool] = [
             any(first[state * width + column] != DEAD for state in initial) for column in range(width)
         ]
-
-    def _begins_anywhere(self) -> bool:
-        """Whether a window may begin with an event that satisfies no condition."""
-        return self.begins[self.column(0)]
 
     # --- aggregates -------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,154 @@
+"""The columns of an event for the members of a family: by ranges of their constants, in ascending order.
+
+How a compared value stands to a constant is a *relation*: below it, equal, above it, or null. The relations of all
+values are a number, and that number with the conditions that all members share leads to a column.
+
+Here: those tables, and the ranges of an event. Hot. Not here: members (family_machine), their effect (family_stepping).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ....algebra.computation import Computation, EventValue, Slots
+from ....algebra.functions import compare
+from ....algebra.predicate import computation
+from ....automaton.analyses.window_family import FamilyClause, WindowFamily, apart
+from ....events.schema import Row
+from ..packed import Integers, integers, put_integer
+from .tables import WindowTables
+
+BELOW: Final = 0  # relations of a constant to a value
+EQUAL: Final = 1
+ABOVE: Final = 2
+NULL: Final = 3
+RELATIONS: Final = 4
+DENSE_MAX: Final = 1 << 14  # classes up to which their columns are a list
+UNKNOWN: Final = -1
+
+
+@final
+class FamilyColumns:
+    """`upto` and `columns`: of the current event's first `count` ranges, the end in the order of constants, and the
+    column."""
+
+    def __init__(self, family: WindowFamily, tables: WindowTables) -> None:
+        windows = tables.windows
+        self.values: list[Computation] = [computation(value) for value in family.values]
+        self.conditions = family.conditions
+        self.letters = dict(windows.classes)
+        own = {at: bit for bit, at in enumerate(tables.order)}
+        self.bits = {form: own[at] for at, form in enumerate(family.apart())}
+        self.held_bits: i64 = len(tables.order)
+        codes: i64 = RELATIONS ** len(family.values)
+        self.dense: Integers = integers()
+        self.sparse: dict[int, int] = {}
+        size: i64 = codes << self.held_bits if self.held_bits < 40 else DENSE_MAX + 1
+        at: i64
+        if size <= DENSE_MAX:
+            for at in range(size):
+                self.dense = put_integer(self.dense, at, UNKNOWN)
+        self.only: i64 = -1  # the attribute, if one is compared and nothing else
+        first = self.values[0]
+        if len(self.values) == 1 and isinstance(first, EventValue):
+            self.only = first.position
+        self.upto: Integers = integers()
+        self.columns: Integers = integers()
+        self.count: i64 = 0
+        self.codes = int(codes)
+
+    def divide(self, constants: list[Any], held: i64, row: Row, slots: Slots) -> None:
+        """Find the ranges of an event that satisfies the shared conditions `held`. O(log members)."""
+        self.count = 0
+        n: i64 = len(constants)
+        if len(self.values) == 1:
+            value: Any = row[self.only] if self.only >= 0 else self.values[0].value(row, (), slots, 1, 1)
+            if value is None:
+                self._add(n, NULL, held)
+                return
+            low: i64 = bisect_left(constants, value)
+            high = low
+            if low < n and constants[low] == value:
+                high = bisect_right(constants, value, low)
+            self._add(low, BELOW, held)
+            self._add(high, EQUAL, held)
+            self._add(n, ABOVE, held)
+            return
+        bounds: list[tuple[int, int] | None] = []
+        cuts = [int(n)]
+        for each in self.values:
+            value = each.value(row, (), slots, 1, 1)
+            if value is None:
+                bounds.append(None)
+            else:
+                pair = (bisect_left(constants, value), bisect_right(constants, value))
+                bounds.append(pair)
+                cuts.extend(pair)
+        cuts.sort()
+        begin = 0
+        for cut in cuts:
+            if cut > begin:
+                code = 0
+                for bound in reversed(bounds):
+                    relation = NULL
+                    if bound is not None:
+                        relation = BELOW if cut <= bound[0] else ABOVE if begin >= bound[1] else EQUAL
+                    code = RELATIONS * code + relation
+                self._add(cut, code, held)
+                begin = cut
+
+    def _add(self, upto: i64, code: i64, held: i64) -> None:
+        """Add a range, unless it is empty or has the column of the one before."""
+        at = self.count
+        if upto == (self.upto[at - 1] if at > 0 else 0):
+            return
+        column = self.column(code, held)
+        if at > 0 and self.columns[at - 1] == column:
+            self.upto[at - 1] = upto
+            return
+        self.upto = put_integer(self.upto, at, upto)
+        self.columns = put_integer(self.columns, at, column)
+        self.count = at + 1
+
+    def column(self, code: i64, held: i64) -> i64:
+        """The column of an event whose values stand so to the constant. O(1)."""
+        at = code << self.held_bits | held
+        if len(self.dense) > 0:
+            known = self.dense[at]
+            if known == UNKNOWN:
+                known = self._column(code, held)
+                self.dense[at] = known
+            return known
+        found = self.sparse.get(at)
+        if found is None:
+            found = self.sparse[int(at)] = self._column(int(code), int(held))
+        return found
+
+    def possible(self) -> list[int]:
+        """All relations of the values to a constant."""
+        return list(range(self.codes))
+
+    def _column(self, code: int, held: int) -> int:
+        letter = 0
+        for at, alternatives in enumerate(self.conditions):
+            if self._holds(alternatives, code, held):
+                letter |= 1 << at
+        return self.letters.get(letter, 0)  # any, if no event can have it
+
+    def _holds(self, alternatives: tuple[FamilyClause, ...], code: int, held: int) -> bool:
+        forms = apart(alternatives)
+        if not any(clause.asked for clause in alternatives):
+            return bool(held >> self.bits[forms[0]] & 1)
+        for clause in alternatives:
+            rest = not clause.rest or held >> self.bits[(clause.rest,)] & 1
+            if rest and all(_stands(code >> 2 * value & 3, operator) for value, operator in clause.asked):
+                return True
+        return False
+
+
+def _stands(relation: int, operator: str) -> bool:
+    """Whether a comparison of the value with the constant holds."""
+    return relation != NULL and compare(operator, ABOVE - relation, EQUAL)

@@ -1,0 +1,249 @@
+"""A family of window subscriptions, which differ in one constant of their conditions: one machine for all.
+
+Here: members in the order of their constants, which partition an event concerns, the contract of executors. Hot. Not
+here: the effect of an event on a partition (family_stepping), whose conditions differ in one constant
+(automaton/analyses/window_family).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import Any, final
+
+from mypy_extensions import i64
+
+from ....automaton.analyses.window_family import WindowFamily
+from ....events.schema import Row
+from ...program.account import Account
+from ...program.target import Outcome, Target
+from ..completions import Audience, Completions
+from ..contract import Executor, Member
+from ..matches import Item
+from ..packed import Integers
+from .cell import WindowCell, looked, slots_of
+from .family_cell import FamilyCell
+from .family_columns import FamilyColumns
+from .family_matches import FamilyAudience
+from .family_stepping import FamilyStepper
+from .stepping import Stepper
+from .tables import WindowTables
+
+
+@final
+class FamilyMember(Member):
+    """A subscription with its constant. `order`: members with equal constants are in this order."""
+
+    __slots__ = ("constant", "order")
+
+    def __init__(self, target: Target, constant: Any, order: int) -> None:
+        super().__init__(target)
+        self.constant = constant
+        self.order = order
+
+
+@final
+class FamilyMachine(Executor):
+    """The members, and their partitions by the attributes of BY (as WindowMachine)."""
+
+    def __init__(
+        self,
+        family: WindowFamily,
+        outcome: Outcome,
+        account: Account,
+        keys_max: int,
+        starts_max: int,
+        events_max: int,
+        sleeps: bool,
+    ) -> None:
+        tables = WindowTables(family.automaton, family)
+        super().__init__(account, tables.inputs)
+        self.batches = True
+        self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
+        self.tables = tables
+        self.outcome = outcome
+        self.columns = FamilyColumns(family, tables)
+        self.sleeps = tables.sleeps and sleeps and self._rests()
+        self.awake = tables.sleeps and not self.sleeps
+        self.keys_max: i64 = keys_max
+        self.blank: Row = (None,) * tables.width
+        self.stepper = Stepper(tables, account, starts_max, events_max)
+        self.family = FamilyStepper(tables, self.columns, self.stepper, account)
+        self.opened: i64 = 0  # partitions with open windows
+        self.cells: dict[Any, FamilyCell] = {}
+        self.constants: list[Any] = []
+        self.members: list[FamilyMember] = []
+        self.orders = 0  # given so far
+
+    def _rests(self) -> bool:
+        """Whether no member can begin a window with an event that satisfies no shared condition."""
+        tables = self.tables
+        return not any(tables.begins[self.columns.column(code, 0)] for code in self.columns.possible())
+
+    @property
+    def method(self) -> str:
+        asleep = "; asleep until an event begins a window" if self.sleeps else ""
+        return f"rectangles of starts and members, for {len(self.members)} members; windows told as they end{asleep}"
+
+    def audience(self) -> Audience:
+        return FamilyAudience([member.target for member in self.members], self.tables)
+
+    def idle(self) -> bool:
+        return not self.members
+
+    # --- members -----------------------------------------------------------------------------------------------------
+
+    def join(self, constant: Any) -> FamilyMember:
+        """Add a member, which gets the windows that begin from the next event on. O(members + rectangles)."""
+        self.orders += 1
+        return self._enter(FamilyMember(Target(self.outcome, None), constant, self.orders))
+
+    def rejoin(self, constant: Any, order: int) -> FamilyMember:
+        """Add again a member of a saved machine."""
+        self.orders = max(self.orders, order)
+        return self._enter(FamilyMember(Target(self.outcome, None), constant, order))
+
+    def _enter(self, member: FamilyMember) -> FamilyMember:
+        at = bisect_right(self.constants, member.constant)
+        while at > 0 and self.constants[at - 1] == member.constant and self.members[at - 1].order > member.order:
+            at -= 1
+        self.constants.insert(at, member.constant)
+        self.members.insert(at, member)
+        for cell in self.cells.values():
+            cell.insert(at)
+        return member
+
+    def leave(self, member: FamilyMember) -> None:
+        """Remove a member. O(members + rectangles)."""
+        at = bisect_left(self.constants, member.constant)
+        while self.members[at] is not member:
+            at += 1
+        del self.constants[at]
+        del self.members[at]
+        for cell in self.cells.values():
+            cell.remove(at)
+        self._count_opened()
+
+    def _count_opened(self) -> None:
+        self.opened = sum([len(cell.groups) > 0 for cell in self.cells.values()])
+        if self.sleeps:
+            self.awake = self.opened > 0
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+    ) -> bool:
+        tables = self.tables
+        key: Any = tables.partition(row)
+        if key is None:
+            return False
+        self.taken = True
+        family = self.cells.get(key)
+        if family is None and not tables.forgets:
+            if len(self.cells) >= self.keys_max:
+                self.lost += 1
+                return False
+            family = self._cell(key)
+        cell = None if family is None else family.cell
+        slots = slots_of(tables, cell, time)
+        held = mask >> self.shift
+        if len(tables.gaps) > 0:
+            held |= looked(tables, cell, row, time, slots)
+        self.columns.divide(self.constants, held, row, slots)
+        if tables.forgets and (family is None or len(family.groups) == 0) and not self.family.begins():
+            return False  # it is in no window
+        if family is None:
+            if len(self.cells) >= self.keys_max:
+                self.lost += 1
+                return False
+            family = self._cell(key)
+        opened = len(family.groups) > 0
+        self.account.spend(1 + len(family.groups))
+        self.family.step(family, row, time, item, found)
+        if self.sleeps and opened != (len(family.groups) > 0):
+            self.opened += -1 if opened else 1
+            self.awake = self.opened > 0
+        if len(family.cell.before) > 0:
+            family.cell.remember(row, time)
+        if self.family.lost > 0:
+            self.lost += self.family.lost
+            self.family.lost = 0
+        return True
+
+    def _cell(self, key: Any) -> FamilyCell:
+        """A new partition."""
+        before: list[int] = []
+        if not self.tables.forgets and len(self.members) > 0:
+            before = [len(self.members), int(self.tables.initial[0])]
+        family = self.cells[key] = FamilyCell(WindowCell(key, self.tables, self.blank), before)
+        return family
+
+    def take_all(
+        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
+        found: Completions,
+    ) -> None:  # fmt: skip
+        account = self.account
+        at = self.at
+        begun: i64 = times[at]
+        while at < upto:
+            time: i64 = times[at]
+            if time > begun and time > limit:
+                return
+            if masks[at] == 0 and not self.awake:
+                at += 1
+                self.at = at
+                continue
+            found.event = at
+            account.earn()
+            self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
+            at += 1
+            self.at = at
+            if self.lost > 0:
+                return
+
+    # --- state -------------------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        self.cells = {}
+        self._count_opened()
+
+    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+        """As WindowMachine."""
+        for key in [key for key, cell in self.cells.items() if cell.idle(self.tables, time)]:
+            del self.cells[key]
+        return not self.cells
+
+    def keys(self) -> int:
+        return len(self.cells)
+
+    def partitions(self) -> set[tuple[Any, ...]]:
+        return set()
+
+    def statistics(self) -> dict[str, int]:
+        cells = self.cells.values()
+        return {
+            "window_families": 1,
+            "family_members": len(self.members),
+            "family_keys": len(cells),
+            "family_starts": sum([int(cell.cell.columns.count) for cell in cells]),
+            "family_rectangles": sum([len(group.rectangles) for cell in cells for group in cell.groups]),
+            "family_events": sum([len(cell.cell.columns.items) for cell in cells]),
+        }
+
+    def check_invariants(self) -> None:
+        order = [(member.constant, member.order) for member in self.members]
+        assert order == sorted(order)
+        assert self.constants == [member.constant for member in self.members]
+        for key, cell in self.cells.items():
+            assert cell.cell.key == key
+            cell.check_invariants(self.tables, len(self.members))
+        assert not self.sleeps or self.opened == sum(len(cell.groups) > 0 for cell in self.cells.values())
+
+    def dump(self) -> Any:
+        return [cell.dump() for cell in self.cells.values()]
+
+    def load(self, data: Any) -> None:
+        for each in data:
+            self._cell(self.tables.key_of(each[0][0])).load(each)
+        self._count_opened()
+        self.taken = True

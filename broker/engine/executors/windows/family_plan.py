@@ -1,0 +1,127 @@
+"""The plan of a window subscription as a member of a family: the family, and its constant.
+
+Here: what the dispatcher needs. Not here: the family of an automaton (automaton/analyses/window_family), its machine
+(family_machine).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final, cast, final
+
+from ....algebra.marked_terms import number_of
+from ....algebra.terms import Constant
+from ....automaton.analyses.window_family import WindowFamily, family_of
+from ....automaton.automaton import Automaton
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
+from ....language.marked_literals import Literals, chosen, numbers_in
+from ...compiler.recently_used import Recent
+from ...options import Options
+from ...program.account import Account
+from ..contract import Executor, Input, Member
+from ..machine_plan import Known, MachinePlan, PlanMaker, counted
+from .family_machine import FamilyMachine, FamilyMember
+from .machine_plan import WindowsPlan
+from .tables import WindowTables
+
+FAMILIES_MAX: Final = 1_000  # the most families of one shape that are kept
+SHOWN: Final = 8  # subscriptions up to which each is explained
+
+
+@final
+class WindowFamilyPlan(WindowsPlan):
+    """Subscriptions of equal families share a machine; they join at any time if windows need no event before them."""
+
+    __slots__ = ("constant", "family")
+
+    executor = "window_families"
+    version = 1
+    figures = (
+        *("window_families", "family_members", "family_keys"),
+        *("family_starts", "family_rectangles", "family_events"),
+    )
+    kind = "window families"
+    same_inputs = True
+    pays = "a visit of the family, and the rectangles that it divides and reports"
+
+    def __init__(self, automaton: Automaton, family: WindowFamily, constant: Constant) -> None:
+        super().__init__(automaton)
+        self.family = family
+        self.constant = constant
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        """Of a family with literals of its own, those that have the same ones share it."""
+        number = number_of(self.constant)
+        common = sorted(numbers_in((self.family.conditions, self.family.values)))
+        families: Recent[Literals, WindowFamily] = Recent(FAMILIES_MAX)
+
+        def made(bound: BoundLiterals, automaton: AutomatonMaker) -> MachinePlan:
+            literals = bound.literals
+            constant = self.constant
+            if number is not None:
+                constant = Constant(chosen(literals, number), constant.type)
+            shared = tuple([literals[each] for each in common])
+            family = families.get(shared)
+            if family is not None:
+                return WindowFamilyPlan(automaton(bound), family, constant)
+            anew = plan_of_family(automaton(bound))
+            if isinstance(anew, str):
+                return WindowsPlan(automaton(bound))
+            if anew.constant == constant:
+                families.put(shared, anew.family)
+            return anew
+
+        return made
+
+    def inputs(self) -> list[Input]:
+        return WindowTables(self.family.automaton, self.family).inputs
+
+    @property
+    def wants_company(self) -> bool:
+        return True
+
+    @property
+    def always_open(self) -> bool:
+        return self.family.forgets
+
+    def alike(self, options: Options) -> Hashable:
+        return self.family
+
+    def make(self, options: Options) -> Executor:
+        account = Account(options.work_max, options.work_earned)
+        limits = options.bindings_max, options.runs_max, options.nodes_max
+        machine = FamilyMachine(self.family, self.outcome(), account, *limits, options.dormancy)
+        machine.batches = options.batches
+        return machine
+
+    def join(self, machine: Executor, symbols: list[int]) -> Member:
+        return cast(FamilyMachine, machine).join(self.constant.value)
+
+    def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
+        cast(FamilyMachine, machine).leave(cast(FamilyMember, member))
+
+    def saved(self, machine: Executor, member: Member, symbols: list[int]) -> Any:
+        return cast(FamilyMember, member).order
+
+    def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
+        return cast(FamilyMachine, machine).rejoin(self.constant.value, saved)
+
+    @classmethod
+    def explained(cls, known: list[Known]) -> list[str]:
+        """Each subscription as if it were alone, and how its family keeps windows."""
+        lines = WindowsPlan.explained(known[:SHOWN])
+        if len(known) > SHOWN:
+            lines.append(f"and {len(known) - SHOWN} more members of families")
+        families = {id(machine) for _, _, machine in known if machine is not None}
+        both = counted(len(known), "subscription"), counted(len(families), "family", "families")
+        lines.append(f"window families: {both[0]} in {both[1]}")
+        return lines
+
+
+def plan_of_family(automaton: Automaton) -> WindowFamilyPlan | str:
+    """The plan, or the reason why the automaton is in no family. O(size of the conditions)."""
+    found = family_of(automaton)
+    if isinstance(found, str):
+        return found
+    family, constant = found
+    return WindowFamilyPlan(automaton, family, constant)

@@ -1,0 +1,298 @@
+"""The effect of an event on the windows of a family in its partition.
+
+All members of a range of constants see the same class. Where a state leads to one state in all ranges, its rectangles
+move together; otherwise each is divided. Cost: states, and the rectangles that are divided or reported.
+
+Here: rectangles that move, begin and are reported. Hot. Not here: which range sees what (family_columns), reading
+(family_matches).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from ....events.schema import Row
+from ...program.account import Account
+from ..completions import HEADER, Completions
+from ..matches import Item
+from .cell import TRIMMED_MIN
+from .completing import page_of
+from .family_cell import FamilyCell, Rectangle, RectangleGroup
+from .family_columns import FamilyColumns
+from .stepping import NO_TIME, Stepper
+from .tables import WindowTables
+from .window_page import NO_CLOSINGS, SEVERAL, SEVERAL_NUMBERS, MeasureClosing
+
+SIDES: Final = 4  # numbers of a rectangle in a row: panes from and to, members from and to below
+
+
+@final
+class FamilyStepper:
+    """Steps all partitions of a family. `lost`: as that of `stepper`, which knows the bounds of windows."""
+
+    def __init__(self, tables: WindowTables, columns: FamilyColumns, stepper: Stepper, account: Account) -> None:
+        self.tables = tables
+        self.columns = columns
+        self.stepper = stepper
+        self.account = account
+        self.lost: i64 = 0
+        self.shortest = tables.keep == "shortest"
+
+    def begins(self) -> bool:
+        """Whether the current event may begin a window where none is open and partitions forget."""
+        columns = self.columns
+        at: i64
+        for at in range(columns.count):  # noqa: SIM110  compiled code has no generators here
+            if self.tables.begins[columns.columns[at]]:
+                return True
+        return False
+
+    def step(self, family: FamilyCell, row: Row, time: i64, item: Item, found: Completions) -> None:
+        """Move all rectangles along the event, begin starts, add it to log and measures, and report windows."""
+        cell = family.cell
+        tables = self.tables
+        if len(family.groups) > 0:
+            least: i64 = 0
+            if tables.expires:
+                self.stepper.expire(cell, time)
+                least = cell.marks[tables.parts]
+            self._move(family, least)
+        self._begin(family, time)
+        if len(family.groups) > 0:
+            if tables.timed:
+                moment = int(time)  # rows may have more attributes by now
+                cell.note((*row[: tables.width], moment), (moment,), item, tables.rows)
+            else:
+                cell.note(row, NO_TIME, item, tables.rows)
+            kept = cell.columns
+            if kept.count > self.stepper.starts_max or len(kept.items) > self.stepper.events_max:
+                self._limit(family)
+            self._report(family, time, found)
+            self._settle(family)
+        elif cell.columns.count > 0:
+            cell.forget()
+        cell.count += 1
+        cell.last = time
+
+    # --- moving ------------------------------------------------------------------------------------------------------
+
+    def _move(self, family: FamilyCell, least: i64) -> None:
+        tables = self.tables
+        width = tables.columns
+        body = tables.body
+        ranges = self.columns
+        moved: list[RectangleGroup] = []
+        for group in family.groups:
+            if not group.expire(least):
+                continue
+            begin = group.state * width
+            target = body[begin + ranges.columns[0]]
+            at: i64 = 1
+            while at < ranges.count and body[begin + ranges.columns[at]] == target:
+                at += 1
+            if at < ranges.count:
+                self._divide(group, begin, moved)
+            elif target >= 0:
+                group.state = target
+                known = _in_state(moved, target)
+                if known is None:
+                    moved.append(group)
+                else:
+                    known.take(group)
+        family.groups = moved
+
+    def _divide(self, group: RectangleGroup, begin: i64, moved: list[RectangleGroup]) -> None:
+        """Move the parts of each rectangle whose members see different columns."""
+        body = self.tables.body
+        ranges = self.columns
+        upto = ranges.upto
+        columns = ranges.columns
+        self.account.spend(len(group.rectangles))
+        arrived: list[RectangleGroup] = []
+        for one in group.rectangles:
+            first = one.first
+            at: i64 = 0
+            while upto[at] <= first:
+                at += 1
+            while first < one.upto:
+                end = min(upto[at], one.upto)
+                target = body[begin + columns[at]]
+                if target >= 0:
+                    known = _in_state(arrived, target)
+                    if known is None:
+                        known = RectangleGroup(target, [], one.low)
+                        arrived.append(known)
+                    known.add(one.low, one.high, first, end)
+                first = end
+                at += 1
+        for fresh in arrived:
+            known = _in_state(moved, fresh.state)
+            if known is None:
+                moved.append(fresh)
+            else:
+                known.take(fresh)
+
+    # --- starts ------------------------------------------------------------------------------------------------------
+
+    def _begin(self, family: FamilyCell, time: i64) -> None:
+        """Begin starts for the members whose prefixes allow it, and move the prefixes."""
+        tables = self.tables
+        width = tables.columns
+        ranges = self.columns
+        before = family.before
+        pane: i64 = -1
+        at: i64
+        if len(before) == 0:
+            first: i64 = 0
+            for at in range(ranges.count):
+                state = tables.first[ranges.columns[at]]
+                if state >= 0:
+                    pane = self._open(family, pane, time, state, first, ranges.upto[at])
+                first = ranges.upto[at]
+            return
+        after: list[int] = []
+        at = 0
+        first = 0
+        place: i64 = 0
+        while place < len(before):
+            end: i64 = min(before[place], ranges.upto[at])
+            entry = before[place + 1] * width + ranges.columns[at]
+            state = tables.first[entry]
+            if state >= 0:
+                pane = self._open(family, pane, time, state, first, end)
+            target = tables.prefix[entry]
+            if len(after) > 0 and after[-1] == target:
+                after[-2] = int(end)
+            else:
+                after.append(int(end))
+                after.append(int(target))
+            if end == before[place]:
+                place += 2
+            if end == ranges.upto[at]:
+                at += 1
+            first = end
+        family.before = after
+
+    def _open(self, family: FamilyCell, pane: i64, time: i64, state: i64, first: i64, upto: i64) -> i64:
+        """Begin a start for a range of members; returns its pane."""
+        if pane < 0:
+            pane = family.cell.open(time)
+        known = _in_state(family.groups, state)
+        if known is None:
+            known = RectangleGroup(state, [], pane)
+            family.groups.append(known)
+        known.add(pane, pane, first, upto)
+        return pane
+
+    # --- windows -----------------------------------------------------------------------------------------------------
+
+    def _report(self, family: FamilyCell, time: i64, found: Completions) -> None:
+        """Report the windows that the current event completes, as a row of rectangles."""
+        tables = self.tables
+        cell = family.cell
+        count: i64 = 0
+        for group in family.groups:
+            if tables.final[group.state] != 0:
+                count += len(group.rectangles)
+        if count == 0:
+            return
+        columns = cell.columns
+        least: i64 = cell.marks[tables.parts] if tables.expires else columns.base
+        ripe = columns.end()
+        if tables.least[0] > 1:
+            ripe = self.stepper.ripe(cell, 0)
+        numbers = found.room(SEVERAL_NUMBERS + SIDES * count)
+        begin = found.upto + HEADER
+        place = begin + SEVERAL_NUMBERS
+        oldest = columns.end()
+        for group in family.groups:
+            if tables.final[group.state] == 0:
+                continue
+            for one in group.rectangles:
+                low = max(one.low, least)
+                high = min(one.high, ripe - 1)
+                if low > high:
+                    continue
+                numbers[place] = low
+                numbers[place + 1] = high
+                numbers[place + 2] = one.first
+                numbers[place + 3] = one.upto
+                place += SIDES
+                oldest = min(oldest, low)
+            if self.shortest:
+                _close(group, ripe)
+        size = place - begin
+        if size == SEVERAL_NUMBERS:
+            return
+        page = page_of(found)
+        closings: list[MeasureClosing] = NO_CLOSINGS
+        if cell.many:
+            first = columns.panes[2 * (oldest - columns.base)]
+            closings = [measure.closing(first) for measure in cell.measures]
+        numbers[begin] = page.of(columns)
+        numbers[begin + 1] = cell.count
+        numbers[begin + 2] = time
+        numbers[begin + 3] = 0
+        numbers[begin + 4] = page.close(closings)
+        found.close(page, 0, SEVERAL, size)
+        self.account.spend((size - SEVERAL_NUMBERS) // SIDES)
+
+    def _settle(self, family: FamilyCell) -> None:
+        """Drop groups that lead nowhere, and what no open window needs."""
+        terminal = self.tables.terminal
+        groups = family.groups
+        kept: i64 = 0
+        first: i64 = 0
+        at: i64
+        for at in range(len(groups)):
+            group = groups[at]
+            if terminal[group.state] == 0 and len(group.rectangles) > 0:
+                if kept == 0 or group.oldest < first:
+                    first = group.oldest
+                if kept < at:
+                    groups[kept] = group
+                kept += 1
+        if kept < len(groups):
+            del groups[kept:]
+        cell = family.cell
+        if kept == 0:
+            cell.forget()
+        elif self.stepper.trims_at_once or first - cell.columns.base >= TRIMMED_MIN:
+            cell.trim(first, self.stepper.trims_at_once)
+
+    def _limit(self, family: FamilyCell) -> None:
+        """Cut off the oldest starts of all members, beyond the most that may be open."""
+        cell = family.cell
+        first = self.stepper.cut_off(cell)
+        kept: list[RectangleGroup] = []
+        for group in family.groups:
+            if group.cut(first):
+                kept.append(group)
+        self.lost += 1
+        family.groups = kept
+        if len(kept) == 0:
+            cell.forget()
+        else:
+            cell.trim(first, True)
+
+
+def _in_state(groups: list[RectangleGroup], state: i64) -> RectangleGroup | None:
+    """The group in a state. O(states)."""
+    for group in groups:
+        if group.state == state:
+            return group
+    return None
+
+
+def _close(group: RectangleGroup, ripe: i64) -> None:
+    """Drop the starts whose shortest windows have been found."""
+    kept: list[Rectangle] = []
+    for one in group.rectangles:
+        if one.high >= ripe:
+            one.low = max(one.low, ripe)
+            kept.append(one)
+    group.rectangles = kept
+    if len(kept) > 0:
+        group.oldest = max(group.oldest, ripe)
