@@ -134,7 +134,8 @@ def _of_buffer(attribute: Attribute, view: memoryview) -> Column | None:
         if kind == "d":
             numbers = packed_floats(view)
         elif kind == "f" or kind in _WHOLE:
-            numbers = packed_floats([float(each) for each in view.tolist()])
+            given: list[Any] = view.tolist()
+            numbers = packed_floats([float(each) for each in given])
         else:
             return None
         return FloatColumn(numbers, False) if _finite(numbers) else None

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from broker.command.column_rows import ColumnRows
 from broker.command.complaint import BadInput
 from broker.command.reading import open_events
 from broker.command.results import JsonLines, ResultWriter
@@ -69,7 +70,7 @@ class EchoEngine:
     def publish_columns(
         self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
     ) -> list[Echo]:
-        raise AssertionError("lines are rows")
+        return self.publish(stream, times, list(ColumnRows(columns, list(columns), len(times))), ids, starts)
 
     def unsubscribe(self, name: str) -> list[Echo]:
         self.calls.append(f"unsubscribe {name}")
