@@ -9,6 +9,8 @@ from typing import Any, final
 from .errors import ProtocolError
 
 
+# The engine's answer has the same fields and is another class: a client may talk to a broker of another version, so it
+# has what the protocol says (wire.forecast_messages), whatever the engine beside it has, and it imports no engine.
 @final
 @dataclass(frozen=True, slots=True)
 class Probability:

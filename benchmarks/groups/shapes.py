@@ -31,7 +31,6 @@ from broker.engine.executors.groups.coordinates import ATTRIBUTE, DURATION, FACT
 from broker.engine.executors.groups.filters import FilterCell
 from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
 from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate
-from broker.engine.executors.groups.revisit import RevisitCell, RevisitTemplate
 from broker.engine.executors.groups.steps import ChainTemplate, Remembered, StepClause
 from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
 from broker.engine.executors.groups.wait import WaitCell, WaitTemplate
@@ -193,8 +192,6 @@ def shapes() -> Iterator[Shape]:
     yield Shape("skip till own threshold", lambda: WaitCell(wait), ba)
     later = WaitTemplate(3, of(low(1)), of(high(0)), [of(low(2))])
     yield Shape("skip till, then a step", lambda: WaitCell(later), bac)
-    two = RevisitTemplate(3, of(low(1)), of(high(0), low(2, VOLUME)), within=WITHIN)
-    yield Shape("skip till two constants", lambda: RevisitCell(two), lambda s: [*ba(s), above(s.volume / 10)])
     history = HistoryTemplate(2, of(low(0)), of(high(1)), of(low(0)), within=WITHIN)
     yield Shape("SASE+ three (history)", lambda: HistoryCell(history), ab)
     pair = WaitTemplate(3, of(low(1)), of(high(0)), [], within=WITHIN, arrival=True)

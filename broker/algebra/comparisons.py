@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Final, cast, final
 
+from mypy_extensions import i64
+
 from ..events.schema import Row, Value
 from .computation import Computation, Increment, RegisterValue, Slots
 from .functions import INTEGER_MAX, INTEGER_MIN
@@ -38,7 +40,7 @@ def related(operator: int, a: Any, b: Any) -> bool:
     return bool(a != b)
 
 
-def related_floats(operator: int, a: float, b: float) -> bool:
+def related_floats(operator: i64, a: float, b: float) -> bool:
     """Return `a operator b` for floats, without checking their types again."""
     if operator == GT:
         return a > b
@@ -53,8 +55,8 @@ def related_floats(operator: int, a: float, b: float) -> bool:
     return a != b
 
 
-def related_integers(operator: int, a: int, b: int) -> bool:
-    """Return `a operator b` for ints, without checking their types again."""
+def related_integers(operator: i64, a: i64, b: i64) -> bool:
+    """Return `a operator b` for ints of 64 bits, without checking their types again."""
     if operator == GT:
         return a > b
     if operator == LT:
@@ -124,7 +126,7 @@ class FloatConstant(Predicate):
 
     def __init__(self, position: int, operator: int, constant: float) -> None:
         self.position = position
-        self.operator = operator
+        self.operator: i64 = operator
         self.constant = constant
         self.cost = 0
 
@@ -135,17 +137,17 @@ class FloatConstant(Predicate):
 
 @final
 class IntegerConstant(Predicate):
-    """`event.a op c` for ints."""
+    """`event.a op c` for ints of 64 bits."""
 
     def __init__(self, position: int, operator: int, constant: int) -> None:
         self.position = position
-        self.operator = operator
-        self.constant = constant
+        self.operator: i64 = operator
+        self.constant: i64 = constant
         self.cost = 0
 
     def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
         value = row[self.position]
-        return value is not None and related_integers(self.operator, cast("int", value), self.constant)
+        return value is not None and related_integers(self.operator, cast("i64", value), self.constant)
 
 
 @final
@@ -154,7 +156,7 @@ class FloatRegister(Predicate):
 
     def __init__(self, position: int, operator: int, register: RegisterValue) -> None:
         self.position = position
-        self.operator = operator
+        self.operator: i64 = operator
         self.register = register
         self.cost = 1
 
@@ -188,7 +190,7 @@ class AttributeScaled(Predicate):
 
     def __init__(self, position: int, operator: int, factor: float, register: RegisterValue) -> None:
         self.position = position
-        self.operator = operator
+        self.operator: i64 = operator
         self.factor = factor
         self.register = register
         self.cost = 1

@@ -39,7 +39,7 @@ from .computation import (
     RegisterValue,
     Slots,
 )
-from .functions import CASE, IS_NULL
+from .functions import CASE, INTEGER_MAX, INTEGER_MIN, IS_NULL
 from .normal_form import Clause, Form, normalise
 from .terms import (
     Arithmetic,
@@ -183,7 +183,9 @@ def predicate(atom: Comparison) -> Predicate:
             name == IS_NULL
         ):
             return NullTest(position, wanted)
-        case Comparison(_, Attribute(Side.EVENT, position, "int"), Constant(int() as whole, "int")):
+        case Comparison(_, Attribute(Side.EVENT, position, "int"), Constant(int() as whole, "int")) if (
+            INTEGER_MIN <= whole <= INTEGER_MAX
+        ):
             return IntegerConstant(position, operator, whole)
         case Comparison(_, Attribute(Side.EVENT, position), Constant(value, _)):
             return AttributeConstant(position, operator, value)

@@ -29,6 +29,7 @@ from .column_rows import ColumnRows
 from .complaint import BadInput, placed
 from .contributing import Contributing
 from .file_times import TimeUnitOption
+from .known_names import subscription_names
 from .loading import SubscriptionsArgument, load_engine, load_file, load_model
 from .progress import progress
 from .reading import FORMATS, EventReader, Format, Reading, StreamOption, TimeOption
@@ -107,7 +108,12 @@ def run(
     sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
     on_bad: OnBadOption = STOP,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Write results of this subscription only; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Write results of this subscription only; may be repeated.",
+            autocompletion=subscription_names,
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write results to this .jsonl, .csv or .parquet file.")

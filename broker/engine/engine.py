@@ -319,8 +319,7 @@ class Engine(EngineView):
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         begun = moments if starts is None else list(starts)
         if self.disorder is not None:
-            self.disorder.check(definition, moments, batch.rows(), numbers)
-            joined = self.disorder.publish(definition, moments, batch.rows(), numbers, begun, self.events)
+            joined = self.disorder.publish(definition, moments, batch.rows(), numbers, begun)
             self.events += n
             return self._all_done(joined)
         results = self.runtime.process(definition.name, moments, batch, numbers, begun)

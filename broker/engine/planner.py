@@ -15,7 +15,6 @@ from typing import Final, NamedTuple, final
 
 from ..automaton.analyses.branches import branches_of
 from ..automaton.analyses.line import is_plain_line
-from ..automaton.analyses.mechanism import Mechanism
 from ..automaton.analyses.sequences import sequences_of
 from ..automaton.automaton import Automaton, Report, TimeModel
 from ..events.errors import DefinitionError
@@ -67,8 +66,6 @@ def _group(wanted: Wanted) -> MachinePlan | str:
     plan = plan_of_group(wanted.automaton, common_pattern)
     if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.selective():
         return "no constant says which events it is about"
-    if isinstance(plan, GroupPlan) and plan.form.layout.mechanism is Mechanism.REVISIT:
-        return "its second step waits for several constants, whose events the static index finds faster"
     return plan
 
 

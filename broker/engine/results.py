@@ -17,6 +17,7 @@ from .executors.completions import Completions
 from .executors.composed import Composed
 from .executors.epoch_matches import EpochMatches
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
+from .executors.member_matches import FIELDS, MemberMatches
 from .executors.trace import FINAL_DEPTH, mixed
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
@@ -24,6 +25,7 @@ from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .program.target import Target
 from .subscribing.subscriber import Subscriber, digest
 
+NO_EVENT: Final = 1 << 60  # later than all
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
 
 
@@ -53,9 +55,9 @@ class Results(Sequence[Match]):
         self.completions = Completions(self.epochs)  # of machines; `unfold` adds them to the targets
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
         self.unmade: list[Failed] = []  # results that could not be made when they were read
-        self.notices = 0
         self._identity = ""  # of the subscriber that was read last
         self._identified: Subscriber | None = None
+        self._merged = 0  # blocks whose places do not change any more
         self._before = before  # equal results that earlier batches found in this batch's first epoch
         self._ordinals: list[int] | None = None
         self._offsets: list[int] | None = None
@@ -70,8 +72,11 @@ class Results(Sequence[Match]):
         Returns the completions for published streams, too.
         """
         fed: list[tuple[Target, Composed]] = []
-        self.epochs.unpack()
         completions = self.completions
+        if self.epochs.later:
+            self._merge()
+            return fed
+        self.epochs.unpack()
         if completions.reported == completions.upto:
             return fed
         for event, target, composed in completions.read(self._happened):
@@ -82,9 +87,48 @@ class Results(Sequence[Match]):
                 fed.append((target, composed))
         return fed
 
+    def _merge(self) -> None:
+        """The same where nobody reads published streams and all that came since the last call is in three places.
+
+        Of an event, the matches of the merged automata come first, then those of groups, then the other machines'.
+        O(matches since the last call).
+        """
+        epochs, completions = self.epochs, self.completions
+        packed = epochs.packed
+        if packed.upto > 0 or completions.reported < completions.upto:
+            epochs.packed = MemberMatches()
+            begin = self._merged
+            known = epochs.cut(begin)
+            composed = [self.composed.pop(begin + at, None) for at in range(len(known.events))]
+            rows = completions.read(self._happened)
+            row = next(rows, None)
+            block, one = 0, 0
+            while True:
+                event = int(packed.blocks[block]) if block < packed.upto else NO_EVENT
+                if row is not None and row[0] < event:
+                    event = row[0]
+                if one < len(known.events) and known.events[one] <= event:
+                    epochs.add_block(known, one)
+                    told = composed[one]
+                    if told is not None:
+                        self.composed[len(self.block_upto) - 1] = told
+                    one += 1
+                elif block < packed.upto and packed.blocks[block] == event:
+                    epochs.complete_block(packed, block)
+                    block += FIELDS
+                elif row is not None:
+                    _, target, found = row
+                    if target.first is not None:
+                        self.targets.append(target)
+                        self.compose(event, found)
+                    row = next(rows, None)
+                else:
+                    break
+        self._merged = len(self.block_upto)
+
     def entries(self) -> int:
-        """The number of matches; completions of machines count once for each event and subscription."""
-        return len(self.targets) - self.notices + int(self.completions.entries + self.epochs.packed.total)
+        """The number of matches; compressed ones count once, and so do those of equal subscriptions."""
+        return len(self.targets) - len(self.composed) + int(self.epochs.packed.total) + self.completions.matches
 
     def suspend(self, event: int, target: Target, reason: int) -> None:
         """Report that the target's subscribers are suspended from this event on."""
@@ -99,7 +143,6 @@ class Results(Sequence[Match]):
         """Report a forecast or a resolution to the target's subscriber, at this event."""
         self.targets.append(target)
         self.compose(event, Composed(None, False, notice))
-        self.notices += 1
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -170,6 +213,8 @@ class Results(Sequence[Match]):
         """The count of each result in the batch's last epoch, if a batch that begins at `time` continues this epoch."""
         if not self.epochs.times or self.epochs.times[-1] != time:
             return {}
+        if self.epochs.later:
+            self._merge()
         self.epochs.unpack()
         tally = dict(self._before) if self.epochs.times[0] == time else {}
         for block, _, subscriber in self._pairs():
@@ -238,22 +283,25 @@ class Results(Sequence[Match]):
 
     def __len__(self) -> int:
         packed = self.epochs.packed
-        if not self.block_upto and packed.counted:
-            return int(packed.total) + self.completions.total()
-        if self._offsets is None and packed.upto == 0 and not self.composed and self._one_each():
-            return len(self.targets)
-        return self._counted()[-1]
+        if self._offsets is not None or self.composed or not packed.counted:
+            return self._counted()[-1]
+        runs = len(self.targets) if self.epochs.one_each() else self._of_runs()
+        return runs + int(packed.total) + self.completions.total()
 
-    def _one_each(self) -> bool:
-        """Whether every match is the result of one subscriber. O(blocks)."""
-        epochs, completions = self.epochs, self.completions
-        latest = epochs.latest
-        if completions.reported != completions.upto or epochs.derived or not epochs.times or epochs.times[0] <= latest:
-            return False
-        for run in self.block_run:  # noqa: SIM110  a generator would cost more
-            if run is not None and run.born <= latest:
-                return False
-        return True
+    def _of_runs(self) -> int:
+        """The number of results of runs that are in the columns. O(matches)."""
+        total = match = 0
+        for block, upto in enumerate(self.block_upto):
+            run = self.block_run[block]
+            born = self.epochs.event(self.block_event[block])[2] if run is None else run.born
+            for target in self.targets[match:upto]:
+                first = target.first
+                if target.others is not None:
+                    total += len(self._served(block, match))
+                elif first is not None and born > first.since:
+                    total += 1
+                match += 1
+        return total
 
     def __iter__(self) -> Iterator[Match]:
         return self._all(False)

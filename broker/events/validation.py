@@ -98,6 +98,13 @@ def check_late(stream: StreamDefinition, times: Sequence[Any], floor: int | None
     """
     last = -LARGEST if floor is None else floor
     lateness = stream.lateness
+    for time in times:
+        if type(time) is not int:
+            break
+    else:
+        least, most = min(times, default=last), max(times, default=last)
+        if least >= last and most <= LARGEST and (lateness is None or most - least <= lateness):
+            return
     for index, time in enumerate(times):
         if type(time) is not int or not -LARGEST <= time <= LARGEST:
             place = _place(stream, index)

@@ -1,7 +1,7 @@
 """Carries out requests of operators: look at sessions, cursors, last events and the explanation; close, move, change.
 
 Sessions, explanations, and what closes or deletes are for administrators. A cursor is moved by its owner, too, and the
-last events of a stream are for those who may read it. Each change is noted for the log, with who made it.
+last events of a stream are for those who may read it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from ..wire.limits import FRAME_BYTES_MAX
 from .admission import Admission
 from .cursor_requests import CursorRequests
 from .engine_port import EnginePort
-from .inputs_and_effects import Audit, Send
+from .inputs_and_effects import Send
 from .intake import Intake
+from .permissions import User
 from .requests import Requests
 from .session_requests import SessionRequests
 from .sessions import Session, Sessions
@@ -36,11 +37,11 @@ _Entries = Iterable[tuple[str, dict[str, Any]]]
 
 @final
 class Administration:
-    """The handlers. They note each change in `audits`, which the caller empties."""
+    """The handlers."""
 
     __slots__ = (
         "_admission", "_cursor_requests", "_engine", "_intake", "_session_requests", "_sessions", "_streams",
-        "_subscribing", "audits",
+        "_subscribing",
     )  # fmt: skip
 
     def __init__(
@@ -61,7 +62,6 @@ class Administration:
         self._cursor_requests: CursorRequests = subscribing.cursor_requests
         self._streams = streams
         self._intake = intake
-        self.audits: list[Audit] = []
 
     def requests(self) -> Requests:
         """The requests of this topic."""
@@ -91,6 +91,11 @@ class Administration:
                 known = (asked.SESSIONS, asked.CURSORS, asked.EVENTS, asked.EXPLANATION)
                 raise DefinitionError(f"expected {', '.join(known)}, found {what!r}{suggestion(what, known)}")
         return [Send(key, Inspected(request.correlation, entries, more))]
+
+    def sessions(self, user: User, now: int) -> list[dict[str, Any]]:
+        """The first page of sessions, with their numbers. Raises PermissionDenied if the user is no administrator."""
+        user.check_admin(asked.SESSIONS)
+        return [{"number": int(name), **each} for name, each in islice(self._session_entries(now), PAGE_ENTRIES_MAX)]
 
     def _session_entries(self, now: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """The sessions by number, the oldest first."""
@@ -138,11 +143,7 @@ class Administration:
         if action is None:
             hint = suggestion(request.action, actions)
             raise DefinitionError(f"expected {', '.join(actions)}, found {request.action!r}{hint}")
-        sends = action(key, session, request)
-        if not (sends and sends[0].session == key and sends[0].message == Done(request.correlation)):
-            return sends  # refused as busy
-        self.audits.append(Audit(session.account.user.name, request.action, request.name, request.position))
-        return sends
+        return action(key, session, request)
 
     def _close_session(self, key: bytes, session: Session, request: Administer) -> list[Send]:
         session.account.user.check_admin(f"session {request.name!r}")

@@ -9,9 +9,9 @@ Python takes six times as long to make a frozen one.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from ..wire import AskReasons, Message, WireError
 from .limits import Limits
@@ -24,13 +24,14 @@ from .records import CursorSetAside, Record
 class Received:
     """A message was received. `identity`: the sender's public key, authenticated by the transport; empty without keys.
 
-    `events`: how many events of a batch the kernel may match at once; None: all.
+    `events`: how many events of a batch the kernel may match at once; None: all. `size`: its bytes, for traces.
     """
 
     session: bytes
     message: Message
     identity: str = ""
     events: int | None = None
+    size: int = 0
 
 
 @final
@@ -149,12 +150,17 @@ class Send:
 @final
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """A change that an operator has made, for the log: who, what, of which name, and to which position."""
+    """A change that somebody has asked for, for the log: who, in which session, what, of which name, and what came of
+    it. `code`: of the refusal. `details`: what else may be shown. `operator`: it is a request for operators."""
 
     user: str
+    session: int
     action: str
     name: str
-    position: int | None = None
+    details: Mapping[str, Any]
+    outcome: str
+    code: str | None = None
+    operator: bool = False
 
 
 @final
@@ -176,7 +182,8 @@ class Effects:
     """All effects of one input.
 
     `sends` may leave, in order, when `records` are as durable as the broker has promised; without a journal there are
-    no records. For the log: `given_up`, results that were delivered too often, and `audits`, changes by operators.
+    no records. For the log: `given_up`, results that were delivered too often, and `audits`, changes that were asked
+    for.
     `reasons`: questions that the journal answers.
     """
 

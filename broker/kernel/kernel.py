@@ -30,14 +30,17 @@ from .administration import Administration
 from .admission import Admission
 from .answers import bounded_count, failure, plain_statistics, too_many_batches, unknown_session
 from .attachments import Attachments
+from .auditing import audits_of, is_audited
 from .change_requests import ChangeRequests
 from .clock_guard import ClockGuard
+from .consulting import Consulting
 from .cursors import Cursors, first_incarnation
 from .deferral import must_be_deferred
 from .distribution import COUNTED as OF_A_SUBSCRIPTION
 from .distribution import Distribution
 from .engine_port import EnginePort
 from .inputs_and_effects import (
+    Audit,
     Away,
     ClockDue,
     ContinueBatch,
@@ -89,9 +92,11 @@ class Kernel:
         "_admission",
         "_around",
         "_attachments",
+        "_audits",
         "_by_stream",
         "_by_subscription",
         "_changes",
+        "_changes_made",
         "_clock_guard",
         "_counts",
         "_cursors",
@@ -108,6 +113,7 @@ class Kernel:
         "_sessions",
         "_streams",
         "_subscribing",
+        "consulting",
         "limits",
     )  # fmt: skip
 
@@ -130,6 +136,8 @@ class Kernel:
         self._admission = admission or Admission(open_access())
         self._durability = durability
         self._records: list[Record] = []
+        self._audits: list[Audit] = []
+        self._changes_made = 0  # as records say it, also where none are kept
         self._cursors = cursors = Cursors(first_incarnation(secret)) if cursors is None else cursors
         sources = self._admission.sources
         self._attachments = Attachments(engine, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
@@ -160,6 +168,9 @@ class Kernel:
             engine, self._admission, self._sessions, self._session_requests, self._subscribing, self._streams,
             self._intake,
         )  # fmt: skip
+        self.consulting = Consulting(
+            engine, self._admission, self._attachments, self._administration, self._intake, self._by_subscription
+        )
         self._handlers = self._requests()
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0}
@@ -173,11 +184,11 @@ class Kernel:
         self._clock_guard.observe(now)
         sends = self._step(given, now)
         given_up = self._subscribing.cursor_requests.take_given_up()
-        audits, reasons = self._administration.audits, self._reading.reasons
+        audits, reasons = self._audits, self._reading.reasons
         if not (self._records or given_up or audits or reasons):
             return Effects(sends)
         records, self._records = self._records, []
-        self._administration.audits, self._reading.reasons = [], []
+        self._audits, self._reading.reasons = [], []
         return Effects(sends, records, given_up, audits, reasons)
 
     def _step(self, given: Input, now: int) -> list[Send]:
@@ -283,8 +294,17 @@ class Kernel:
     # ---- messages ----
 
     def _received(self, received: Received, now: int) -> list[Send]:
-        key, message, identity = received.session, received.message, received.identity
+        key, message = received.session, received.message
         session = self._sessions.present.get(key)
+        if session is None or not is_audited(message):
+            return self._handled(received, session, now)
+        before = self._changes_made
+        sends = self._handled(received, session, now)
+        self._audits += audits_of(key, session, message, sends, self._changes_made > before)
+        return sends
+
+    def _handled(self, received: Received, session: Session | None, now: int) -> list[Send]:
+        key, message, identity = received.session, received.message, received.identity
         try:
             if session is not None and session.identity != identity:
                 raise PermissionDenied("this session belongs to another key")
@@ -328,6 +348,7 @@ class Kernel:
             raise Busy("the broker is stopping and accepts nothing new", DRAIN_RETRY_MICROSECONDS)
 
     def _record(self, record: Record) -> None:
+        self._changes_made += 1
         if self._durability != MEMORY:
             self._records.append(record)
 

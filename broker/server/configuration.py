@@ -10,8 +10,10 @@ from typing import Final, Literal, TypeAlias, final, get_args
 from ..events import DefinitionError
 from ..kernel import Access, Limits, Quota, User, open_access
 from ..wire.keys import checked_key
+from .audit_log import AuditSettings
 from .opening import Journalling
 from .security.exposure import DEFAULT_ADDRESS, check_exposure, host_and_port, is_loopback
+from .tracing import TraceSettings
 
 LogFormat: TypeAlias = Literal["text", "json"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -33,9 +35,12 @@ class ServerConfiguration:
     `model`: a file with counts that forecasts begin with (from `foretell run --save-model`, or training).
     `drain`: how long a stopping broker delivers queued results, in microseconds. `keys`: the file of the broker's keys;
     with it the broker serves only the owners of `user_keys`. `insecure`: other machines may connect without keys.
-    `console`: the address of metrics and health; `console_open`: other machines may read them.
+    `console`: the address of metrics, health and pages; `console_open`: other machines may read metrics and health.
+    `console_tokens`: the file of the tokens of users who see the pages; `console_certificate` and `console_key`: TLS;
+    `console_proxy`: a proxy has it. Beyond this machine there are no pages without tokens and one of these.
     `io_threads`: how many threads read and write the connections.
-    `journal`: where the broker stores its state durably; None: everything is in memory only.
+    `journal`: where the broker stores its state durably; None: everything is in memory only. `audit`: where it writes
+    who changed what; None: nowhere. `traces`: which batches are traced; None: none.
     """
 
     address: str = DEFAULT_ADDRESS
@@ -50,9 +55,15 @@ class ServerConfiguration:
     log_format: str = "text"
     console: str | None = None
     console_open: bool = False
+    console_tokens: Path | None = None
+    console_certificate: Path | None = None
+    console_key: Path | None = None
+    console_proxy: bool = False
     model: Path | None = None
     journal: Journalling | None = None
     io_threads: int = 1
+    audit: AuditSettings | None = None
+    traces: TraceSettings | None = None
 
     def __post_init__(self) -> None:
         check_exposure(self.address, self.keys is not None, self.insecure)

@@ -39,6 +39,14 @@
     retain_age = "7 day"                   # absent: no limit
     retain_bytes = 10_000_000_000          # absent: no limit
 
+    [audit]                                # absent: nobody notes who changed what
+    path = "audit.jsonl"                   # a file, beside this one; created if it is missing
+    bytes = 10_000_000                     # of one file, after which the next one is begun
+    files = 10                             # that are kept
+
+    [traces]                               # absent: no batch is traced; needs foretell[otel]
+    every = 100                            # one of so many batches is traced
+
 An unknown key is an error that names the nearest known one. A value of the wrong type is an error, too.
 """
 
@@ -57,14 +65,16 @@ from ..kernel.permissions import VERBS
 from ..storage import Durability, Retention
 from ..storage.settings import CHECK, FSYNC
 from ..wire.keys import checked_key
+from .audit_log import AUDIT_BYTES, AUDIT_FILES, AuditSettings
 from .configuration import DRAIN_MICROSECONDS, LOG_FORMATS, LOG_LEVELS, ServerConfiguration
 from .opening import CHECKPOINT_BYTES, Journalling
 from .saving import WAYS
 from .security.exposure import DEFAULT_ADDRESS
+from .tracing import EVERY, TraceSettings
 
 _TOP: Final = (
     "address", "subscriptions", "model", "drain", "io_threads", "security", "users", "quota", "limits", "log",
-    "console", "journal",
+    "console", "journal", "audit", "traces",
 )  # fmt: skip
 _JOURNAL: Final = (
     "path", "fsync", "interval", "segment_bytes", "checkpoint_bytes", "checkpoint", "retain_age", "retain_bytes",
@@ -93,7 +103,7 @@ def read_configuration(text: str, place: str, overrides: Mapping[str, Any] | Non
 def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
     security = top.table("security", ("keys", "insecure"))
     log = top.table("log", ("level", "format"))
-    console = top.table("console", ("address", "open"))
+    console = top.table("console", ("address", "open", "tokens", "certificate", "key", "proxy"))
     quota = _quota(top, Quota())
     return {
         "address": top.values.get("address", DEFAULT_ADDRESS),
@@ -110,8 +120,22 @@ def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
         "log_format": log.word("format", "text", LOG_FORMATS),
         "console": console.text("address"),
         "console_open": console.flag("open"),
+        "console_tokens": console.path("tokens", folder, "a file of tokens"),
+        "console_certificate": console.path("certificate", folder, "a certificate"),
+        "console_key": console.path("key", folder, "a key"),
+        "console_proxy": console.flag("proxy"),
         "journal": _journal(top, folder) if "journal" in top.values else None,
+        "audit": _audit(top, folder) if "audit" in top.values else None,
+        "traces": _traces(top) if "traces" in top.values else None,
     }
+
+
+def _audit(top: _Table, folder: Path) -> AuditSettings:
+    table = top.table("audit", ("path", "bytes", "files"))
+    path = table.path("path", folder, "a file")
+    if path is None:
+        raise DefinitionError("audit.path: expected the path of a file, found none")
+    return AuditSettings(path, table.count("bytes", AUDIT_BYTES), table.count("files", AUDIT_FILES))
 
 
 def _journal(top: _Table, folder: Path) -> Journalling:
@@ -136,6 +160,10 @@ def _journal(top: _Table, folder: Path) -> Journalling:
         table.count("checkpoint_bytes", CHECKPOINT_BYTES),
         table.word("checkpoint", "fork", WAYS),  # type: ignore[arg-type]  # one of these words
     )
+
+
+def _traces(top: _Table) -> TraceSettings:
+    return TraceSettings(top.table("traces", ("every",)).count("every", EVERY))
 
 
 def _users(users: object, quota: Quota) -> dict[str, User]:

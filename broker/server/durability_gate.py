@@ -122,6 +122,14 @@ class DurabilityGate(OutputGate):
             self._store.settle(sync)
 
     @property
+    def position(self) -> int:
+        return self._store.journal.position
+
+    @property
+    def safe(self) -> int:
+        return self._store.safe
+
+    @property
     def holding(self) -> bool:
         return bool(self._held)
 

@@ -17,9 +17,13 @@ from typing import Any, Final, Self, final
 
 import zmq
 
+from ..events import ForetellError
 from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, Reconfigure, Stop, Tick
+from ..kernel.auditing import REFUSED
+from ..kernel.inputs_and_effects import Audit
 from ..wire.keys import Keys
 from .allocation import Trimming
+from .audit_log import AuditLog, reconfigured
 from .durations import BUCKETS
 from .logs import Complaints, log_failures, say
 from .loop_wakeup import LoopRequest, LoopWakeup
@@ -28,6 +32,7 @@ from .receiver import Receiver
 from .router import Router
 from .scheduler import Scheduler
 from .sender import Sender
+from .tracing import BatchTraces
 
 TICK_SECONDS: Final = 1.0
 CLOCK_SECONDS: Final = 0.02
@@ -57,6 +62,7 @@ class Broker:
 
     `make_gate`: with a journal, makes the gate that has its state. `permanent`: the names of the subscriptions that
     stay without clients; None: all present ones. `configured_streams`: those of the streams that clients cannot change.
+    `audit_log`: who changed what. `traces`: of batches.
     """
 
     def __init__(
@@ -73,6 +79,8 @@ class Broker:
         permanent: Container[str] | None = None,
         io_threads: int = 1,
         configured_streams: Container[str] = (),
+        audit_log: AuditLog | None = None,
+        traces: BatchTraces | None = None,
     ) -> None:
         sessions = (limits or Limits()).sessions
         self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
@@ -87,15 +95,18 @@ class Broker:
             configured_streams,
         )
         self._engine = engine
-        self._scheduler = Scheduler(self._kernel, gate, wall_clock)
+        self._audit_log = audit_log
+        self._traces = traces
+        self._scheduler = Scheduler(self._kernel, gate, wall_clock, audit_log=audit_log, traces=traces)
         self._complaints = Complaints()
         self._sender = Sender(self._router, self._kernel, self._complaints)
         self._receiver = Receiver(self._router, self._scheduler, gate, self._sender, self._complaints)
         self._deaf = False  # whether the socket is not read for a while
         self._reload = reload
+        self._rules = limits or Limits(), access or Access()  # as they are now
         self._drain_seconds = drain_seconds
         self._drain_until: float | None = None
-        self._asked: deque[Future[dict[str, dict[str, Any]]]] = deque()
+        self._asked: deque[tuple[Callable[[Kernel], Any], Future[Any]]] = deque()
         self._trimming = Trimming()
         self._passed = self._started = time.monotonic()
         self._punctuated = 0.0
@@ -134,10 +145,18 @@ class Broker:
 
     def report(self, patience_seconds: float) -> dict[str, dict[str, Any]]:
         """The broker's statistics, from any thread. Raises TimeoutError."""
-        asked: Future[dict[str, dict[str, Any]]] = Future()
-        self._asked.append(asked)
+        found: dict[str, dict[str, Any]] = self.ask(lambda kernel: kernel.statistics(), patience_seconds)
+        return found
+
+    def ask(self, question: Callable[[Kernel], Any], patience_seconds: float) -> Any:
+        """The answer to a question that changes nothing, from any thread; the loop asks it between two passes.
+
+        Raises TimeoutError, and the ForetellError with which the kernel refuses.
+        """
+        answer: Future[Any] = Future()
+        self._asked.append((question, answer))
         self._wakeup.ask(LoopRequest.REPORT)
-        return asked.result(patience_seconds)
+        return answer.result(patience_seconds)
 
     def run(self) -> None:
         """Serve until asked to stop, then close every session. May be called once.
@@ -216,7 +235,11 @@ class Broker:
             match request:
                 case LoopRequest.REPORT:
                     while self._asked:
-                        self._asked.popleft().set_result(self._kernel.statistics())
+                        question, answer = self._asked.popleft()
+                        try:
+                            answer.set_result(question(self._kernel))
+                        except ForetellError as error:
+                            answer.set_exception(error)
                 case LoopRequest.RELOAD:
                     self._reread()
                 case LoopRequest.STOP if self.stopping:
@@ -243,11 +266,18 @@ class Broker:
             limits, access = self._reload()
         except Exception as error:  # whatever is wrong with the file, the broker keeps its configuration
             say(logging.ERROR, "not reloaded", reason=str(error))
+            self._note(Audit("", 0, "reload", "configuration", {}, REFUSED))
             return
         if self._router.authenticator.allowed is not None:
             self._router.authenticator.allowed = access.users
         self._scheduler.submit(Reconfigure(limits, access))
+        self._note(reconfigured(self._rules, (limits, access)))
+        self._rules = limits, access
         say(logging.INFO, "reloaded", keys=len(access.users))
+
+    def _note(self, audit: Audit) -> None:
+        if self._audit_log is not None:
+            self._audit_log.write((audit,), wall_clock())
 
     def _around(self) -> dict[str, dict[str, Any]]:
         authenticator, durations = self._router.authenticator, self._scheduler.durations
@@ -265,8 +295,13 @@ class Broker:
     # ---- messages ----
 
     def _send_released(self) -> None:
+        traces = self._traces
+        if traces is not None:
+            traces.stored(self._gate.safe)
         for session in self._sender.send_all(self._gate.released()):
             self._lose(session)
+        if traces is not None:
+            traces.sent()
 
     def _serves(self, session: bytes) -> bool:
         return bool(self._kernel.owner(session))

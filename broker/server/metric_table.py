@@ -113,7 +113,7 @@ ROWS: Final = (
     *_rows(
         "engine", COUNTER,
         events="Events matched.",
-        matches="Matches found.",
+        matches="Matches found. Compressed ones count once, and so do those of equal subscriptions.",
         runs_begun="Partial matches begun by keyed_runs.",
         speculative_repairs="Corrections of what was found before a late or withdrawn event.",
     ),

@@ -46,6 +46,16 @@ class OutputGate:
         """Process ended disk operations, and begin those that are due."""
 
     @property
+    def position(self) -> int:
+        """The last record that was taken; 0 without a journal."""
+        return 0
+
+    @property
+    def safe(self) -> int:
+        """The last record behind which messages may be sent."""
+        return 0
+
+    @property
     def holding(self) -> bool:
         """Whether messages wait for the disk."""
         return False

@@ -15,8 +15,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Container
-from dataclasses import asdict, replace
+from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 from typing import Final, final
 
 from ..kernel import (
@@ -35,12 +35,16 @@ from ..kernel import (
     Work,
 )
 from ..kernel.answers import failure
+from ..kernel.auditing import DONE
+from ..kernel.inputs_and_effects import Audit
 from ..wire import ROW_OF, Failure, Message, Numbered, Publish
 from .admission_queue import AdmissionQueue
+from .audit_log import AuditLog
 from .durations import Durations
 from .logs import LOG, say
 from .output_gate import OutputGate
 from .slice_sizer import PIECE_NANOSECONDS, SliceSizer
+from .tracing import BatchTrace, BatchTraces
 
 LET_IN_MAX: Final = 256
 """How many queued inputs are handled in one pass of the loop."""
@@ -56,11 +60,17 @@ class Scheduler:
         gate: OutputGate,
         now: Callable[[], int],
         stopwatch: Callable[[], int] = time.perf_counter_ns,
+        audit_log: AuditLog | None = None,
+        traces: BatchTraces | None = None,
     ) -> None:
         self._kernel: Final = kernel
         self._gate: Final = gate
         self._now: Final = now
         self._stopwatch: Final = stopwatch
+        self._audit_log: Final = audit_log
+        self._traces: Final = traces
+        self._trace: BatchTrace | None = None  # of the batch in work
+        self._messages = 0  # that the traced batch has caused
         self._queue: Final = AdmissionQueue(kernel)
         self._postponed: deque[Input] = deque()  # inputs that wait for room for a record
         self._sizer: Final = SliceSizer()
@@ -95,7 +105,7 @@ class Scheduler:
 
     def receive(self, session: bytes, message: Message, identity: str, size: int) -> None:
         """Handle a client's message of so many bytes, or queue it."""
-        self.submit(Received(session, message, identity, self._sizer.events), size)
+        self.submit(Received(session, message, identity, self._sizer.events, size), size)
 
     def submit(self, given: Input, size: int = 0) -> None:
         """Handle an input, or queue it while a batch is in work."""
@@ -160,10 +170,20 @@ class Scheduler:
         for each in effects.given_up:
             cursor, position, deliveries = each.cursor, each.position, each.deliveries
             say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
-        for audit in effects.audits:
-            fields = {name: value for name, value in asdict(audit).items() if value is not None}
-            say(logging.WARNING, "changed by an operator", **fields)
+        if effects.audits:
+            self._note(effects.audits, now)
+        if self._trace is not None:
+            self._messages += len(effects.sends)
         self._gate.hold(effects, now)
+
+    def _note(self, audits: Sequence[Audit], now: int) -> None:
+        """Write what was asked for to the audit log, and what operators have done to the log."""
+        if self._audit_log is not None:
+            self._audit_log.write(audits, now)
+        for each in audits:
+            if each.operator and each.outcome == DONE:
+                fields = {"user": each.user, "action": each.action, "name": each.name, **each.details}
+                say(logging.WARNING, "changed by an operator", **fields)
 
     def _answer(self, session: bytes, message: Message) -> None:
         self._gate.hold(Effects([Send(session, message)]), self._now())
@@ -193,12 +213,17 @@ class Scheduler:
                     self._gate.fail(error)
 
     def _publish(self, received: Received, batch: Publish) -> None:
+        traces = self._traces
+        if traces is not None:
+            self._trace, self._messages = traces.begin(batch.stream, len(batch.rows), received.size), 0
         began = self._stopwatch()
         try:
             self.step(received)
         except Exception as error:
             self._apologize(received.session, batch.correlation, error)
             self._gate.fail(error)
+        if self._trace is not None and self._kernel.work is None:
+            self._end_trace()
         took = self._stopwatch() - began
         self._spent += took
         work = self._kernel.work
@@ -223,8 +248,16 @@ class Scheduler:
         self._spent_before += took
         self._sizer.took(events, took)
         if self._kernel.work is None:
+            if self._trace is not None:
+                self._end_trace()
             self.durations.add(self._spent_before // 1_000)
             self._gate.advance(self._now(), True)  # a checkpoint may be due, and the next batch may come at once
+
+    def _end_trace(self) -> None:
+        trace, self._trace = self._trace, None
+        assert trace is not None
+        assert self._traces is not None
+        self._traces.matched(trace, self._messages, self._gate.position)
 
     def _apologize(self, session: bytes, correlation: int, error: Exception) -> None:
         LOG.exception("a request failed, which is a mistake in the broker")

@@ -17,6 +17,7 @@ from ..forecast.model_file import load_model, write_model
 from ..kernel import Access, Admission, Limits, Sources, flows, states, wires
 from ..wire.keys import read_keys
 from .allocation import give_large_blocks_back
+from .audit_log import AuditLog, AuditSettings
 from .configuration import ServerConfiguration
 from .durability_gate import DurabilityGate
 from .logs import open_log, say
@@ -26,6 +27,7 @@ from .output_gate import OutputGate
 from .replicated_state import ReplicatedState
 from .saving import saving
 from .security.exposure import check_writers
+from .tracing import open_traces
 
 Reread = Callable[[], ServerConfiguration]
 
@@ -50,6 +52,9 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
     if configuration.journal is not None:
         state, make_gate, recovered = _recovered(configuration, configuration.journal, declared)
         engine, sources = state.engine, state.sources
+    audit_log = None if configuration.audit is None else _audit_log(configuration.audit)
+    traced = configuration.traces
+    traces = None if traced is None else open_traces(traced, configuration.journal is not None)
     broker = Broker(
         engine,
         configuration.address,
@@ -63,19 +68,25 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         tuple(declared.subscriptions),
         configuration.io_threads,
         tuple(declared.streams),
+        audit_log,
+        traces,
     )
     with broker, _signals_to(broker):
         gc.collect()
         gc.freeze()  # loaded modules stay, so that full collections need not visit them
         if configuration.exposed:
             say(logging.WARNING, "everybody on the network may read and change everything", address=broker.endpoint)
-        with _console(broker, configuration.console) as numbers:
+        with _console(broker, configuration) as numbers:
             announce(f"listening on {broker.endpoint}")
             if numbers:
                 announce(f"numbers at {numbers}/metrics")
             if recovered:
                 announce(recovered)
             broker.run()
+    if audit_log is not None:
+        audit_log.close()
+    if traces is not None:
+        traces.close()
     announce("stopped")
 
 
@@ -110,6 +121,13 @@ def engine_of(configuration: ServerConfiguration) -> Engine:
         raise DefinitionError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise DefinitionError(f"{path}: expected UTF-8 text") from None
+
+
+def _audit_log(settings: AuditSettings) -> AuditLog:
+    try:
+        return AuditLog(settings)
+    except OSError as error:
+        raise DefinitionError(f"audit.path: {settings.path}: {error.strerror or error}") from None
 
 
 def _recovered(
@@ -148,14 +166,21 @@ def admission_of(
 
 
 @contextmanager
-def _console(broker: Broker, address: str | None) -> Iterator[str]:
+def _console(broker: Broker, configuration: ServerConfiguration) -> Iterator[str]:
     """Run the console, if there is an address; its actual address. Without one its packages are not loaded."""
-    if address is None:
+    if configuration.console is None:
         yield ""
         return
-    from .console import console
+    from .console import ConsoleSettings, console
 
-    with console(broker, address) as shown:
+    pages = ConsoleSettings(
+        configuration.console_tokens,
+        configuration.keys is None,
+        configuration.console_certificate,
+        configuration.console_key,
+        configuration.console_proxy,
+    )
+    with console(broker, configuration.console, pages) as shown:
         yield shown
 
 

@@ -264,14 +264,15 @@ def test_a_quota_that_is_exceeded_is_named_and_nobody_else_notices(site: Site) -
 
 
 def test_a_reload_withdraws_permissions_and_keys(site: Site) -> None:
-    Path(site.place).write_text(site.configuration)
+    audited = '[audit]\npath = "audit.jsonl"\n'
+    Path(site.place).write_text(site.configuration + audited)
     with spawn_reloading(site) as (process, address):
         with Client(address, keys=site.ops) as ops:
             ops.add_stream("Stock", {"price": "int"})
         ann, ben = Client(address, keys=site.ann), Client(address, keys=site.ben)
         subscription = ann.subscribe("ann.x", query="SELECT * FROM Stock")
         site.ann_reads = "[]"
-        Path(site.place).write_text(site.configuration.replace(site.ben.public, site.stranger.public))
+        Path(site.place).write_text(site.configuration.replace(site.ben.public, site.stranger.public) + audited)
         process.process.send_signal(signal.SIGHUP)
         with pytest.raises(ConnectionLost, match="permissions have changed"):
             subscription.next(60)
@@ -293,6 +294,15 @@ def test_a_reload_withdraws_permissions_and_keys(site: Site) -> None:
         assert '"event": "reloaded"' in log
         assert '"event": "not reloaded"' in log
         assert site.ann.secret not in log
+    lines = [json.loads(line) for line in (site.folder / "audit.jsonl").read_text().splitlines()]
+    assert [(line["user"], line["action"], line["outcome"]) for line in lines] == [
+        ("ops", "declare-stream", "done"),
+        ("ann", "subscribe", "done"),
+        (None, "reload", "done"),
+        ("ann", "subscribe", "refused"),
+        (None, "reload", "refused"),
+    ]
+    assert lines[2]["details"] == {"users changed": ["ann", "ben"]}
 
 
 @contextmanager

@@ -19,16 +19,14 @@ class Mechanism(enum.Enum):
     """KLEENE: an operand repeats, and no constant that may differ changes what a run does. FILTER: one event. CHAIN:
     each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: a run takes every next
     event as long as a condition holds, and may report at each. WAIT: a run waits until one constant is reached.
-    REVISIT: until several are; the planner prefers the static index there. HISTORY: three steps, of which the last asks
-    what the first asks. ITEMS: next matches of three steps and more. TRAILING: a pair, and what must not follow.
-    ANY_MATCH: every combination of a window."""
+    HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three steps and more.
+    TRAILING: a pair, and what must not follow. ANY_MATCH: every combination of a window."""
 
     KLEENE = "kleene"
     FILTER = "filter"
     CHAIN = "chain"
     FOLD = "fold"
     WAIT = "wait"
-    REVISIT = "revisit"
     HISTORY = "history"
     ITEMS = "items"
     TRAILING = "trailing"
@@ -104,6 +102,8 @@ def _filter(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
         return "it has several steps"
     if any(asked.source is Compared.DURATION for clause in template.clauses() for asked in clause.asked):
         return "the event's duration is compared"
+    if any(clause.among for clause in template.clauses()):
+        return "an index finds a single event by a list of constants"
     return "something is forbidden" if template.kills or template.late else ([], {})
 
 
@@ -168,21 +168,6 @@ def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     return [_number_of(template, 1)], {}
 
 
-def _revisit(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
-    if len(template.steps) != 2 or template.kills or template.late:
-        return "it has not two steps, or something is forbidden"
-    if template.parts:  # a member waits since one event of all keys
-        return "its runs are kept apart by attributes without constants"
-    if len(template.steps[0].clauses) != 1:
-        return "a condition has alternatives"
-    against = _waits(template.steps[1:])
-    several = template.steps[1].clauses[0].asked
-    if against is None and any(asked.source is not Compared.ATTRIBUTE for asked in several):
-        return "a step waits for more than attributes"
-    return against or ([], {})
-
-
 def _waits_from_second(template: GroupTemplate) -> str | None:
     if len(template.steps[0].clauses) != 1:
         return "a condition has alternatives"
@@ -214,7 +199,8 @@ def _history(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
         return against
     first, middle, last = (step.clauses[0] for step in template.steps)
     asked, between = last.asked[0], middle.asked[0]
-    if asked not in first.asked or not set(last.rest) <= set(first.rest):
+    weaker = set(last.rest) <= set(first.rest) and last.among in ((), first.among)
+    if asked not in first.asked or not weaker:
         return "the last step does not ask what the first asks"
     shared = first.asked.index(asked)
     second, third = _number_of(template, 1), _number_of(template, 2)
@@ -273,7 +259,6 @@ TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.CHAIN, _chain),
     (Mechanism.FOLD, _fold),
     (Mechanism.WAIT, _wait),
-    (Mechanism.REVISIT, _revisit),
     (Mechanism.HISTORY, _history),
     (Mechanism.ITEMS, _items),
     (Mechanism.TRAILING, _trailing),

@@ -24,6 +24,7 @@ from ..program.program import Program
 from ..results import Results
 from .batch_path import Entry
 from .derived import number_of, report
+from .usual_room import UsualRoom
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 NO_COLUMNS: Final = -1
@@ -41,6 +42,7 @@ class Dispatcher:
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
+        self._room = UsualRoom()
         self._feeding = True  # somebody reads a stream that is made of machines' results, as far as is known
         self._known = False
 
@@ -91,14 +93,18 @@ class Dispatcher:
         found.feeding = self._feeding
         if entries is None:
             found.latest = directory.latest
-        self.later = not self._feeding and not foretold and directory.others[number] == 0
-        if with_times >= 0 and directory.others[with_times] > 0:
+        alone = directory.others[number] == 0
+        self.later = not self._feeding and not foretold
+        if with_times >= 0 and (not alone or directory.others[with_times] > 0):
             self.later = False
+        found.later = self.later
         n: i64 = len(times)
         now: i64 = BEFORE if runs.now is None else runs.now
         done: i64 = 0
         first: i64 = 0
-        if entries is not None and self.later and with_times < 0:
+        if entries is not None:
+            self._room.open(results.completions, n)
+        if entries is not None and self.later and alone and with_times < 0:
             rows = plain = batch.rows()
             first = machines.batch_path(stream).travel(results.completions, times, rows, ids, now)
             if first > 0:
@@ -175,6 +181,8 @@ class Dispatcher:
                 spaces, entries = directory.spaces[number], machines.entries.get(number)
                 scopes = forecasts.scopes.get(number)
                 foretold = len(forecasts.scopes) > 0
+        if entries is not None:
+            self._room.close(results.completions)
         return results
 
     def _last_epoch(self, times: list[int]) -> i64:
@@ -203,6 +211,9 @@ class Dispatcher:
         all_entries = self.program.machines.entries
         found = results.epochs
         depth_ends = done
+        if self.later:  # their matches follow those of the events before
+            report(results, runs.time)
+            self.later = found.later = False
         while done < len(found.derived):
             if done == depth_ends:
                 depth_ends = len(found.derived)

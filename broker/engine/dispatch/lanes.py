@@ -200,7 +200,8 @@ class Lane(EventPlaces):
     ) -> None:
         """Pass an event to the machines of its key."""
         trail = readers.trail
-        trail.add(row, time, start, item)
+        if readers.followed:
+            trail.add(row, time, start, item)
         for matcher in readers.matchers:
             if matcher.machine.epochs:
                 self._lead(matcher, trail, time, found)

@@ -42,11 +42,11 @@ class Registration:
     """The registration of a subscription, or of one automaton over epochs.
 
     Such an automaton is one of several of a subscription, or makes an internal stream. `symbols` are those of its
-    inputs, `parts` the machines of its parts, which forecasts follow. `alone`: what it has in common with the plans
-    that would share a machine if it were not the first of them.
+    inputs, `parts` the machines of its parts, which forecasts follow. `first`: it is the first of several that share a
+    machine as soon as there are others.
     """
 
-    __slots__ = ("alone", "lane", "matcher", "member", "parts", "plan", "symbols")
+    __slots__ = ("first", "lane", "matcher", "member", "parts", "plan", "symbols")
 
     def __init__(self, plan: MachinePlan, lane: Lane, matcher: Matcher, member: Member, symbols: list[int]) -> None:
         self.plan = plan
@@ -55,7 +55,16 @@ class Registration:
         self.member = member
         self.symbols = symbols
         self.parts: Sequence[Matcher] = ()
-        self.alone: Hashable = None
+        self.first: First | None = None
+
+
+class First(NamedTuple):
+    """A registration that another executor runs until there are others like it: the plan by which it shares a machine
+    with these, and whom it serves."""
+
+    plan: MachinePlan
+    subscriber: Subscriber | None
+    feed: Feed | None
 
 
 class SavedPlace(NamedTuple):
@@ -120,7 +129,7 @@ class Registry:
         self.restoring: Restoring | None = None
         self._batch_paths: dict[int, BatchPath] = {}
         self._newest: dict[Hashable, Matcher] = {}  # by the common part of alike plans
-        self._alone: dict[Hashable, int] = {}  # by that of plans that another executor runs: how many it runs
+        self._first: dict[Hashable, list[str]] = {}  # by that of plans: the registrations that another executor runs
 
     # --- coming -------------------------------------------------------------------------------------------------
 
@@ -132,12 +141,33 @@ class Registry:
             executor = self.restoring.executors.get(place.machine, plan.executor)
         else:
             executor = self._executor(plan)
-        alone: Hashable = None
+        first: First | None = None
         if executor != plan.executor:
             if plan.wants_company and executor == plan.alone:
-                alone = plan.alike(self.options)
-                self._alone[alone] = self._alone.get(alone, 0) + 1
+                first = First(plan, subscriber, feed)
             plan = self._plan_again(plan, executor) if place is not None else self._plan_again(plan, executor, FIRST)
+        elif plan.wants_company and place is None:
+            self._share_with_first(plan.alike(self.options))
+        registration = self.registrations[name] = self._enter(plan, place, subscriber, feed)
+        if first is not None:
+            registration.first = first
+            self._first.setdefault(first.plan.alike(self.options), []).append(name)
+        if feed is not None:
+            self.feeding[feed.stream] = self.feeding.get(feed.stream, 0) + 1
+
+    def _share_with_first(self, alike: Hashable) -> None:
+        """Let the first ones share the machine of others like them, unless an event has begun runs for them alone."""
+        for name in list(self._first.get(alike, ())):
+            registration = self.registrations[name]
+            first = registration.first
+            if first is not None and not registration.matcher.machine.taken:
+                self._go(name, registration, first.subscriber, first.feed)
+                self.registrations[name] = self._enter(first.plan, None, first.subscriber, first.feed)
+
+    def _enter(
+        self, plan: MachinePlan, place: SavedPlace | None, subscriber: Subscriber | None, feed: Feed | None
+    ) -> Registration:
+        """Enter a subscriber, a stream, or both, into a machine."""
         lane = self._lane(plan)
         alike = plan.alike(self.options)
         if self.restoring is None or place is None:
@@ -157,7 +187,7 @@ class Registry:
             if alike is not None:
                 self._newest[alike] = matcher
             if filed is None:
-                self._enter(lane, matcher, symbols)
+                self._read(lane, matcher, symbols)
             else:
                 if not lane.indexes:
                     self._batch_paths.clear()
@@ -169,19 +199,16 @@ class Registry:
             member = plan.rejoin(matcher.machine, symbols, place.saved)
         member.target.serve(subscriber, feed)
         matcher.renew()
-        if feed is not None:
-            self.feeding[feed.stream] = self.feeding.get(feed.stream, 0) + 1
-        registration = self.registrations[name] = Registration(plan, lane, matcher, member, symbols)
-        registration.alone = alone
+        return Registration(plan, lane, matcher, member, symbols)
 
     def _executor(self, plan: MachinePlan) -> str:
         """The executor of a plan: the one that it names while no other plan is like it."""
         if not plan.wants_company or plan.alone == "":
             return plan.executor
         alike = plan.alike(self.options)
-        return plan.executor if alike in self._newest or alike in self._alone else plan.alone
+        return plan.executor if alike in self._newest or alike in self._first else plan.alone
 
-    def _enter(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
+    def _read(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
         self._batch_paths.clear()
         lane.enter(matcher, symbols)
 
@@ -205,7 +232,7 @@ class Registry:
         for at, (automaton, operands) in enumerate(parts):
             plan = registration.plan
             matcher = Matcher(plan.part(automaton, operands).make(self.options), plan.executor)
-            self._enter(registration.lane, matcher, [registration.symbols[operand] for operand in operands])
+            self._read(registration.lane, matcher, [registration.symbols[operand] for operand in operands])
             made.append(matcher)
             if self.restoring is not None:
                 self.restoring.matchers[self.restoring.places[name].parts[at]] = matcher
@@ -216,16 +243,20 @@ class Registry:
 
     def leave(self, name: str, subscriber: Subscriber | None, feed: Feed | None) -> None:
         """Undo one `join`. O(its size, and machines that read its symbols)."""
-        registration = self.registrations.pop(name)
-        plan, lane, matcher, member = registration.plan, registration.lane, registration.matcher, registration.member
         if feed is not None:
             self.feeding[feed.stream] -= 1
             if not self.feeding[feed.stream]:
                 del self.feeding[feed.stream]
-        if registration.alone is not None:
-            self._alone[registration.alone] -= 1
-            if not self._alone[registration.alone]:
-                del self._alone[registration.alone]
+        self._go(name, self.registrations.pop(name), subscriber, feed)
+
+    def _go(self, name: str, registration: Registration, subscriber: Subscriber | None, feed: Feed | None) -> None:
+        """Undo `_enter`."""
+        plan, lane, matcher, member = registration.plan, registration.lane, registration.matcher, registration.member
+        if registration.first is not None:
+            alike = registration.first.plan.alike(self.options)
+            self._first[alike].remove(name)
+            if not self._first[alike]:
+                del self._first[alike]
         member.target = member.target.without_feed(subscriber, feed)
         plan.leave(matcher.machine, member, registration.symbols)
         matcher.renew()

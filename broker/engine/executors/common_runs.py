@@ -17,15 +17,16 @@ from ...automaton.analyses.template import CommonLine
 from ...events.schema import Row
 from ..options import Options
 from ..program.account import Account
-from .matches import Assigned, Item, Matched
+from .expansion import Found
+from .matches import Assigned, Item
 from .packed import Floats, Integers, floats, integers
 
 
 class CommonMatches:
     """The matches of common runs, by number, for unread results."""
 
-    def matched(self, number: i64, upto: i64, row: Row, time: i64, item: Item) -> Matched:
-        """The match of that number. `upto`: the runs' own when the event with these values completed it."""
+    def of(self, numbers: Integers, upto: i64, row: Row, time: i64, item: Item) -> Found:
+        """The matches with these numbers. `upto`: the runs' own when the event with these values completed them."""
         raise AssertionError
 
 

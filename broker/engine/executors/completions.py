@@ -86,7 +86,8 @@ class Completions:
         self.event: i64 = 0
         self.upto: i64 = 0
         self.reported: i64 = 0
-        self.entries: i64 = 0  # pairs of an event and a target with matches, in rows that are not yet read
+        self.entries: i64 = 0  # rows with matches that are not yet read
+        self.matches = 0  # in all rows, of any number; compressed ones count once, those of equal subscriptions too
         self.numbers: Integers = integers()
         self.audience: Audience | None = None  # the last row's
         self.audiences: list[Audience] = []
@@ -108,7 +109,7 @@ class Completions:
             self.numbers = roomy(self.numbers, wanted)
         return self.numbers
 
-    def close(self, page: object, upto: i64, kind: i64, count: i64) -> None:
+    def close(self, page: object, upto: i64, kind: i64, count: i64, matches: i64) -> None:
         """Complete a row of the numbers that were written. Its matches use events in the log below `upto`."""
         if self.page is not page:
             self.page = page
@@ -121,6 +122,7 @@ class Completions:
         numbers[at + 3] = upto
         numbers[at + 4] = count
         self.entries += 1
+        self.matches += int(matches)
         self.upto = at + HEADER + count
 
     def add(self, found: MatchSource | None) -> None:
@@ -135,8 +137,15 @@ class Completions:
             numbers[at + 2] = 4 * len(self.founds) + OBJECT
             self.founds.append(found)
             self.entries += 1
+            self.matches += self._amount(found)
         numbers[at + 4] = 0
         self.upto = at + HEADER
+
+    def _amount(self, found: MatchSource) -> int:
+        """The matches of an object; 1 where a limit was hit, so that only reading tells."""
+        if self.audience is None or not self.audience.compressed:
+            return found.amount() or 1
+        return sum([1 for _ in found.parts()]) if isinstance(found, Served) else 1
 
     def suspend(self, reason: int) -> None:
         """Report to the current audience that it is suspended from now on."""

@@ -128,10 +128,28 @@ class Executor:
     ) -> None:  # fmt: skip
         """Process events, from the one with the index `at` to below `upto`, and leave `at` behind the last one.
 
-        As `take`, which is called with the mask of each. It earns for each event, stops behind one at which a limit was
-        hit, and before one that is later than `limit` or than its alarm. If an event raises, `at` is its index.
+        As `take`, which is called with the mask of each that it needs. It earns for each of these, stops behind one at
+        which a limit was hit, and before one that is later than `limit` or than its alarm. If an event raises, `at` is
+        its index.
         """
-        raise AssertionError
+        account = self.account
+        at = self.at
+        begun: i64 = times[at]
+        while at < upto:
+            time: i64 = times[at]
+            if time > begun and (time > limit or time > self.alarm):
+                return
+            if masks[at] == 0 and not self.awake:
+                at += 1
+                self.at = at
+                continue
+            found.event = at
+            account.earn()
+            self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
+            at += 1
+            self.at = at
+            if self.lost > 0:
+                return
 
     def spell(self, symbols: list[int], time: i64, position: i64, item: Item, found: Completions) -> None:
         """Process an event, given all symbols that it satisfies; appends its completions with their audience."""

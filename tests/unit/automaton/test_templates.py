@@ -47,8 +47,6 @@ def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = 
         ("S a, S b", "a.p > 1 AND b.p < 2", "skip_till_any_match", "any match, 3"),
         ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "wait, 3"),
         ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'A' AND b.p < 2 AND b.ty != 'C'", NEXT, "wait, 3"),
-        ("S a, S b", "a.p > 1 AND b.p < 2 AND b.w > 3", NEXT, "revisit, 4"),
-        ("S a, S b", "a.p > 1 AND b.k = 2", NEXT, "revisit, 4"),
         ("S+ a[]", "a[1].p > 1 AND a[i].p > a[i-1].p AND a.LEN >= 3", NEXT, "kleene, 2"),
         ("S+ a[], S b", "a[1].p > 1 AND a[i].p > a[i-1].p AND b.p < 0.5 * a[a.LEN].p AND b.k > 2", NEXT, "kleene, 4"),
         ("S a, S+ b[], S c", "[ty] AND a.p > 1 AND b[1].p < 2 AND c.p > 2", "partition_contiguity", "kleene, 3"),

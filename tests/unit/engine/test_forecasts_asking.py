@@ -10,6 +10,7 @@ from broker.engine import Engine
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError, UnknownSubscription
 from broker.forecast.asking import Probability
+from client.probability import reported
 
 PAIR = "FILTER{v = 1}(S) NEXT{$2.k = $1.k AND $2.v = 2} S"
 SECOND = 1_000_000
@@ -119,6 +120,14 @@ def test_parts_have_one_horizon() -> None:
     with pytest.raises(DefinitionError, match="have one horizon"):
         engine.probability("q", "u", 5)
     assert engine.probability("q", "nobody").time is None
+
+
+def test_a_client_reports_all_that_the_engine_answers() -> None:
+    engine = engine_of({"within": 1})
+    alternate(engine, "u", 101)
+    line = engine.probability("q", "u").line()
+    assert reported(line).line() == line
+    assert list(reported(line | {"later": 1}).line()) == list(line)
 
 
 # --- accounts --------------------------------------------------------------------------------------------------------

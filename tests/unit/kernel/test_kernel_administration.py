@@ -383,7 +383,7 @@ def test_words_that_are_not_known() -> None:
     assert (code, message.rpartition(";")[2]) == ("definition", " did you mean 'close-session'?")
 
 
-def test_changes_are_noted_with_who_made_them_and_refusals_are_not() -> None:
+def test_changes_are_noted_with_who_asked_for_them() -> None:
     rig = operated()
     rig.ask(durable(retain=5))
     rig.say(BEN, publish([1], [1]))
@@ -401,11 +401,16 @@ def test_changes_are_noted_with_who_made_them_and_refusals_are_not() -> None:
         Inspect(8, "sessions"),
     ):
         audits += rig.kernel.step(Received(OPS, message), rig.now).audits
+    anew = {"language": "", "keep_runs": False}
     assert audits == [
-        Audit("anybody", "delete-stream", "T"),
-        Audit("anybody", "replace-subscription", "all"),
-        Audit("anybody", "close-session", "1"),
-        Audit("anybody", "move-cursor", "mine", 1),
+        Audit("anybody", 3, "move-cursor", "mine", {"position": 1}, "refused", "busy", True),
+        Audit("anybody", 3, "delete-subscription", "all", {}, "refused", "definition", True),
+        Audit("anybody", 3, "delete-stream", "S", {}, "refused", "definition", True),
+        Audit("anybody", 3, "delete-stream", "T", {}, "done", None, True),
+        Audit("anybody", 3, "replace-subscription", "all", anew, "done", None, True),
+        Audit("anybody", 3, "replace-subscription", "all", anew, "refused", "unknown-stream", True),
+        Audit("anybody", 3, "close-session", "1", {}, "done", None, True),
+        Audit("anybody", 3, "move-cursor", "mine", {"position": 1}, "done", None, True),
     ]
 
 

@@ -1,8 +1,9 @@
 """The audience of a group, which reads the rows of numbers that the group writes for a batch.
 
 A row is the blocks of one event, each with a header of BLOCK_FIELDS: kind, members, paths, numbers of a path, numbers
-of all paths; then the members' handles, unless the kind says that they are in a ranking, and the paths. Handles lead to
-targets. When a member leaves, its handle stays valid until no result with it can be read any more.
+of all paths; then the members' handles, or the first one's rank if the kind says that they follow each other in a
+ranking, and the paths. Handles lead to targets. When a member leaves, its handle stays valid until no result with it
+can be read any more.
 
 Here: reading rows on access. Not here: writing rows (machine), blocks (blocks).
 """
@@ -22,17 +23,18 @@ from ..completions import HEADER, Audience, Completions, Events, Served
 from ..expansion import Found
 from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
 from ..member_matches import EventPath
-from ..packed import Integers
-from .blocks import COMBINED, LATE, PREFIX, SUFFIX, TOO_MANY, RankedMembers, combined, counted
+from ..packed import Integers, integers, put_integer
+from .blocks import COMBINED, LATE, RANKED, TOO_MANY, RankedMembers, combined, counted
+from .columns import integers_from
 from .epoch_runs import EpochRuns
 from .kept_events import EventPage
 
 BLOCK_FIELDS: Final = 5
 
 
-def ranked(kind: i64) -> bool:
-    """Whether the members of a block of that kind are in a ranking."""
-    return kind in (PREFIX, SUFFIX)
+def naming(kind: i64, members: i64) -> i64:
+    """How many numbers say which members a block has."""
+    return 1 if kind == RANKED else members
 
 
 @final
@@ -90,7 +92,7 @@ class GroupAudience(Audience):
                 total += counted(lists_of(numbers, place))
             else:
                 total += int(members * count)
-            place += BLOCK_FIELDS + (0 if ranked(numbers[place]) else members) + numbers[place + 4]
+            place += BLOCK_FIELDS + naming(numbers[place], members) + numbers[place + 4]
         return total
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
@@ -100,7 +102,7 @@ class GroupAudience(Audience):
         begin = at + HEADER
         own = numbers[begin : begin + numbers[at + 4]]
         if isinstance(page, CommonPage):
-            return BlocksFound(self, NO_EVENTS, own, row, time, item, page, numbers[at + 3])
+            return CommonBlocks(self, page, own, numbers[at + 3], row, time, item)
         return BlocksFound(self, cast(EventPage, page), own, row, time, item)
 
     def values(self, rows: list[Row]) -> Row:
@@ -124,17 +126,11 @@ def lists_of(numbers: Integers, block: i64) -> list[list[int]]:
 @final
 @mypyc_attr(acyclic=True)
 class BlocksFound(Served):
-    """The blocks of one event, which has these values, time and item.
-
-    `common`: the runs are common ones, and the event found them at `upto`.
-    """
+    """The blocks of one event, which has these values, time and item."""
 
     def __init__(
-        self, audience: GroupAudience, page: EventPage, numbers: Integers, row: Row, time: i64, item: Item,
-        common: CommonPage | None = None, upto: i64 = 0,
-    ) -> None:  # fmt: skip
-        self.common = common
-        self.upto = upto
+        self, audience: GroupAudience, page: EventPage, numbers: Integers, row: Row, time: i64, item: Item
+    ) -> None:
         self.audience = audience
         self.page = page
         self.numbers = numbers
@@ -149,18 +145,84 @@ class BlocksFound(Served):
         while place < len(numbers):
             handle = place + BLOCK_FIELDS
             end = handle + numbers[place + 1]
-            handles, kind = numbers, numbers[place]
-            after = end
-            if self.common is not None and self.common.ranking is not None and ranked(kind):
-                ranking = self.common.ranking
-                after = handle
-                handles = ranking.handles
-                handle = 0 if kind == PREFIX else ranking.count - numbers[place + 1]
-                end = handle + numbers[place + 1]
             while handle < end:
-                yield self.audience.members[int(handles[handle])], PathsFound(self, place)
+                yield self.audience.members[int(numbers[handle])], PathsFound(self, place)
                 handle += 1
-            place = after + numbers[place + 4]
+            place = end + numbers[place + 4]
+
+
+@final
+@mypyc_attr(acyclic=True)
+class CommonBlocks(Served):
+    """The blocks of one event that completed matches of common runs, which it found at `upto`."""
+
+    def __init__(
+        self, audience: GroupAudience, page: CommonPage, numbers: Integers, upto: i64, row: Row, time: i64, item: Item
+    ) -> None:
+        self.audience = audience
+        self.page = page
+        self.numbers = numbers
+        self.upto = upto
+        self.row = row
+        self.time = time
+        self.item = item
+
+    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
+        numbers = self.numbers
+        place: i64 = 0
+        while place < len(numbers):
+            if numbers[place] != RANKED:
+                return self._by_handle()
+            place += BLOCK_FIELDS + 1 + numbers[place + 4]
+        return self._by_rank()
+
+    def _matches(self, found: Integers) -> MatchSource:
+        return self.page.source.of(found, self.upto, self.row, self.time, self.item)
+
+    def _by_rank(self) -> Iterator[tuple[Target, MatchSource]]:
+        """Members between two ends of blocks have the same matches. O(blocks squared and members)."""
+        numbers, ranking, members = self.numbers, self.page.ranking, self.audience.members
+        assert ranking is not None
+        at: i64 = 0
+        while at < ranking.count:
+            upto = ranking.count
+            found = integers()
+            count: i64 = 0
+            place: i64 = 0
+            while place < len(numbers):
+                first = numbers[place + BLOCK_FIELDS]
+                last = first + numbers[place + 1]
+                if at < first:
+                    upto = min(upto, first)
+                elif at < last:
+                    upto = min(upto, last)
+                    for path in range(place + BLOCK_FIELDS + 1, place + BLOCK_FIELDS + 1 + numbers[place + 4]):
+                        found = put_integer(found, count, numbers[path])
+                        count += 1
+                place += BLOCK_FIELDS + 1 + numbers[place + 4]
+            if count > 0:
+                source = self._matches(found)
+                for rank in range(at, upto):
+                    yield members[int(ranking.handles[rank])], source
+            at = upto
+
+    def _by_handle(self) -> Iterator[tuple[Target, MatchSource]]:
+        """O(members x blocks)."""
+        numbers, ranking = self.numbers, self.page.ranking
+        found: dict[int, list[int]] = {}
+        place: i64 = 0
+        while place < len(numbers):
+            handles, first = numbers, place + BLOCK_FIELDS
+            path = first + naming(numbers[place], numbers[place + 1])
+            if ranking is not None and numbers[place] == RANKED:
+                handles, first = ranking.handles, numbers[first]
+            after = path + numbers[place + 4]
+            own = [int(numbers[at]) for at in range(path, after)]
+            for each in range(first, first + numbers[place + 1]):
+                found.setdefault(int(handles[each]), []).extend(own)
+            place = after
+        for handle, several in found.items():
+            yield self.audience.members[handle], self._matches(integers_from(several))
 
 
 @final
@@ -207,13 +269,7 @@ class PathsFound(Found):
                 yield self._matched(list(path), True)
             return
         width = numbers[place + 3]
-        at = place + BLOCK_FIELDS + (0 if ranked(kind) else numbers[place + 1])
-        blocks = self.blocks
-        if blocks.common is not None:
-            for number in range(at, at + numbers[place + 2]):
-                source = blocks.common.source
-                yield source.matched(numbers[number], blocks.upto, blocks.row, blocks.time, blocks.item)
-            return
+        at = place + BLOCK_FIELDS + numbers[place + 1]
         for _ in range(numbers[place + 2]):
             yield self._matched([int(numbers[i]) for i in range(at, at + width)], kind != LATE)
             at += width
@@ -226,12 +282,9 @@ class PathsFound(Found):
         rows: list[Row] = []
         for number in path:
             at = page.place(number)
-            assigned.append((len(rows), page.items[at], int(page.times[at])))
+            assigned.append((len(rows), page.items[at], int(page.time(at))))
             rows.append(page.rows[at])
         if completed:
             assigned.append((len(rows), blocks.item, int(blocks.time)))
             rows.append(blocks.row)
         return Matched(assigned, assigned[0][2], assigned[-1][2], blocks.audience.values(rows))
-
-
-NO_EVENTS: Final = EventPage()

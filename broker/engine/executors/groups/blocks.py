@@ -1,11 +1,12 @@
 """Match blocks: products of members and paths. Counting and forwarding one costs O(1); matches are made when read.
 
 A path is the numbers of the events of a run, without the event that completes it. A block belongs to one event, and is
-one of - PRODUCT: each of its members has a match with each of its paths; - PREFIX and SUFFIX: the same, and the members
-are the first or the last ones of a ranking; - COMBINED: one member, and a list of numbers for each step before the
-last: a match takes one of each, ascending; - RUN: its members have a match with a run that knows its own events, at
-this place of `runs`; - LATE: a product that time completed; the event is the first later one, and not part of the path.
-If the runs are common ones (common_runs), `source` has their matches, and a path is the number of one.
+one of - PRODUCT: each of its members has a match with each of its paths; - RANKED: the same, and its members follow
+each other in a ranking, the first one's rank is in the place of its handle; - COMBINED: one member, and a list of
+numbers for each step before the last: a match takes one of each, ascending; - RUN: its members have a match with a run
+that knows its own events, at this place of `runs`; - LATE: a product that time completed; the event is the first later
+one, and not part of the path. If the runs are common ones (common_runs), `source` has their matches, and a path is the
+number of one.
 
 The blocks of an event are in the order of the law, a subscription's matches oldest first (notes on columns, 4).
 
@@ -24,11 +25,10 @@ from ..matches import PartialMatch, flattened
 from .columns import Integers, integers, with_room_for_integers
 
 PRODUCT: Final = 0
-PREFIX: Final = 1
+RANKED: Final = 1
 COMBINED: Final = 2
 LATE: Final = 3
 RUN: Final = 4
-SUFFIX: Final = 5
 
 FIELDS: Final = 8  # event, owner, kind, first member, members, first number of paths, paths, numbers a path
 TOO_MANY: Final = -1  # instead of a count: it is computed on access
@@ -75,7 +75,8 @@ class MatchBlocks:
         """Drop all blocks. O(1)."""
         self.members_upto = self.paths_upto = self.upto = self.total = 0
         self.source = self.ranking = None
-        self.runs = []
+        if len(self.runs) > 0:
+            self.runs = []
 
     def room_for_members(self, count: i64) -> Integers:
         """The column of members with room for `count` more behind `members_upto`."""
@@ -153,9 +154,9 @@ class MatchBlocks:
         self.runs.append(run)
         self.total += members
 
-    def close_ranked(self, kind: i64, members: i64, path: i64) -> None:
-        """Complete a PREFIX or SUFFIX of so many members of the ranking, and the one number from `path` on."""
-        self._write(kind, 0, members, path, 1, 1)
+    def close_ranked(self, rank: i64, members: i64, path: i64) -> None:
+        """Complete a RANKED block of so many members from a rank on, and the one number from `path` on."""
+        self._write(RANKED, rank, members, path, 1, 1)
         self.total += members
 
     def close_combined(self, member: i64, path: i64, steps: i64, count: i64) -> None:
@@ -205,11 +206,10 @@ class MatchBlocks:
                 for i in range(member, member + members):
                     yield BlockMatch(owner, int(self.members[i]), (*flattened(self.runs[path].lineage), event))
             else:
-                column, first = self.members, member
-                if self.ranking is not None and kind in (PREFIX, SUFFIX):
+                column = self.members
+                if self.ranking is not None and kind == RANKED:
                     column = self.ranking.handles
-                    first = 0 if kind == PREFIX else int(self.ranking.count) - members
-                for i in range(first, first + members):
+                for i in range(member, member + members):
                     for j in (path + width * n for n in range(count)):
                         numbers = tuple(int(self.paths[n]) for n in range(j, j + width))
                         yield BlockMatch(owner, int(column[i]), numbers if kind == LATE else (*numbers, event))

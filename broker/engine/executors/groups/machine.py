@@ -12,25 +12,23 @@ from typing import Any, Final, TypeAlias, cast, final
 
 from mypy_extensions import i64
 
-from ....algebra.predicate import computation
-from ....automaton.analyses.mechanism import Layout
-from ....automaton.analyses.template import GroupTemplate
 from ....events.schema import Row
 from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome, Target
-from ..common_runs import CommonPattern
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Assigned, Item
-from .audience import BLOCK_FIELDS, CommonPage, GroupAudience, ranked
-from .blocks import COMBINED, FIELDS, MatchBlocks
+from .audience import BLOCK_FIELDS, CommonPage, GroupAudience
+from .blocks import COMBINED, FIELDS, RANKED
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
 from .kept_events import KeptEvents
-from .making import CellMaker
+from .making import CellRecipe
 from .members import Members
+from .stamps import Stamps
 
-Key: TypeAlias = Any  # a tuple of values
+Key: TypeAlias = Any  # a value, or a tuple of values
+FREE: Final = Account(UNLIMITED, UNLIMITED)  # of all groups that spend nothing
 FEW: Final = 64  # useless entries up to which they are not cleared away
 
 
@@ -54,40 +52,40 @@ class GroupMachine(Executor):
 
     def __init__(
         self,
-        template: GroupTemplate,
-        layout: Layout,
+        recipe: CellRecipe,
         inputs: list[Input],
         outcome: Outcome,
         events_max: int,
         runs: EpochRuns | None = None,
-        common: CommonPattern | None = None,
         account: Account | None = None,
     ) -> None:
-        own = account or Account(UNLIMITED, UNLIMITED)
-        super().__init__(own, inputs, template.counted, epochs=runs is not None)
+        template = recipe.template
+        super().__init__(account or FREE, inputs, template.counted, epochs=runs is not None)
         self._events_max: i64 = events_max
         self.outcome = outcome
         self.number: i64 = 0
-        self.members = Members(layout.dimensions)
+        self.members = Members(recipe.dimensions)
         self.events = KeptEvents()
         self.cells: dict[Key, GroupCell] = {}
-        self._maker = CellMaker(template, layout, self.members, self.events, runs, common)
+        self._recipe = recipe
+        self._runs = runs
+        self._stamps = Stamps()
         self._common: CommonPage | None = None
         self._newcomers: list[Target] = []  # which the machine has not welcomed yet
         self._parts: list[int] = list(template.parts)
+        self._single: i64 = self._parts[0] if len(self._parts) == 1 else -1
         self._late = template.late
-        self._found = MatchBlocks()
+        self._found = recipe.found  # used by one event at a time
         self._one: GroupCell | None = None  # the only cell, if there are no partitions
         self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
         self._handles = 0  # count of handles so far
         self._free: list[int] = []
-        outputs = [computation(term) for term in template.output]
-        self._audience = GroupAudience(outputs, list(template.slots), template.counted, runs)
+        self._audience = GroupAudience(recipe.outputs, list(template.slots), template.counted, runs)
         self._settled: i64 = 0
 
     @property
     def method(self) -> str:
-        return f"a {self._maker.mechanism.value} for {int(self.members.count)} members"
+        return f"a {self._recipe.mechanism.value} for {int(self.members.count)} members"
 
     def audience(self) -> Audience:
         """O(1)."""
@@ -115,7 +113,7 @@ class GroupMachine(Executor):
     def _enter(self, handle: int, point: list[float], since: int) -> GroupMember:
         target = Target(self.outcome, None)
         self.members.put(handle, point, since)
-        self._maker.joined(handle, point)
+        self._recipe.joined(handle, point)
         self._audience.members[handle] = target
         if self.epochs:
             self._newcomers.append(target)
@@ -128,7 +126,7 @@ class GroupMachine(Executor):
         """
         handle = member.handle
         self.members.remove(handle, point)
-        self._maker.left(handle)
+        self._recipe.left(handle, point)
         for cell in self.cells.values():
             cell.forget(handle)
         audience = self._audience
@@ -157,6 +155,8 @@ class GroupMachine(Executor):
         cell.place = place
         cell.item = item
         out = self._found
+        if out.members_upto > 0:  # of an event that completed nothing, or failed
+            out.clear()
         cell.take(row, time, event, out)
         if cell.lost > 0:
             self.lost += cell.lost
@@ -174,38 +174,46 @@ class GroupMachine(Executor):
 
     def _cell(self, row: Row, time: i64) -> GroupCell | None:
         """The cell of the event's partition; None if the event has no partition."""
-        key: Key = tuple([row[at] for at in self._parts])
+        single = self._single
+        key: Key = row[single] if single >= 0 else tuple([row[at] for at in self._parts])
         cell = self.cells.get(key)
         if cell is None:
-            if None in key:
+            if key is None or (single < 0 and None in key):
                 return None
             if len(self.cells) > 2 * self._settled + FEW:
                 self._settle(time)
-            cell = self.cells[key] = self._maker.make()
+            cell = self.cells[key] = self._made()
             if len(self._parts) == 0:
                 self._one = cell
         return cell
+
+    def _made(self) -> GroupCell:
+        """A cell without waiting runs."""
+        return self._recipe.make(self.members, self.events, self._runs, self._stamps)
 
     def advance(self, time: i64, found: Completions) -> None:
         due = self._due
         while len(due) > 0 and due[0][0] < time:
             until, first, cell = heappop(due)
-            if cell.due() == until and cell.first() == first:
-                cell.advance_first(self._found)
+            if cell.alarm == until and cell.awaited == first:  # otherwise it woke earlier
                 cell.alarm = NOTHING_DUE
+                if cell.due() == until and cell.first() == first:
+                    cell.advance_first(self._found)
                 self._wait(cell)
         if self._found.upto > 0:
             self._tell(found)
         self.alarm = due[0][0] if len(due) > 0 else NOTHING_DUE
 
     def _wait(self, cell: GroupCell) -> None:
-        """Schedule a cell to wake when time completes its oldest run."""
+        """Schedule a cell to wake when time completes its oldest run; where that ends before, it wakes for nothing."""
         until = cell.due()
-        if until < NOTHING_DUE and until < cell.alarm:
-            heappush(self._due, (until, cell.first(), cell))
-        cell.alarm = until
-        if until < self.alarm:
-            self.alarm = until
+        if until < NOTHING_DUE and until <= cell.alarm:
+            first = cell.first()
+            if until < cell.alarm or first != cell.awaited:  # an earlier run may be due at the same time
+                heappush(self._due, (until, first, cell))
+                cell.alarm, cell.awaited = until, first
+                if until < self.alarm:
+                    self.alarm = until
 
     def close_epoch(self) -> None:
         for cell in self.cells.values():
@@ -215,11 +223,12 @@ class GroupMachine(Executor):
         """Write the completions of an event as a row. O(members and paths)."""
         out = self._found
         blocks, members, paths = out.blocks, out.members, out.paths
-        size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * BLOCK_FIELDS
+        size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * (BLOCK_FIELDS + 1)
         numbers = found.room(size)
         begin = found.upto + 5
         at = begin
         block: i64 = 0
+        served: i64 = 0  # members of blocks
         j: i64
         while block < out.upto:
             kind, first, number = blocks[block + 2], blocks[block + 3], blocks[block + 4]
@@ -230,13 +239,17 @@ class GroupMachine(Executor):
                 length = 0
                 for _ in range(width):
                     length += 1 + paths[path + length]
+            served += number
             numbers[at] = kind
             numbers[at + 1] = number
             numbers[at + 2] = count
             numbers[at + 3] = width
             numbers[at + 4] = length
             at += BLOCK_FIELDS
-            if not ranked(kind):
+            if kind == RANKED:
+                numbers[at] = first
+                at += 1
+            else:
                 for j in range(first, first + number):
                     numbers[at] = members[j]
                     at += 1
@@ -245,13 +258,14 @@ class GroupMachine(Executor):
                 at += 1
             block += FIELDS
         source = out.source
+        matches = served if self.compressed else out.total
         if source is None:
-            found.close(self.events.page, 0, 0, at - begin)
+            found.close(self.events.page, 0, 0, at - begin, matches)
         else:
             page = self._common
             if page is None or page.source is not source or page.ranking is not out.ranking:
                 page = self._common = CommonPage(source, out.ranking)
-            found.close(page, out.source_upto, 0, at - begin)
+            found.close(page, out.source_upto, 0, at - begin, matches)
         out.clear()
 
     # --- upkeep -------------------------------------------------------------------------------------------------
@@ -289,7 +303,10 @@ class GroupMachine(Executor):
         return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
-        return set(self.cells)
+        return {self._whole(key) for key in self.cells}
+
+    def _whole(self, key: Key) -> tuple[Any, ...]:
+        return key if self._single < 0 else (key,)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
@@ -306,7 +323,7 @@ class GroupMachine(Executor):
                 continue
             for path in sorted(cell.live(handle, point, since, time), key=_by_length):
                 at = [page.place(number) for number in path]
-                found.append([(step, page.items[each], int(page.times[each])) for step, each in enumerate(at)])
+                found.append([(step, page.items[each], int(page.time(each))) for step, each in enumerate(at)])
         return iter(found)
 
     def statistics(self) -> dict[str, int]:
@@ -323,7 +340,8 @@ class GroupMachine(Executor):
         audience = self._audience
         assert len(audience.members) - len(audience.gone) == self.members.count
         assert {handle for handle, _, _ in self.members.each()} == audience.members.keys() - audience.gone.keys()
-        known = {int(number) for number in self.events.page.numbers[: len(self.events.page.rows)]}
+        page = self.events.page
+        known = {int(page.number(at)) for at in range(len(page.rows))}
         for cell in self.cells.values():
             cell.check_invariants()
             used: set[int] = set()
@@ -337,14 +355,14 @@ class GroupMachine(Executor):
         return int(self.members.since(member.handle, point))
 
     def dump(self) -> Any:
-        cells = [[list(key), cell.dump()] for key, cell in self.cells.items()]
+        cells = [[list(self._whole(key)), cell.dump()] for key, cell in self.cells.items()]
         return [int(self.number), self.events.dump(), cells]
 
     def load(self, data: Any) -> None:
         self.number, events, cells = data
         self.events.load(events)
         for key, dumped in cells:
-            cell = self.cells[tuple(key)] = self._maker.make()
+            cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._made()
             cell.load(dumped)
             self._wait(cell)
         self._one = self.cells.get(())

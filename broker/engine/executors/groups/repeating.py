@@ -4,8 +4,8 @@ No constant of a member changes what a run does: it only decides whose matches t
 pattern without these constants (common_runs), and a match asks once whose it is. Its values are those of its first
 event, and those that the end of an operand and the last event show.
 
-Where only one constant differs, members are in its order, and a match belongs to the first ones up to its value, or to
-the last ones: two machine words, however many they are. A factor's order depends on the sign of what it multiplies.
+Where members differ in one constant only, a match belongs to a stretch of their ranking: two machine words, however
+many they are.
 
 Here: whose matches they are. Not here: runs (kleene, through common_runs), the constants of a line
 (broker.automaton.analyses.kleene_template).
@@ -20,93 +20,16 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from ..common_runs import CommonPattern
 from ..matches import Assigned
-from .blocks import PREFIX, SUFFIX, MatchBlocks, RankedMembers
+from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, Floats, filled, floats, floats_from, integers, put, put_integer
-from .coordinates import FACTOR, CoordinateBound, narrowed, number_of
+from .columns import INFINITY, Floats, filled, floats, floats_from, put
+from .coordinates import CoordinateBound, narrowed, number_of
 from .members import Members
+from .ranking import Ranking
 from .starts import Starts
 from .steps import StepClause
 
 SWEEP_MIN: Final = 128
-
-
-@final
-class Ranking:
-    """Members by their one coordinate. `held`: unread results have the column, so that a change makes a copy."""
-
-    def __init__(self) -> None:
-        self.levels: Floats = floats()
-        self.count: i64 = 0
-        self.column = RankedMembers(integers())
-        self.held = False
-
-    def put(self, handle: i64, level: float) -> None:
-        """Add a member. O(members) moves of machine words."""
-        at = self.upto(level)
-        n = self.count
-        self.levels = put(self.levels, n, level)
-        self.count = n + 1
-        self._own(n)
-        column = self.column
-        column.handles = put_integer(column.handles, n, handle)
-        column.count = n + 1
-        handles, levels, j = column.handles, self.levels, n
-        while j > at:
-            handles[j] = handles[j - 1]
-            levels[j] = levels[j - 1]
-            j -= 1
-        handles[at] = handle
-        levels[at] = level
-
-    def remove(self, handle: i64) -> None:
-        """Remove a member. O(members)."""
-        n = self.count
-        at: i64 = 0
-        while self.column.handles[at] != handle:
-            at += 1
-        self.count = n - 1
-        self._own(n)
-        handles, levels = self.column.handles, self.levels
-        self.column.count = n - 1
-        while at < n - 1:
-            handles[at] = handles[at + 1]
-            levels[at] = levels[at + 1]
-            at += 1
-
-    def upto(self, value: float) -> i64:
-        """The number of members whose coordinate is at most that. O(log)."""
-        levels = self.levels
-        low: i64 = 0
-        high = self.count
-        while low < high:
-            middle = (low + high) >> 1
-            if levels[middle] <= value:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def below(self, value: float) -> i64:
-        """The number of members whose coordinate is less. O(log)."""
-        levels = self.levels
-        low: i64 = 0
-        high = self.count
-        while low < high:
-            middle = (low + high) >> 1
-            if levels[middle] < value:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def _own(self, count: i64) -> None:
-        if self.held:
-            fresh = integers()
-            j: i64
-            for j in range(count):
-                fresh = put_integer(fresh, j, self.column.handles[j])
-            self.column, self.held = RankedMembers(fresh), False
 
 
 @final
@@ -132,9 +55,7 @@ class RepeatingTemplate:
         self.compared = compared
         self.asked = asked
         self.pattern = pattern
-        bounds = [*begin.bounds, *compared]
-        self.factor = len(bounds) == 1 and bounds[0].source == FACTOR
-        self.ranking: Ranking | None = Ranking() if d == 1 or self.factor else None
+        self.ranking = Ranking([*begin.bounds, *compared])
         self.least: Floats = filled(d, INFINITY)
         self.single: i64 = -1  # the handle of the only member, and since when it counts
         self.since: i64 = 0
@@ -145,14 +66,12 @@ class RepeatingTemplate:
     def joined(self, handle: int, point: list[float]) -> None:
         """A member has joined."""
         self._changed = True
-        if self.ranking is not None:
-            self.ranking.put(handle, point[0])
+        self.ranking.put(handle, point)
 
-    def left(self, handle: int) -> None:
+    def left(self, handle: int, point: list[float]) -> None:
         """A member has left."""
         self._changed = True
-        if self.ranking is not None:
-            self.ranking.remove(handle)
+        self.ranking.remove(handle, point)
 
     def refresh(self, members: Members) -> None:
         """Tell the runs of the least coordinates if members have changed. O(1), or O(d)."""
@@ -160,6 +79,8 @@ class RepeatingTemplate:
             return
         self._changed = False
         self.version += 1
+        if self.ranking.stale():
+            self.ranking.rank(members.each())
         least = self.least
         self.single = -1
         j: i64
@@ -230,6 +151,7 @@ class RepeatingCell(GroupCell):
         """Find the members that have the matches which the event completes."""
         template, members, starts, runs = self.template, self.members, self.starts, self.runs
         d, x, ranking = template.d, self._x, template.ranking
+        ranked = False
         out.source, out.source_upto = runs.matches, runs.upto
         if template.single >= 0 and not runs.rows:
             self._complete_alone(out)
@@ -242,19 +164,19 @@ class RepeatingCell(GroupCell):
                 x[j] = starts.values[start * d + j]
             if not template.plain and not self._narrowed(i, row, time):
                 continue
-            if not members.possible(x, 0):
-                continue
             path = out.paths_upto
             first = starts.events[start]
-            if ranking is not None and members.newest <= first:
-                out.add_number(runs.ended[i])
-                self._rank(ranking, path, out)
+            if ranking.apart == 0 and members.newest <= first:
+                if ranking.find(x):
+                    ranked = True
+                    out.add_number(runs.ended[i])
+                    out.close_ranked(ranking.low, ranking.high - ranking.low, path)
                 continue
             begun = out.members_upto
             if members.find(x, 0, first, out) > 0:
                 out.add_number(runs.ended[i])
                 out.close(begun, path, 1)
-        if ranking is not None:
+        if ranked:
             ranking.held = True
             out.ranking = ranking.column
 
@@ -301,24 +223,6 @@ class RepeatingCell(GroupCell):
         for at in range(len(compared)):
             self._registers = put(self._registers, at, number_of(compared[at]))
         return narrowed(template.compared, compared, time, time, self._registers, 0, x, 0)
-
-    def _rank(self, ranking: Ranking, path: i64, out: MatchBlocks) -> None:
-        """Complete a block of the members that the values dominate. O(log members)."""
-        x = self._x
-        upto = ranking.upto(x[0])
-        below: i64 = ranking.below(-x[1]) if self.template.factor else 0
-        if below == 0:
-            if upto > 0:
-                out.close_ranked(PREFIX, upto, path)
-        elif upto == ranking.count:
-            if below < upto:
-                out.close_ranked(SUFFIX, upto - below, path)
-        elif below < upto:
-            begun = out.members_upto
-            at: i64
-            for at in range(below, upto):
-                out.add_member(ranking.column.handles[at])
-            out.close(begun, path, 1)
 
     def _sweep(self) -> None:
         """Drop the starts whose runs are over, when they have doubled."""
@@ -367,7 +271,4 @@ class RepeatingCell(GroupCell):
         self.members.check_invariants()
         self.starts.check_invariants()
         self.runs.check_invariants()
-        ranking = self.template.ranking
-        if ranking is not None:
-            known = sorted(point[0] for _, point, _ in self.members.each())
-            assert [ranking.levels[at] for at in range(ranking.count)] == known
+        self.template.ranking.check_invariants({handle: point for handle, point, _ in self.members.each()})

@@ -12,7 +12,7 @@ members of such a cohort are those of a range: `above < q <= y`; the starts are 
 
 Epochs: peaks and starts of a time count from the key's next later event on (`arrival`: from its next event on).
 
-Here: the stack of one key. Not here: the columns of starts (starts), several constants in the guard (revisit).
+Here: the stack of one key. Not here: the columns of starts (starts).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class WaitTemplate:
         self, d: int, begin: StepClause, wait: StepClause, later: list[StepClause], *, kill: StepClause | None = None,
         window: int = NONE, extra: int = 0, within: int = NONE, arrival: bool = False,
     ) -> None:  # fmt: skip
-        assert len(wait.bounds) == 1, "a guard with several constants is revisited"
+        assert len(wait.bounds) == 1, "a guard with several constants has no order"
         assert wait.bounds[0].coordinate == 0
         self.d: i64 = d
         self.begin = begin
@@ -275,11 +275,11 @@ class WaitCell(GroupCell):
         """Drop the oldest groups if they are out of every window, or no member waits in them any more."""
         template = self.template
         if template.within >= 0:
-            self._head = self.starts.since_time(time, -float(template.within), self._head, self._fresh)
+            self._head = self.starts.passed(time, -float(template.within), self._head, self._fresh)
         elif template.window >= 0:
             longest = self.members.root[template.window]
-            self._head = self.starts.since_time(time + template.extra, longest, self._head, self._fresh)
-        greatest = self.members.greatest() if self._peaks[self._bottom] > -INFINITY else INFINITY
+            self._head = self.starts.passed(time + template.extra, longest, self._head, self._fresh)
+        greatest = self.members.top if self._peaks[self._bottom] > -INFINITY else INFINITY
         while self._bottom < self._height:
             end = self._begins[self._bottom + 1] if self._bottom + 1 < self._height else self._fresh
             if self._peaks[self._bottom] < greatest and end > self._head:

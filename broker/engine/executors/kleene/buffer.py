@@ -299,7 +299,7 @@ class Shared(Found):
         if self.row is not None:
             assigned.append((int(self.tables.last), self.item, int(self.time)))
             slots = registers.begun(slots, self.tables.last, self.row)
-        return Matched(assigned, assigned[0][2], int(self.time), self.tables.values(slots))
+        return Matched(assigned, assigned[0][2], int(self.time), self.tables.values(slots, self.tables.shown))
 
 
 def _known(links: list[int], at: i64) -> int:

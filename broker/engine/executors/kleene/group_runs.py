@@ -24,7 +24,8 @@ from ...options import Options
 from ...program.account import Account
 from ..common_runs import CommonMatches, CommonPattern, CommonRuns
 from ..completions import Completions
-from ..matches import Assigned, Item, Matched
+from ..expansion import Found
+from ..matches import Assigned, Item
 from ..packed import Floats, Integers, integers, put_integer
 from .cell import RunCell
 from .columns import RunColumns
@@ -38,8 +39,6 @@ from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, unrolled
 from .runs import Runs
 from .stacks import Stacks
 from .tables import BEFORE, FOREVER, RunBounds, Tables
-
-NO_NUMBERS: Integers = integers()
 
 
 def common_pattern(line: CommonLine, coordinates: Sequence[int], account: Account, options: Options) -> CommonPattern:
@@ -57,6 +56,7 @@ class CommonKleene(CommonPattern):
         super().__init__()
         plan = _apart(compile_kleene(line.automaton, keyed=False))
         self.tables = Tables(plan, bounds, account)
+        self.tables.shown = line.outputs
         self.line = line
         self.guards = [condition(given.guard) for given in plan.inputs]
         self.measures: MeasureReaders | None = None
@@ -167,7 +167,7 @@ class CommonKleeneRuns(CommonRuns):
         self.upto = numbered.end
         matches = self.matches
         if not isinstance(matches, CommonNumbers) or matches.log is not numbered.log:
-            self.matches = CommonNumbers(self._pattern, numbered.log)
+            self.matches = CommonNumbers(self._pattern.tables, numbered.log)
 
     def _leave_numbers(self, numbered: NumberedRuns) -> None:
         """Continue with single runs: the event has a number that columns do not hold."""
@@ -196,7 +196,7 @@ class CommonKleeneRuns(CommonRuns):
         if len(founds) == 0:
             return
         done = cast(CompleteRuns, founds[0])
-        self.matches = CommonSingles(done, self._pattern.line.outputs)
+        self.matches = CommonSingles(done, tables)
         self.values = done.values
         self.count = len(done.trails)
         at: i64
@@ -276,32 +276,24 @@ class CommonKleeneRuns(CommonRuns):
 class CommonNumbers(CommonMatches):
     """Matches of numbered runs that have their events in one log."""
 
-    def __init__(self, pattern: CommonKleene, log: EventLog) -> None:
-        self.pattern = pattern
+    def __init__(self, tables: Tables, log: EventLog) -> None:
+        self.tables = tables
         self.log = log
 
-    def matched(self, number: i64, upto: i64, row: Row, time: i64, item: Item) -> Matched:
-        tables = self.pattern.tables
-        last = row if tables.last > 0 else None
-        found = NumberedMatches(tables, self.log, RUNS, NO_NUMBERS, upto, last, time, item).match(number)
-        return _shortened(found, self.pattern.line.outputs)
+    def of(self, numbers: Integers, upto: i64, row: Row, time: i64, item: Item) -> Found:
+        last = row if self.tables.last > 0 else None
+        return NumberedMatches(self.tables, self.log, RUNS, numbers, upto, last, time, item)
 
 
 @final
 class CommonSingles(CommonMatches):
     """Matches of single runs that one event completes."""
 
-    def __init__(self, done: CompleteRuns, outputs: int) -> None:
+    def __init__(self, done: CompleteRuns, tables: Tables) -> None:
         self.done = done
-        self.outputs = outputs
+        self.tables = tables
 
-    def matched(self, number: i64, upto: i64, row: Row, time: i64, item: Item) -> Matched:
-        assigned = unrolled(self.done.trails[number])
-        return Matched(assigned, assigned[0][2], assigned[-1][2], self.done.values[number][: self.outputs])
-
-
-def _shortened(found: Matched, outputs: int) -> Matched:
-    """A match without the values that constants are compared with."""
-    if len(found.values) > outputs:
-        found.values = found.values[:outputs]
-    return found
+    def of(self, numbers: Integers, upto: i64, row: Row, time: i64, item: Item) -> Found:
+        """They are without the values that constants are compared with."""
+        trails, values, shown = self.done.trails, self.done.values, self.tables.shown
+        return CompleteRuns([trails[at] for at in numbers], [values[at][:shown] for at in numbers])

@@ -28,7 +28,7 @@ from .numbered_matches import RunsAudience
 from .numbered_runs import NumberedRuns
 from .pending import Pending
 from .plan import KleenePlan
-from .run import CompleteRuns, KleeneRun, Restored, RunsArchive
+from .run import KleeneRun, Restored, RunsArchive, complete
 from .runs import Runs
 from .stacks import Stacks
 from .tables import BEFORE, FOREVER, RunBounds, Switches, Tables
@@ -178,7 +178,7 @@ class KleeneMachine(Executor):
         done = self.pending.take(time)
         self.alarm = self.pending.next
         if done:
-            found.add(CompleteRuns(done, self.tables))
+            found.add(complete(done, self.tables))
 
     # --- negations ----------------------------------------------------------------------------------------------
 

@@ -77,7 +77,7 @@ class NumberedMatches(Found):
         if self.row is not None:
             slots = self.tables.registers.begun(slots, 1, self.row)
             assigned.append((1, self.item, int(self.time)))
-        return Matched(assigned, assigned[0][2], int(self.time), self.tables.values(slots))
+        return Matched(assigned, assigned[0][2], int(self.time), self.tables.values(slots, self.tables.shown))
 
 
 @final

@@ -189,7 +189,7 @@ class NumberedRuns(RunCell):
         at = found.upto + HEADER
         for i in range(width):
             numbers[at + i] = ended[i]
-        found.close(self.log, upto, self.kind, width)
+        found.close(self.log, upto, self.kind, width, 1 if tables.compressed else count)
         if tables.alone:
             self.drop()
 

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
+from ....events.schema import Row
 from ..expansion import Found
 from ..matches import Item, Matched, tuple_item
 from .tables import Tables
@@ -57,11 +58,11 @@ def unrolled(trail: Trail) -> list[tuple[int, Item, int]]:
 @final
 @mypyc_attr(acyclic=True)
 class CompleteRuns(Found):
-    """Single matches: their events, and the values of RETURN."""
+    """Single matches: their events, and their values."""
 
-    def __init__(self, runs: list[KleeneRun], tables: Tables) -> None:
-        self.trails = [run.trail for run in runs]
-        self.values = [tables.values(run.slots) for run in runs]
+    def __init__(self, trails: list[Trail], values: list[Row]) -> None:
+        self.trails = trails
+        self.values = values
 
     def amount(self) -> int:
         return len(self.trails)
@@ -70,6 +71,12 @@ class CompleteRuns(Found):
         for trail, values in zip(self.trails, self.values):
             assigned = unrolled(trail)
             yield Matched(assigned, assigned[0][2], assigned[-1][2], values)
+
+
+def complete(runs: list[KleeneRun], tables: Tables) -> CompleteRuns:
+    """The matches that these runs are."""
+    count: i64 = len(tables.outputs)
+    return CompleteRuns([run.trail for run in runs], [tables.values(run.slots, count) for run in runs])
 
 
 # --- plain values -----------------------------------------------------------------------------------------------

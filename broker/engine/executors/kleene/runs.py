@@ -24,7 +24,7 @@ from .cell import RunCell
 from .negation_index import NegationIndex
 from .pending import Pending, order
 from .plan import ANY, NEXT, PARTITION, STRICT
-from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, Trail, unrolled
+from .run import KleeneRun, Restored, RunsArchive, Trail, complete, unrolled
 from .tables import BEFORE, Edges, Tables
 
 FEW = 16  # runs up to which useless ones are not searched
@@ -103,7 +103,7 @@ class Runs(RunCell):
             if len(done) > 1:
                 done = [min(done, key=_reported)]
             self.clear()
-        found.add(CompleteRuns(done, self.tables))
+        found.add(complete(done, self.tables))
 
     def _begin(self) -> None:
         edges = self.tables.edges[0]

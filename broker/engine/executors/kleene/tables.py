@@ -95,7 +95,8 @@ class Tables:
     def __init__(self, plan: KleenePlan, bounds: RunBounds, account: Account | None = None) -> None:
         report, within = plan.automaton.report, plan.automaton.within
         self.account = Account(bounds.work, bounds.earned) if account is None else account
-        self.match_units: i64 = 1 if report == Report.COMPRESSED else MATCH_UNITS
+        self.compressed = report == Report.COMPRESSED
+        self.match_units: i64 = 1 if self.compressed else MATCH_UNITS
         self.plan = plan
         self.bounds = bounds
         self.runs_max: i64 = bounds.runs
@@ -126,10 +127,11 @@ class Tables:
         self.uniform: i64 = moving[0] if alike else -1  # the input whose key an event has, whichever input takes it
         self.inputs: i64 = len(plan.inputs)
         self.outputs: list[Computation] = [computation(term) for term in plan.automaton.output]
+        self.shown: i64 = len(self.outputs)  # the values of a match; behind them what a group compares
         self.alone = report == Report.NONOVERLAP
 
-    def values(self, slots: Slots) -> Row:
-        """The values of RETURN for a whole match."""
-        if len(self.outputs) == 0:
+    def values(self, slots: Slots, count: i64) -> Row:
+        """The first values of a whole match: those of RETURN, and behind the `shown` ones what a group compares."""
+        if count == 0:
             return ()
-        return tuple([output.value((), (), slots, 0, 0) for output in self.outputs])
+        return tuple([self.outputs[at].value((), (), slots, 0, 0) for at in range(count)])

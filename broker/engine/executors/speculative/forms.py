@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from mypy_extensions import i64
 
-from ....algebra.comparisons import EQ, GE, GT, LE, LT
+from ....algebra.comparisons import related_floats, related_integers
 from ....events.schema import Row
 from ..packed import Floats, Integers
 from .arena import FIRST, NULLS
@@ -115,33 +115,3 @@ def assign(
         new_numbers[after + place] = number if known else 0.0
     nulls = new_words[target + NULLS]
     new_words[target + NULLS] = nulls & ~bit if known else nulls | bit
-
-
-def related_integers(operator: i64, a: i64, b: i64) -> bool:
-    """Return `a operator b`."""
-    if operator == GT:
-        return a > b
-    if operator == LT:
-        return a < b
-    if operator == EQ:
-        return a == b
-    if operator == GE:
-        return a >= b
-    if operator == LE:
-        return a <= b
-    return a != b
-
-
-def related_floats(operator: i64, a: float, b: float) -> bool:
-    """The same for floats."""
-    if operator == GT:
-        return a > b
-    if operator == LT:
-        return a < b
-    if operator == GE:
-        return a >= b
-    if operator == LE:
-        return a <= b
-    if operator == EQ:
-        return a == b
-    return a != b

@@ -12,6 +12,7 @@ from typing import Final, cast, final
 
 from mypy_extensions import i64
 
+from ....algebra.comparisons import related_floats, related_integers
 from ....algebra.computation import Slots
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
@@ -20,7 +21,7 @@ from ..packed import Integers
 from ..trace import mixed
 from .arcs import UNKNOWN, ArcTable, Epoch
 from .arena import FIRST, NONE, NULLS, ORDER, START, STATE, Arena, marks, unknowns
-from .forms import assign, related, related_floats, related_integers
+from .forms import assign, related
 from .moves import EventlessMoves, compute, condition_holds
 from .operations import (
     ADD_EVENT,

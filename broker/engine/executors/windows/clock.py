@@ -18,7 +18,7 @@ from ...program.account import Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
-from ..packed import Integers, put_integer
+from ..packed import put_integer
 from .cell import TRIMMED_MIN, WindowCell
 from .completing import report_one
 from .stepping import NO_TIME
@@ -97,25 +97,6 @@ class ClockMachine(Executor):
             self.lost += 1
             self._leave(cell, newest)
         return True
-
-    def take_all(
-        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
-        found: Completions,
-    ) -> None:  # fmt: skip
-        account = self.account
-        at = self.at
-        begun: i64 = times[at]
-        while at < upto:
-            time: i64 = times[at]
-            if time > begun and (time > limit or time > self.alarm):
-                return
-            found.event = at
-            account.earn()
-            self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
-            at += 1
-            self.at = at
-            if self.lost > 0:
-                return
 
     def _enter(self, cell: WindowCell, first: i64, newest: i64, time: i64) -> None:
         """Begin a pane in a new period, and enter the windows that it is the first of its partition in."""

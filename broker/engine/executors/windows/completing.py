@@ -130,7 +130,7 @@ def report_one(cell: WindowCell, at: i64, last: i64, end: i64, begin: i64, found
         first = columns.panes[2 * at]
         for measure in cell.measures:
             measure.settle(page, at, first)
-    found.close(page, 0, ONE, ONE_NUMBERS)
+    found.close(page, 0, ONE, ONE_NUMBERS, 1)
 
 
 def _report_several(
@@ -162,5 +162,5 @@ def _report_several(
         place += 2
     numbers[place] = low
     numbers[place + 1] = high
-    found.close(page, 0, SEVERAL, count)
+    found.close(page, 0, SEVERAL, count, amount)
     return amount

@@ -19,7 +19,6 @@ from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import Executor, Member
 from ..matches import Item
-from ..packed import Integers
 from .cell import WindowCell, looked, slots_of
 from .family_cell import FamilyCell
 from .family_columns import FamilyColumns
@@ -177,29 +176,6 @@ class FamilyMachine(Executor):
             before = [len(self.members), int(self.tables.initial[0])]
         family = self.cells[key] = FamilyCell(WindowCell(key, self.tables, self.blank), before)
         return family
-
-    def take_all(
-        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
-        found: Completions,
-    ) -> None:  # fmt: skip
-        account = self.account
-        at = self.at
-        begun: i64 = times[at]
-        while at < upto:
-            time: i64 = times[at]
-            if time > begun and time > limit:
-                return
-            if masks[at] == 0 and not self.awake:
-                at += 1
-                self.at = at
-                continue
-            found.event = at
-            account.earn()
-            self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
-            at += 1
-            self.at = at
-            if self.lost > 0:
-                return
 
     # --- state -------------------------------------------------------------------------------------------------------
 

@@ -207,6 +207,7 @@ class FamilyStepper:
         begin = found.upto + HEADER
         place = begin + SEVERAL_NUMBERS
         oldest = columns.end()
+        windows: i64 = 0
         for group in family.groups:
             if tables.final[group.state] == 0:
                 continue
@@ -221,6 +222,7 @@ class FamilyStepper:
                 numbers[place + 3] = one.upto
                 place += SIDES
                 oldest = min(oldest, low)
+                windows += (high - low + 1) * (one.upto - one.first)
             if self.shortest:
                 _close(group, ripe)
         size = place - begin
@@ -236,7 +238,7 @@ class FamilyStepper:
         numbers[begin + 2] = time
         numbers[begin + 3] = 0
         numbers[begin + 4] = page.close(closings)
-        found.close(page, 0, SEVERAL, size)
+        found.close(page, 0, SEVERAL, size, windows)
         self.account.spend((size - SEVERAL_NUMBERS) // SIDES)
 
     def _settle(self, family: FamilyCell) -> None:

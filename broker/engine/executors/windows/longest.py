@@ -115,7 +115,7 @@ class LongestWindows:
         numbers[place + 4] = group.moment
         if at < len(cell.ends):
             cell.ends[at] = NONE_YET
-        found.close(page, 0, OVER, 5)
+        found.close(page, 0, OVER, 5, 1)
         self.stepper.account.spend(1)
         return True
 
@@ -140,7 +140,7 @@ class LongestWindows:
             numbers[place + 3] = ends[2 * pane + 1]
             ends[2 * pane] = NONE_YET
             place += 4
-        found.close(page, 0, OVER, count)
+        found.close(page, 0, OVER, count, len(panes))
         self.stepper.account.spend(len(panes))
 
 

@@ -16,7 +16,6 @@ from ...program.account import Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
-from ..packed import Integers
 from .cell import WindowCell, looked, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
@@ -110,31 +109,6 @@ class WindowMachine(Executor):
             self.lost += stepper.lost
             stepper.lost = 0
         return True
-
-    def take_all(
-        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
-        found: Completions,
-    ) -> None:  # fmt: skip
-        account = self.account
-        at = self.at
-        begun: i64 = times[at]
-        while at < upto:
-            time: i64 = times[at]
-            if time > begun and (time > limit or time > self.alarm):
-                return
-            if masks[at] == 0 and not self.awake:
-                at += 1
-                self.at = at
-                continue
-            found.event = at
-            account.earn()
-            self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
-            at += 1
-            self.at = at
-            if self.lost > 0:
-                return
-
-    # --- windows that wait -------------------------------------------------------------------------------------------
 
     def _wait(self, cell: WindowCell) -> None:
         """Note that the cell waits, behind all that had their events earlier; or that it does not wait any more."""

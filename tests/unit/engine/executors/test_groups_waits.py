@@ -33,7 +33,6 @@ from broker.engine.executors.groups.any_match import AnyCell, AnyTemplate
 from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound
 from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
 from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate
-from broker.engine.executors.groups.revisit import RevisitCell, RevisitTemplate
 from broker.engine.executors.groups.steps import StepClause
 from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
 from broker.engine.executors.groups.wait import WaitCell, WaitTemplate
@@ -155,32 +154,6 @@ def test_negation_between(script: list[Action], within: int, same: bool) -> None
         script, lambda: WaitCell(made), turning(">", ">", "<="),
         lambda events, own: alone(steps, events, (*own, within), True),
     )  # fmt: skip
-
-
-@MANY
-@given(scripts([THRESHOLDS] * 5, attributes=2, steps=60), st.booleans())
-def test_guards_with_several_constants(script: list[Action], arrival: bool) -> None:
-    """`price > a`, skip till `price <= b AND volume > c`, with windows of their own or without."""
-    made = RevisitTemplate(3, clause((0, least(0))), clause((1, most(1)), (2, least(2, VOLUME))), arrival=arrival)
-    steps = [Step(NEXT, [[least(0)]]), Step(SKIP, [[most(1), least(2, VOLUME)]])]
-    host = Host(lambda: RevisitCell(made), turning(">", "<=", ">"))
-    host.play(script)
-    for member in host.members:
-        assert member.found == alone(steps, host.seen(member), member.literals, arrival)
-
-
-@MANY
-@given(scripts([THRESHOLDS, THRESHOLDS, THRESHOLDS, WINDOWS], attributes=2, steps=60), st.booleans())
-def test_guards_with_several_constants_in_windows(script: list[Action], arrival: bool) -> None:
-    made = RevisitTemplate(
-        4, clause((0, least(0))), clause((1, most(1)), (2, least(2, VOLUME))), window=3, arrival=arrival
-    )
-    guard = [most(1), least(2, VOLUME), Condition(3, "span", "<=")]
-    steps = [Step(NEXT, [[least(0)]]), Step(SKIP, [guard])]
-    host = Host(lambda: RevisitCell(made), turning(">", "<=", ">", "within"))
-    host.play(script)
-    for member in host.members:
-        assert member.found == alone(steps, host.seen(member), member.literals, arrival)
 
 
 # --- three steps and more -------------------------------------------------------------------------------------------
