@@ -76,6 +76,12 @@ HOT: Final = (
     "broker/engine/executors/groups/wait.py",
     "broker/engine/executors/keyed_runs/bulk.py",
     "broker/engine/executors/keyed_runs/cells.py",
+    "broker/engine/executors/keyed_runs/column_plan.py",
+    "broker/engine/executors/keyed_runs/column_runs.py",
+    "broker/engine/executors/keyed_runs/fold_numbers.py",
+    "broker/engine/executors/keyed_runs/folding.py",
+    "broker/engine/executors/keyed_runs/number_matrix.py",
+    "broker/engine/executors/keyed_runs/number_tests.py",
     "broker/engine/executors/keyed_runs/runs.py",
     "broker/engine/executors/kleene/buffer.py",
     "broker/engine/executors/kleene/cell.py",
@@ -153,6 +159,8 @@ HOT: Final = (
     "broker/engine/inspection/view.py",
     "broker/engine/program/account.py",
     "broker/engine/program/transition.py",
+    "broker/events/batch.py",
+    "broker/events/column_checks.py",
     "broker/events/validation.py",
 )
 # Warm: executed for each result, message, forecast or registration, and what hot modules call now and then. Compiled

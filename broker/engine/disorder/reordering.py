@@ -12,6 +12,7 @@ from typing import Any, final
 from sortedcontainers import SortedDict
 
 from ...automaton.automaton import Automaton
+from ...events.batch import batch_of_rows
 from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, UnknownEvent
 from ...events.instant import FOREVER
 from ...events.schema import Row
@@ -237,7 +238,8 @@ class Reordering:
                     end += 1
             part = held if end - begin == n else held.part(begin, end)
             starts = part.times if part.instants else part.starts
-            found.append(self.runtime.process(stream, part.times, part.rows, part.numbers, starts))
+            batch = batch_of_rows(part.rows)
+            found.append(self.runtime.process(stream, part.times, batch, part.numbers, starts))
             begin = end
         return found
 
