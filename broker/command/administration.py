@@ -10,6 +10,7 @@ import typer
 
 from ..events import DefinitionError, UnknownSubscription, suggestion
 from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .known_names import cursor_names, session_numbers, stream_names, subscription_names
 from .listing import JsonOption, show
 from .loading import load_file
 
@@ -25,7 +26,12 @@ def sessions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) ->
 
 
 def close_session(
-    number: Annotated[str, typer.Argument(metavar="NUMBER", help="Its number in `sessions`.", show_default=False)],
+    number: Annotated[
+        str,
+        typer.Argument(
+            metavar="NUMBER", help="Its number in `sessions`.", show_default=False, autocompletion=session_numbers
+        ),
+    ],
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """End the session of another client."""
@@ -42,7 +48,10 @@ def cursors(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> 
 
 
 def forget(
-    cursor: Annotated[str, typer.Argument(metavar="CURSOR", help="The cursor's name.", show_default=False)],
+    cursor: Annotated[
+        str,
+        typer.Argument(metavar="CURSOR", help="The cursor's name.", show_default=False, autocompletion=cursor_names),
+    ],
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Delete a cursor with the results that it keeps."""
@@ -52,7 +61,10 @@ def forget(
 
 
 def move_cursor(
-    cursor: Annotated[str, typer.Argument(metavar="CURSOR", help="The cursor's name.", show_default=False)],
+    cursor: Annotated[
+        str,
+        typer.Argument(metavar="CURSOR", help="The cursor's name.", show_default=False, autocompletion=cursor_names),
+    ],
     position: Annotated[
         int, typer.Argument(metavar="POSITION", min=0, help="Results behind it come next.", show_default=False)
     ],
@@ -65,7 +77,12 @@ def move_cursor(
 
 
 def delete_subscription(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription's name.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="The subscription's name.", show_default=False, autocompletion=subscription_names
+        ),
+    ],
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Delete a subscription for all clients that have it."""
@@ -75,7 +92,12 @@ def delete_subscription(
 
 
 def replace_subscription(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription's name.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="The subscription's name.", show_default=False, autocompletion=subscription_names
+        ),
+    ],
     query: Annotated[str | None, typer.Option(metavar="TEXT", help="The new text.")] = None,
     file: Annotated[
         Path | None, typer.Option(metavar="SUBS.toml", help="Take the text from the subscription of that name here.")
@@ -104,7 +126,10 @@ def replace_subscription(
 
 
 def add_attribute(
-    stream: Annotated[str, typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False)],
+    stream: Annotated[
+        str,
+        typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False, autocompletion=stream_names),
+    ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new attribute.", show_default=False)],
     type: Annotated[str, typer.Argument(metavar="TYPE", help="Its type with ?, such as int?.", show_default=False)],
     broker: BrokerOption = DEFAULT_BROKER,
@@ -116,7 +141,9 @@ def add_attribute(
 
 
 def delete_stream(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The stream's name.", show_default=False, autocompletion=stream_names)
+    ],
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Delete a stream that no subscription reads or publishes."""

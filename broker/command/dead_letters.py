@@ -9,11 +9,17 @@ import typer
 
 from ..events import DefinitionError
 from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .known_names import cursor_names
 from .results import json_line
 
 
 def dead_letters(
-    cursor: Annotated[str, typer.Argument(metavar="CURSOR", help="The name of the cursor.", show_default=False)],
+    cursor: Annotated[
+        str,
+        typer.Argument(
+            metavar="CURSOR", help="The name of the cursor.", show_default=False, autocompletion=cursor_names
+        ),
+    ],
     discard: Annotated[bool, typer.Option("--discard", help="Remove the printed results.")] = False,
     requeue: Annotated[bool, typer.Option("--requeue", help="Deliver the printed results again.")] = False,
     position: Annotated[

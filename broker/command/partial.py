@@ -11,6 +11,7 @@ import typer
 from .batch import EventBatch, answers
 from .complaint import placed
 from .file_times import TimeUnitOption
+from .known_names import subscription_names
 from .loading import SubscriptionsArgument, load_engine
 from .progress import progress
 from .reading import FormatOption, Reading, StreamOption, TimeOption
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def partial(
     subscriptions: SubscriptionsArgument,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription.", autocompletion=subscription_names)],
     events: EventsOption,
     format: FormatOption = None,
     stream: StreamOption = None,

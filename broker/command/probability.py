@@ -8,11 +8,17 @@ from typing import Annotated
 import typer
 
 from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .known_names import subscription_names
 from .results import json_line
 
 
 def probability(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the subscription.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="The name of the subscription.", show_default=False, autocompletion=subscription_names
+        ),
+    ],
     key: Annotated[
         list[str] | None,
         typer.Option("--key", metavar="VALUE", help="The key's value; once for each attribute of the key."),

@@ -1,4 +1,4 @@
-"""A progress bar for reading a file; nothing if standard error is not a terminal."""
+"""A progress bar for reading a file, with rate and remaining time; nothing if standard error is not a terminal."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from .reading import EventReader
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+MEGABYTE: Final = 1_000_000
 
 
 @contextmanager
@@ -16,12 +22,46 @@ def progress(reading: EventReader) -> Iterator[Callable[[int], None]]:
     if reading.extent is None or not sys.stderr.isatty():
         yield lambda position: None
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    # If output and bar share a terminal, the output appears above the bar.
-    together = sys.stdout.isatty()
-    bar = Progress(console=Console(stderr=True), transient=True, redirect_stdout=together, redirect_stderr=False)
+    bar = _bar(reading.unit == "row")
     with bar:
         task = bar.add_task(Path(reading.place).name, total=reading.extent)
         yield lambda position: bar.update(task, completed=position)
+
+
+def _bar(rows: bool) -> Progress:
+    """A bar whose positions are rows of a table, or else bytes of a file."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(rate(task.finished_speed or task.speed, rows), style="progress.data.speed")
+
+    # If output and bar share a terminal, the output appears above the bar.
+    return Progress(
+        TextColumn("[progress.description]{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        Rate(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),
+        redirect_stderr=False,
+    )
+
+
+def rate(speed: float | None, rows: bool) -> str:
+    """How fast a file is read, of so many positions a second."""
+    if speed is None:
+        return "? rows/s" if rows else "? MB/s"
+    return f"{speed:,.0f} rows/s" if rows else f"{speed / MEGABYTE:,.1f} MB/s"

@@ -16,6 +16,7 @@ from .batch import BATCH_EVENTS, Control, EventBatch, answers, stream_named
 from .complaint import BadInput, placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .file_times import TimeUnitOption
+from .known_names import stream_names
 from .progress import progress
 from .reading import EventReader, FormatOption, Reading, TimeOption
 from .sorting import sources
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
 
 
 def publish(
-    stream: Annotated[str, typer.Argument(metavar="STREAM", help="The stream of the events.", show_default=False)],
+    stream: Annotated[
+        str,
+        typer.Argument(
+            metavar="STREAM", help="The stream of the events.", show_default=False, autocompletion=stream_names
+        ),
+    ],
     file: Annotated[
         list[str],
         typer.Argument(metavar="FILE...", help="The events; '-' is standard input. Patterns work.", show_default=False),

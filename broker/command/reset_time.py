@@ -7,10 +7,16 @@ from typing import Annotated
 import typer
 
 from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .known_names import stream_names
 
 
 def reset_time(
-    stream: Annotated[str, typer.Argument(metavar="STREAM", help="The name of the stream.", show_default=False)],
+    stream: Annotated[
+        str,
+        typer.Argument(
+            metavar="STREAM", help="The name of the stream.", show_default=False, autocompletion=stream_names
+        ),
+    ],
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Set a stream's newest time back to that of the other streams; partial matches that read it start anew."""

@@ -25,9 +25,11 @@ from ..events import (
 )
 from .bad_events import STOP, BadEvents, OnBadOption, handled, values_of
 from .batch import Control, EventBatch, answers
+from .column_rows import ColumnRows
 from .complaint import BadInput, placed
 from .contributing import Contributing
 from .file_times import TimeUnitOption
+from .known_names import subscription_names
 from .loading import SubscriptionsArgument, load_engine, load_file, load_model
 from .progress import progress
 from .reading import FORMATS, EventReader, Format, Reading, StreamOption, TimeOption
@@ -61,6 +63,9 @@ class EmbeddedEngine(Protocol):
         rows: Sequence[Row],
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
+    ) -> Sequence[Printable]: ...
+    def publish_columns(
+        self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
     ) -> Sequence[Printable]: ...
     def subscribe(
         self,
@@ -103,7 +108,12 @@ def run(
     sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
     on_bad: OnBadOption = STOP,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Write results of this subscription only; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Write results of this subscription only; may be repeated.",
+            autocompletion=subscription_names,
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write results to this .jsonl, .csv or .parquet file.")
@@ -219,6 +229,8 @@ def match_events(
     def publish(batch: EventBatch) -> Sequence[Printable]:
         if known is not None:
             known.note(batch)
+        if isinstance(batch.rows, ColumnRows):
+            return engine.publish_columns(batch.stream, batch.rows.columns, batch.times, batch.ids, batch.starts)
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
 
     def leave_out(place: str, error: ForetellError, batch: EventBatch) -> None:

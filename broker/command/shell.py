@@ -32,6 +32,7 @@ from .backup import backup
 from .check import check
 from .complaint import BadInput, escaped, of_file, one_line
 from .completion import answer_completions, completion
+from .console_token import console_token
 from .dead_letters import dead_letters
 from .demo.command import demo
 from .doctor import doctor
@@ -79,6 +80,7 @@ for command in (
     playground,
     serve,
     keygen,
+    console_token,
     publish,
     subscribe,
     streams,

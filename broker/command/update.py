@@ -8,13 +8,17 @@ import typer
 
 from ..events import DefinitionError
 from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .known_names import subscription_names
 
 
 def update(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription's name.", show_default=False)],
-    insert: Annotated[
-        list[str] | None, typer.Option(metavar="ARC", help="An arc to insert; may be repeated.")
-    ] = None,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="The subscription's name.", show_default=False, autocompletion=subscription_names
+        ),
+    ],
+    insert: Annotated[list[str] | None, typer.Option(metavar="ARC", help="An arc to insert; may be repeated.")] = None,
     delete: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="The name of an arc to delete; may be repeated.")
     ] = None,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .known_names import subscription_names
 from .questions import REASONS_WAIT_SECONDS, EventsAskedOption, asked_of_file, engine_and_events
 from .reading import StreamOption, TimeOption
 from .results import json_line
@@ -16,13 +17,16 @@ from .results import json_line
 def why(
     words: Annotated[
         list[str],
-        typer.Argument(
-            metavar="[SUBS.toml] ID", help="The id of the match; with --events the file before it."
-        ),
+        typer.Argument(metavar="[SUBS.toml] ID", help="The id of the match; with --events the file before it."),
     ],
     events: EventsAskedOption = None,
     subscription: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The subscription of the match; by default all are tried.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The subscription of the match; by default all are tried.",
+            autocompletion=subscription_names,
+        ),
     ] = None,
     stream: StreamOption = None,
     time: TimeOption = None,

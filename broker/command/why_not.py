@@ -10,6 +10,7 @@ import typer
 
 from ..events import parse_instant
 from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .known_names import subscription_names
 from .questions import REASONS_WAIT_SECONDS, EventsAskedOption, asked_of_file, engine_and_events
 from .reading import StreamOption, TimeOption
 from .results import json_line
@@ -18,7 +19,11 @@ from .results import json_line
 def why_not(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="[SUBS.toml] NAME", help="The subscription; with --events the file with it first."),
+        typer.Argument(
+            metavar="[SUBS.toml] NAME",
+            help="The subscription; with --events the file with it first.",
+            autocompletion=subscription_names,
+        ),
     ],
     events: EventsAskedOption = None,
     key: Annotated[

@@ -50,13 +50,13 @@ class PageGuard:
     """Passes on requests for these hosts that only read, or that have the token; `body_max`: bytes of a body.
 
     `hosts`: the names under which a browser may know this server, without ports; another name is that of a page
-    elsewhere which has had its own name point here.
+    elsewhere which has had its own name point here. None: any.
     """
 
-    def __init__(self, app: ASGIApp, token: str, hosts: Sequence[str], body_max: int) -> None:
+    def __init__(self, app: ASGIApp, token: str, hosts: Sequence[str] | None, body_max: int) -> None:
         self._app = app
         self._token = token
-        self._hosts = frozenset(hosts)
+        self._hosts = None if hosts is None else frozenset(hosts)
         self._body_max = body_max
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,8 +89,8 @@ class PageGuard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if _name(host) not in self._hosts:
-            return problem(421, "expected the name of this server in Host")
+        if self._hosts is not None and _name(host) not in self._hosts:
+            return problem(400, "expected the name of this server in Host")
         if scope["method"] in READING:
             return None
         if scope["method"] != "POST":

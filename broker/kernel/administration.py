@@ -20,6 +20,7 @@ from .cursor_requests import CursorRequests
 from .engine_port import EnginePort
 from .inputs_and_effects import Send
 from .intake import Intake
+from .permissions import User
 from .requests import Requests
 from .session_requests import SessionRequests
 from .sessions import Session, Sessions
@@ -90,6 +91,11 @@ class Administration:
                 known = (asked.SESSIONS, asked.CURSORS, asked.EVENTS, asked.EXPLANATION)
                 raise DefinitionError(f"expected {', '.join(known)}, found {what!r}{suggestion(what, known)}")
         return [Send(key, Inspected(request.correlation, entries, more))]
+
+    def sessions(self, user: User, now: int) -> list[dict[str, Any]]:
+        """The first page of sessions, with their numbers. Raises PermissionDenied if the user is no administrator."""
+        user.check_admin(asked.SESSIONS)
+        return [{"number": int(name), **each} for name, each in islice(self._session_entries(now), PAGE_ENTRIES_MAX)]
 
     def _session_entries(self, now: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """The sessions by number, the oldest first."""

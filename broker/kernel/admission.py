@@ -215,6 +215,10 @@ class Admission:
         """How many states of a quota this subscription uses."""
         return 0 if self._states is None else self._states(name)
 
+    def everything(self, user: User) -> bool:
+        """Whether this user sees every subscription."""
+        return user.admin or self._flows is None or self.sources is None
+
     def sees(self, user: User, name: str) -> bool:
         """Whether this user may see an existing subscription."""
         return user.admin or self._may_have(user, name)

@@ -162,6 +162,10 @@ class EnginePort(Protocol):
         """The probability of the next match of a key. It changes nothing."""
         ...
 
+    def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
+        """Partial matches of a subscription: ids of events by operand. Raises Unsupported if none are kept."""
+        ...
+
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""
         ...

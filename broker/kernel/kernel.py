@@ -33,6 +33,7 @@ from .attachments import Attachments
 from .auditing import audits_of, is_audited
 from .change_requests import ChangeRequests
 from .clock_guard import ClockGuard
+from .consulting import Consulting
 from .cursors import Cursors, first_incarnation
 from .deferral import must_be_deferred
 from .distribution import COUNTED as OF_A_SUBSCRIPTION
@@ -112,6 +113,7 @@ class Kernel:
         "_sessions",
         "_streams",
         "_subscribing",
+        "consulting",
         "limits",
     )  # fmt: skip
 
@@ -166,6 +168,9 @@ class Kernel:
             engine, self._admission, self._sessions, self._session_requests, self._subscribing, self._streams,
             self._intake,
         )  # fmt: skip
+        self.consulting = Consulting(
+            engine, self._admission, self._attachments, self._administration, self._intake, self._by_subscription
+        )
         self._handlers = self._requests()
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0}

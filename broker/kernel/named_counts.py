@@ -39,6 +39,10 @@ class NamedCounts:
             self._rest = [0] * len(self._columns)
         return self._rest
 
+    def known(self, name: str) -> list[int] | None:
+        """The counts of a name, to be read; None if it has none of its own."""
+        return self._rows.get(name)
+
     def prune(self, known: Container[str]) -> None:
         """Drop the rows of names that are not known any more, if a further name needs room. O(most)."""
         if len(self._rows) >= self.most:

@@ -35,7 +35,9 @@ class ServerConfiguration:
     `model`: a file with counts that forecasts begin with (from `foretell run --save-model`, or training).
     `drain`: how long a stopping broker delivers queued results, in microseconds. `keys`: the file of the broker's keys;
     with it the broker serves only the owners of `user_keys`. `insecure`: other machines may connect without keys.
-    `console`: the address of metrics and health; `console_open`: other machines may read them.
+    `console`: the address of metrics, health and pages; `console_open`: other machines may read metrics and health.
+    `console_tokens`: the file of the tokens of users who see the pages; `console_certificate` and `console_key`: TLS;
+    `console_proxy`: a proxy has it. Beyond this machine there are no pages without tokens and one of these.
     `io_threads`: how many threads read and write the connections.
     `journal`: where the broker stores its state durably; None: everything is in memory only. `audit`: where it writes
     who changed what; None: nowhere. `traces`: which batches are traced; None: none.
@@ -53,6 +55,10 @@ class ServerConfiguration:
     log_format: str = "text"
     console: str | None = None
     console_open: bool = False
+    console_tokens: Path | None = None
+    console_certificate: Path | None = None
+    console_key: Path | None = None
+    console_proxy: bool = False
     model: Path | None = None
     journal: Journalling | None = None
     io_threads: int = 1

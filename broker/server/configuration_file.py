@@ -103,7 +103,7 @@ def read_configuration(text: str, place: str, overrides: Mapping[str, Any] | Non
 def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
     security = top.table("security", ("keys", "insecure"))
     log = top.table("log", ("level", "format"))
-    console = top.table("console", ("address", "open"))
+    console = top.table("console", ("address", "open", "tokens", "certificate", "key", "proxy"))
     quota = _quota(top, Quota())
     return {
         "address": top.values.get("address", DEFAULT_ADDRESS),
@@ -120,6 +120,10 @@ def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
         "log_format": log.word("format", "text", LOG_FORMATS),
         "console": console.text("address"),
         "console_open": console.flag("open"),
+        "console_tokens": console.path("tokens", folder, "a file of tokens"),
+        "console_certificate": console.path("certificate", folder, "a certificate"),
+        "console_key": console.path("key", folder, "a key"),
+        "console_proxy": console.flag("proxy"),
         "journal": _journal(top, folder) if "journal" in top.values else None,
         "audit": _audit(top, folder) if "audit" in top.values else None,
         "traces": _traces(top) if "traces" in top.values else None,

@@ -1,8 +1,9 @@
-"""Serves metrics and health over HTTP. Nothing can be changed here.
+"""Serves metrics, health and the pages of the console over HTTP. Nothing can be changed here.
 
     /metrics   the statistics; 503 if the loop does not answer
     /livez     200 unless a pass of the loop takes longer than ALIVE_SECONDS_MAX
     /readyz    200 while the broker accepts new requests; 503 once it is stopping
+    /          the pages, see `console_pages`
 
 It runs in its own thread and asks the loop, which answers between two passes. It needs the extra `foretell[console]`.
 """
@@ -12,10 +13,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
 
 from ..console.serving import listening, settings
+from ..console.signing_in import SigningIn, read_tokens
 from ..events import DefinitionError
+from ..kernel.permissions import ANYBODY
 from .loop import Broker
 from .security.exposure import host_and_port, is_loopback
 
@@ -27,12 +32,37 @@ PATIENCE_SECONDS: Final = 5.0
 ALIVE_SECONDS_MAX: Final = 60.0
 """How long one pass of the loop may take. Clients have the same limit."""
 _JOIN_SECONDS: Final = 5.0
+_BODY_MAX: Final = 10_000
+HERE: Final = ("127.0.0.1", "localhost", "[::1]")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ConsoleSettings:
+    """Who may see the pages. `tokens`: the file of them; `anybody`: without a token, from this machine.
+
+    `certificate` and `key`: files for TLS; `proxy`: one stands before us and does that, so that others come to an
+    address of this machine, too. For others there are no pages without one of these, and without tokens.
+    """
+
+    tokens: Path | None = None
+    anybody: bool = True
+    certificate: Path | None = None
+    key: Path | None = None
+    proxy: bool = False
+
+    def signing(self, only_here: bool) -> SigningIn | None:
+        """Who looks; None: there are no pages. Raises DefinitionError."""
+        secure = self.certificate is not None or self.proxy
+        if not only_here and not (secure and self.tokens is not None):
+            return None
+        tokens = {} if self.tokens is None else read_tokens(self.tokens)
+        return SigningIn(tokens, ANYBODY if self.anybody and only_here and self.tokens is None else None)
 
 
 @contextmanager
-def console(broker: Broker, address: str) -> Iterator[str]:
+def console(broker: Broker, address: str, pages: ConsoleSettings | None = None) -> Iterator[str]:
     """Serve beside the broker until the block ends; the address with its port.
-
 
     Raises DefinitionError if the address cannot be used, or the extra is missing.
     """
@@ -45,35 +75,49 @@ def console(broker: Broker, address: str) -> Iterator[str]:
             "console.address: expected the packages of foretell[console], which are missing"
         ) from None
     host, port = host_and_port(address, "console.address", "http", "http://127.0.0.1:5580")
+    pages = pages or ConsoleSettings()
+    secured: dict[str, Any] = {}
+    if pages.certificate is not None:
+        secured = {"ssl_certfile": str(pages.certificate), "ssl_keyfile": None if pages.key is None else str(pages.key)}
     with listening(host, port, f"console.address {address}") as listener:
         configuration = settings(
-            application(broker, is_loopback(host)),
+            application(broker, is_loopback(host) and not pages.proxy, pages),
             http=Connection,
+            **secured,
             limit_concurrency=CONNECTIONS_MAX + 1,  # uvicorn counts the new connection, too
             timeout_keep_alive=0,
         )
+        try:
+            configuration.load()
+        except OSError as error:  # a wrong certificate or key, too
+            raise DefinitionError(f"console.certificate: expected PEM files: {error.strerror or error}") from None
         server = uvicorn.Server(configuration)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="console", daemon=True)
         thread.start()
         try:
             shown = f"[{host}]" if ":" in host else host
-            yield f"http://{shown}:{listener.getsockname()[1]}"
+            yield f"{'https' if secured else 'http'}://{shown}:{listener.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join(_JOIN_SECONDS)
 
 
-def application(broker: Broker, only_here: bool) -> Starlette:
+def application(broker: Broker, only_here: bool, pages: ConsoleSettings) -> Starlette:
     """The application; `only_here`: refuse requests for another host name, which a page in a browser might send."""
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
+    from starlette.exceptions import HTTPException
     from starlette.middleware import Middleware
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
     from starlette.requests import Request
     from starlette.responses import PlainTextResponse, Response
     from starlette.routing import Route
 
+    from ..console.guard import PageGuard, new_token, refused
+    from .console_pages import ConsolePages
     from .metrics import CONTENT_TYPE, exposition
+
+    token, secure = new_token(), pages.certificate is not None or pages.proxy
+    signing = pages.signing(only_here)
 
     async def metrics(request: Request) -> Response:
         try:
@@ -91,8 +135,11 @@ def application(broker: Broker, only_here: bool) -> Starlette:
             return PlainTextResponse("stopping\n", 503)
         return PlainTextResponse("ready\n")
 
-    hosts = ["127.0.0.1", "localhost", "[::1]"] if only_here else ["*"]
+    routes = [Route("/metrics", metrics), Route("/livez", live), Route("/readyz", ready)]
+    if signing is not None:
+        routes += ConsolePages(broker, signing, token, secure, PATIENCE_SECONDS).routes()
     return Starlette(
-        routes=[Route("/metrics", metrics), Route("/livez", live), Route("/readyz", ready)],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts)],
+        routes=routes,
+        middleware=[Middleware(PageGuard, token=token, hosts=HERE if only_here else None, body_max=_BODY_MAX)],
+        exception_handlers={HTTPException: refused},
     )

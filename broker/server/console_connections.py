@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-CONNECTIONS_MAX: Final = 32
+CONNECTIONS_MAX: Final = 96
 """Connections at a time. For a further one the oldest without a complete request is closed; if there is none, it gets
 503."""
 

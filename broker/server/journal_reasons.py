@@ -23,8 +23,8 @@ from . import forking
 from .journal_history import JournalHistory
 from .worker import Hands
 
-REASONS_SECONDS_MAX: Final = 10
-"""How long the reasons of one question may take, of an ordinary process's time."""
+REASONS_SECONDS_MAX: Final = 30
+"""How long one question may take, on the clock: on a busy machine a process of low priority gets little of it."""
 REASONS_WAITING_MAX: Final = 16
 """Questions that wait, of all clients together; further ones are refused as busy."""
 REASONS_BYTES_MAX: Final = 512 * 1024

@@ -17,6 +17,7 @@ from typing import Any, Final, Self, final
 
 import zmq
 
+from ..events import ForetellError
 from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, Reconfigure, Stop, Tick
 from ..kernel.auditing import REFUSED
 from ..kernel.inputs_and_effects import Audit
@@ -105,7 +106,7 @@ class Broker:
         self._rules = limits or Limits(), access or Access()  # as they are now
         self._drain_seconds = drain_seconds
         self._drain_until: float | None = None
-        self._asked: deque[Future[dict[str, dict[str, Any]]]] = deque()
+        self._asked: deque[tuple[Callable[[Kernel], Any], Future[Any]]] = deque()
         self._trimming = Trimming()
         self._passed = self._started = time.monotonic()
         self._punctuated = 0.0
@@ -144,10 +145,18 @@ class Broker:
 
     def report(self, patience_seconds: float) -> dict[str, dict[str, Any]]:
         """The broker's statistics, from any thread. Raises TimeoutError."""
-        asked: Future[dict[str, dict[str, Any]]] = Future()
-        self._asked.append(asked)
+        found: dict[str, dict[str, Any]] = self.ask(lambda kernel: kernel.statistics(), patience_seconds)
+        return found
+
+    def ask(self, question: Callable[[Kernel], Any], patience_seconds: float) -> Any:
+        """The answer to a question that changes nothing, from any thread; the loop asks it between two passes.
+
+        Raises TimeoutError, and the ForetellError with which the kernel refuses.
+        """
+        answer: Future[Any] = Future()
+        self._asked.append((question, answer))
         self._wakeup.ask(LoopRequest.REPORT)
-        return asked.result(patience_seconds)
+        return answer.result(patience_seconds)
 
     def run(self) -> None:
         """Serve until asked to stop, then close every session. May be called once.
@@ -226,7 +235,11 @@ class Broker:
             match request:
                 case LoopRequest.REPORT:
                     while self._asked:
-                        self._asked.popleft().set_result(self._kernel.statistics())
+                        question, answer = self._asked.popleft()
+                        try:
+                            answer.set_result(question(self._kernel))
+                        except ForetellError as error:
+                            answer.set_exception(error)
                 case LoopRequest.RELOAD:
                     self._reread()
                 case LoopRequest.STOP if self.stopping:

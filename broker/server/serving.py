@@ -76,7 +76,7 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         gc.freeze()  # loaded modules stay, so that full collections need not visit them
         if configuration.exposed:
             say(logging.WARNING, "everybody on the network may read and change everything", address=broker.endpoint)
-        with _console(broker, configuration.console) as numbers:
+        with _console(broker, configuration) as numbers:
             announce(f"listening on {broker.endpoint}")
             if numbers:
                 announce(f"numbers at {numbers}/metrics")
@@ -166,14 +166,21 @@ def admission_of(
 
 
 @contextmanager
-def _console(broker: Broker, address: str | None) -> Iterator[str]:
+def _console(broker: Broker, configuration: ServerConfiguration) -> Iterator[str]:
     """Run the console, if there is an address; its actual address. Without one its packages are not loaded."""
-    if address is None:
+    if configuration.console is None:
         yield ""
         return
-    from .console import console
+    from .console import ConsoleSettings, console
 
-    with console(broker, address) as shown:
+    pages = ConsoleSettings(
+        configuration.console_tokens,
+        configuration.keys is None,
+        configuration.console_certificate,
+        configuration.console_key,
+        configuration.console_proxy,
+    )
+    with console(broker, configuration.console, pages) as shown:
         yield shown
 
 

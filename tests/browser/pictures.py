@@ -6,14 +6,20 @@ Few colours are enough, and make small files. Look at them before they are commi
 from __future__ import annotations
 
 import io
+import random
 import sys
+import tempfile
 from pathlib import Path
 from typing import Final
 
+from browser.test_console_pages import SUBSCRIPTIONS, configuration, free_port
+from doubles.broker_process import broker_process
 from doubles.browser import NARROW, browser, page_of
 from doubles.playground_process import playground_process
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
+
+from client import Client
 
 SIZE: Final = (1_280, 860)
 COLOURS: Final = 256
@@ -49,11 +55,39 @@ def playground(chromium: Browser, folder: Path) -> None:
             save(page, folder / "playground-small.png")
 
 
+def console(chromium: Browser, folder: Path) -> None:
+    """The console of a broker that is fed with prices."""
+    with tempfile.TemporaryDirectory() as place:
+        subscriptions = Path(place, "subscriptions.toml")
+        subscriptions.write_text(SUBSCRIPTIONS)
+        subscriptions.chmod(0o600)
+        own = Path(place), free_port()
+        with (
+            broker_process(configuration(own, f'[journal]\npath = "{place}/data"\n')) as broker,
+            Client(broker.address) as client,
+            client.subscribe("watched", query="FILTER{price > 1.03 * price_1}(Stock NEXT{$2.name = $1.name} Stock)"),
+            page_of(chromium, f"http://127.0.0.1:{own[1]}/", SIZE) as page,
+            page_of(chromium, f"http://127.0.0.1:{own[1]}/subscriptions/pairs", SIZE, dark=True) as other,
+        ):
+            chance, prices = random.Random(5), dict.fromkeys(("AAPL", "FB", "GOOG", "IBM"), 100.0)
+            for second in range(60):
+                names = [chance.choice(list(prices)) for _ in range(20 + second % 13)]
+                for name in names:
+                    prices[name] *= chance.gauss(1.0, 0.02)
+                times = [1_700_000_000_000_000 + 60_000_000 * second + at for at in range(len(names))]
+                client.publish_batch("Stock", times, [(name, prices[name]) for name in names])
+                page.wait_for_timeout(500)
+            save(page, folder / "console.png")
+            expect(other.locator(".scroll tbody tr").first).to_be_visible()
+            save(other, folder / "console-subscription.png")
+
+
 def main() -> None:
     """Take all of them."""
     folder = Path(sys.argv[1])
     with browser() as chromium:
         playground(chromium, folder)
+        console(chromium, folder)
 
 
 if __name__ == "__main__":

@@ -280,6 +280,9 @@ class SmallEngine:
         self.now = time
         return []
 
+    def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
+        raise Unsupported(f"subscription {name!r}: there are none")
+
     def explain(self) -> list[str]:
         return [each.query for each in self.subscriptions.values()]
 

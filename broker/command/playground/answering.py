@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from ...events import Event, ForetellError
-from ..complaint import escaped, of_file, one_line
+from ..complaint import of_file, one_line
 from .trial import Chosen, PlaygroundRun, called, first_text, key_of, told, tried
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ class Answering:
 
     def diagram(self, chosen: Chosen, question: Mapping[str, Any]) -> dict[str, Any]:
         """The automaton of a subscription, with those that publish what it reads."""
-        from ...automaton.diagram.svg import draw_svg
+        from ...console.drawing import picture_of
         from ...engine import Engine
         from ...engine.reasons.rerun import needed_by
 
@@ -122,11 +121,7 @@ class Answering:
         for needed in needed_by(engine, name):
             own = engine.subscriptions[needed]
             alone.subscribe(needed, own.language, own.query, own.lineage, own.report)
-        explained = [escaped(line) for line in alone.explain()]
-        return {
-            "svg": draw_svg(replace(alone.diagram(), title=f"The automaton of {name}"), standalone=False),
-            "explain": explained,
-        }
+        return picture_of(alone, name)
 
     def first(self, chosen: Chosen, question: Mapping[str, Any]) -> dict[str, Any]:
         """A first subscription file for the events."""

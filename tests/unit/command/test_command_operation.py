@@ -14,7 +14,8 @@ from rich.console import Console
 from broker.command import doctor as doctor_module
 from broker.command.doctor import findings
 from broker.command.shell import perform
-from broker.command.top import look_at, screen
+from broker.command.top import screen
+from broker.console.looks import look_at
 from broker.wire.keys import read_keys
 
 

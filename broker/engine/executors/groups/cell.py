@@ -25,7 +25,8 @@ class GroupCell:
 
     The host sets `position` and `place`, the number of the event in its stream and in its partition, if a template asks
     for adjacent events; `item`; and `began`, the start of the event, if times are epochs. `noted`: the last event
-    that a later match may have; `alarm`: the time at which the host will wake the cell.
+    that a later match may have. `alarm`: the time at which the host will wake the cell, `awaited`: for the run of which
+    first event.
     """
 
     def __init__(self, members: Members) -> None:
@@ -37,6 +38,7 @@ class GroupCell:
         self.noted: i64 = -1
         self.lost: i64 = 0  # how often a limit was hit since the host last asked
         self.alarm = FOREVER
+        self.awaited = 0
 
     def join(self, handle: int, point: list[float], since: int) -> None:
         """Add a new member. O(pages + page)."""

@@ -1,0 +1,252 @@
+// The console: an overview, streams, subscriptions and one of them, clients. A page each, all from one file.
+
+import { Chart } from "./chart.js";
+import { at, draw, get, h, instant, later, number, post, several, values } from "./dom.js";
+import { coloured } from "./highlight.js";
+
+const PAGES = [["/", "Overview"], ["/streams", "Streams"], ["/subscriptions", "Subscriptions"], ["/clients", "Clients"]];
+const content = at("content");
+let session;
+
+const rate = (value) => (value >= 10 ? number(Math.round(value)) : String(Math.round(value * 10) / 10));
+const micros = (value) => (value < 1_000 ? `${number(value)} µs` : `${number(Math.round(value / 100) / 10)} ms`);
+const seconds = (value) => value < 120 ? `${Math.round(value)} s` : value < 7_200 ? `${Math.round(value / 60)} min` : value < 172_800 ? `${Math.round(value / 3_600)} h` : `${Math.round(value / 86_400)} days`;
+const bytes = (value) => value < 1e4 ? `${number(value)} B` : value < 1e7 ? `${number(Math.round(value / 1e3))} kB` : value < 1e10 ? `${number(Math.round(value / 1e6))} MB` : `${number(Math.round(value / 1e8) / 10)} GB`;
+const card = (title, ...parts) => h("section", { class: "card", "aria-label": title }, h("div", { class: "bar" }, h("h2", {}, title)), parts);
+const empty = (text) => h("p", { class: "empty" }, text);
+
+function table(title, heads, rows) {
+  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": title }, h("table", {}, h("caption", { class: "unseen" }, title),
+    h("thead", {}, h("tr", {}, heads.map((each) => h("th", { scope: "col", class: each.startsWith("#") ? "count" : null }, each.replace("#", ""))))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((each, place) => h("td", { class: heads[place].startsWith("#") ? "count" : heads[place] === "Values" ? "values" : null }, each)))))));
+}
+
+/** Calls with each look at the broker, also after it has begun anew. */
+function follow(action) {
+  const source = new EventSource("/api/live");
+  let quiet = 0;
+  const watch = () => {
+    clearTimeout(quiet);
+    quiet = setTimeout(() => say("The broker does not answer; this page goes on when it does.", true), 6_000);
+  };
+  watch();
+  source.onmessage = (event) => {
+    const look = JSON.parse(event.data);
+    watch();
+    if (look.busy) say("The broker is busy.", true);
+    else {
+      say(`up ${seconds(look["up s"] ?? 0)} · ${new Date(look.at / 1_000).toISOString().slice(11, 19)} UTC`);
+      action(look);
+    }
+  };
+}
+
+function say(text, bad = false) {
+  at("status").textContent = text;
+  at("status").className = bad ? "bad" : "";
+}
+
+const GROUPS = [
+  ["Clients and queues", [["sessions", "sessions", number], ["queued results", "queued", number], ["queued bytes", "queued bytes", bytes], ["missed a second", "missed/s", rate], ["denied a second", "denied/s", rate]]],
+  ["Subscriptions", [["streams", "streams", number], ["subscriptions", "subscriptions", number], ["states", "states", number], ["runs", "runs", number]]],
+  ["Order of events", [["late events a second", "late/s", rate], ["withdrawn a second", "withdrawn/s", rate], ["retractions a second", "retractions/s", rate], ["events not final", "not final", number], ["finality behind", "finality behind us", micros]]],
+];
+
+function overview() {
+  const charts = [["Events a second", "events/s", rate], ["Results a second", "results/s", rate], ["Notifications a second", "notifications/s", rate], ["A batch, 99 of 100", "batch p99 us", micros]]
+    .map(([title, name, shown]) => [name, new Chart(title, shown)]);
+  const groups = GROUPS.map(([title, rows]) => [card(title), rows]);
+  const others = card("Journal, checkpoints, memory");
+  const lists = h("div", { class: "two" });
+  content.replaceChildren(h("h2", { class: "unseen" }, "Overview"), h("div", { class: "figures" }, charts.map(([, chart]) => chart.element)), h("div", { class: "three" }, groups.map(([element]) => element), others), lists);
+  const list = (rows) => h("dl", {}, rows.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
+  follow((look) => {
+    for (const [name, chart] of charts) chart.add(look[name]);
+    for (const [element, rows] of groups)
+      element.replaceChildren(element.firstChild, list(rows.filter(([, name]) => look[name] !== undefined).map(([title, name, shown]) => [title, shown(look[name])])));
+    const stored = look.journal;
+    others.replaceChildren(others.firstChild, list([
+      ...(stored ? [["bytes in the journal", bytes(stored.bytes)], ["segments", number(stored.segments)], ["records that are not durable yet", number(stored.position - stored.durable)],
+        ["checkpoints made", number(stored.checkpoints_made)], ["newest checkpoint at record", number(stored.checkpoint)]] : [["journal", "none: all is in memory"]]),
+      ...(look["memory bytes"] ? [["memory of the process", bytes(look["memory bytes"])]] : []),
+      ["batches that wait", number(look.loop?.waiting ?? 0)]]));
+    lists.replaceChildren(...["streams", "subscriptions"].map((title) => {
+      const found = Object.entries(look[`${title} by name`] ?? {}).slice(0, 10);
+      const busy = title === "streams" ? "events/s" : "results/s";
+      return card(`Busiest ${title}`, found.length ? table(title, ["Name", `#${busy}`], found.map(([name, row]) => [title === "streams" ? name : link(name), rate(row[busy] ?? 0)])) : empty("Nothing has happened yet."));
+    }));
+  });
+}
+
+const link = (name) => h("a", { href: `/subscriptions/${encodeURIComponent(name)}` }, name);
+
+async function streams() {
+  const found = await get("/api/streams");
+  const rates = new Map();
+  const rows = found.map((each) => {
+    const cell = h("span", {}, "–");
+    rates.set(each.name, cell);
+    return [h("b", {}, each.name), h("span", {}, Object.entries(each.attributes).map(([name, type]) => h("span", { class: "value" }, name, " ", h("i", {}, type)))),
+      each.key ?? "", each.disorder, cell, h("button", { type: "button", class: "ask", onclick: () => tail(each.name, Object.keys(each.attributes)), "aria-label": `Tail ${each.name}` }, "Tail")];
+  });
+  const tailed = h("div", { id: "tail" });
+  content.replaceChildren(card("Streams", rows.length ? table("Streams", ["Name", "Attributes", "Key", "Order", "#events/s", "Look"], rows) : empty("No stream yet: a client declares one, or the configuration.")), tailed);
+  if (session.admin) follow((look) => {
+    for (const [name, cell] of rates) cell.textContent = rate(look["streams by name"]?.[name]?.["events/s"] ?? 0);
+  });
+}
+
+let tailing = 0;
+function tail(name) {
+  const own = ++tailing;
+  const filter = h("input", { type: "search", placeholder: "name or value", size: "18" });
+  const pause = h("button", { type: "button", "aria-pressed": "false", onclick: () => {
+    const paused = pause.getAttribute("aria-pressed") !== "true";
+    pause.setAttribute("aria-pressed", String(paused));
+  } }, "Pause");
+  const rows = h("div", {});
+  const known = new Map();
+  at("tail").replaceChildren(h("section", { class: "card", "aria-label": `Last events of ${name}` }, h("div", { class: "bar" }, h("h2", { tabindex: "-1", id: "tail-title" }, `Last events of ${name}`), h("label", {}, "Filter ", filter), pause), rows));
+  at("tail-title").focus();
+  const show = () => {
+    const wanted = filter.value.toLowerCase();
+    const shown = [...known.entries()].reverse().filter(([id, each]) => `${id} ${JSON.stringify(each.data)}`.toLowerCase().includes(wanted)).slice(0, 100);
+    rows.replaceChildren(shown.length ? table(`Last events of ${name}`, ["Id", "Time", "Values"], shown.map(([id, each]) => [id, h("time", {}, instant(each.time)), values(each.data)])) : empty("No event that fits."));
+  };
+  filter.addEventListener("input", show);
+  const look = async () => {
+    if (own !== tailing) return;
+    try {
+      if (pause.getAttribute("aria-pressed") !== "true" && !document.hidden) {
+        for (const [id, each] of Object.entries(await get(`/api/streams/${encodeURIComponent(name)}/events`))) known.set(id, each);
+        while (known.size > 500) known.delete(known.keys().next().value);
+        show();
+      }
+    } catch (error) {
+      rows.replaceChildren(empty(error.message));
+    }
+    setTimeout(look, 1_000);
+  };
+  look();
+}
+
+function subscriptions() {
+  const known = new URLSearchParams(location.search);
+  let page = Number(known.get("page")) || 1;
+  const search = h("input", { type: "search", id: "search", value: known.get("search") ?? "", size: "26", autocomplete: "off", spellcheck: "false" });
+  const place = h("div", {});
+  content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Search names ", search)), place));
+  let asked = 0;
+  const show = async () => {
+    const own = ++asked;
+    const query = new URLSearchParams({ search: search.value, page: String(page) });
+    try {
+      const found = await get(`/api/subscriptions?${query}`);
+      if (own !== asked) return;
+      history.replaceState(null, "", search.value || page > 1 ? `?${query}` : location.pathname);
+      const rows = found.entries.map((each) => [link(each.name), each.language, h("code", { class: "short" }, each.query.trim().replace(/\s+/g, " ").slice(0, 160)), each.results === null ? "–" : number(each.results), number(each.clients), number(each.queued)]);
+      const pages = Math.max(1, Math.ceil(found.total / found.size));
+      const step = (label, to) => h("button", { type: "button", class: "quiet", disabled: to < 1 || to > pages, onclick: () => {
+        page = to;
+        show();
+      } }, label);
+      place.replaceChildren(
+        rows.length ? table("Subscriptions", ["Name", "Language", "Query", "#Results", "#Clients", "#Queued"], rows) : empty(found.all ? "No subscription has such a name." : "No subscription yet."),
+        h("p", { class: "pages" }, step("‹ Before", page - 1), ` page ${number(page)} of ${number(pages)}, ${several(found.total, "subscription")} `, step("Next ›", page + 1)));
+    } catch (error) {
+      place.replaceChildren(empty(error.message));
+    }
+  };
+  search.addEventListener("input", later(200, () => {
+    page = 1;
+    show();
+  }));
+  show();
+}
+
+async function subscription(name) {
+  const found = await get(`/api/subscriptions/${encodeURIComponent(name)}`);
+  document.title = `${name} – Foretell console`;
+  const picture = h("div", { class: "diagram", tabindex: "0", role: "group", "aria-label": `The automaton of ${name}` });
+  if (found.svg) draw(picture, found.svg);
+  else picture.append(empty("No picture."));
+  const query = h("pre", { class: "query" }, coloured(found.query.trim()).map((runs) => runs.map(([text, style]) => (style ? h("span", { class: style }, text) : text))));
+  const facts = h("dl", { class: "facts" });
+  const waiting = h("div", {});
+  const show = (each) => {
+    facts.replaceChildren(...[["language", each.language], ["results", each.results === null ? "–" : number(each.results)], ["clients", number(each.clients)], ["queued", number(each.queued)], ["waiting runs", each.waiting.length >= 50 ? "50 or more" : number(each.waiting.length)]].flatMap(([title, text]) => [h("dt", {}, title), h("dd", {}, text)]));
+    const operands = [...new Set(each.waiting.flatMap((run) => Object.keys(run)))];
+    waiting.replaceChildren(each.waiting.length ? table("Waiting runs", operands, each.waiting.map((run) => operands.map((operand) => (run[operand] ?? []).join(", ")))) : empty("No run waits, or its executor does not keep them one by one."));
+  };
+  show(found);
+  content.replaceChildren(h("p", {}, h("a", { href: "/subscriptions" }, "‹ All subscriptions")),
+    h("div", { class: "two" }, card(name, facts, query), card("Pattern", picture, h("details", {}, h("summary", {}, "How it is run"), h("ul", {}, found.explain.map((line) => h("li", {}, line)))))),
+    card("Waiting runs: the ids of their events", waiting));
+  setInterval(async () => {
+    if (document.hidden) return;
+    try {
+      show(await get(`/api/subscriptions/${encodeURIComponent(name)}`));
+      say("");
+    } catch (error) {
+      say(error.message, true);
+    }
+  }, 2_000);
+}
+
+async function clients() {
+  const place = card("Clients");
+  content.replaceChildren(place);
+  const show = async () => {
+    try {
+      const found = await get("/api/sessions");
+      const rows = found.map((each) => [String(each.number), each.user, each.software, each.connected ? "connected" : "away", number(each.subscriptions), number(each.queued), seconds(each.silent_seconds)]);
+      place.replaceChildren(place.firstChild, rows.length ? table("Clients", ["Session", "User", "Software", "State", "#Subscriptions", "#Queued", "#Silent for"], rows) : empty("No client is connected."));
+      say("");
+    } catch (error) {
+      place.replaceChildren(place.firstChild, empty(error.message));
+    }
+  };
+  await show();
+  setInterval(() => !document.hidden && show(), 2_000);
+}
+
+function signIn() {
+  const token = h("input", { type: "password", id: "token", autocomplete: "current-password", required: true, size: "30" });
+  const wrong = h("p", { role: "alert", class: "bad" });
+  const form = h("form", { onsubmit: async (event) => {
+    event.preventDefault();
+    try {
+      await post("/api/sign-in", session.token, { token: token.value });
+      location.reload();
+    } catch (error) {
+      wrong.textContent = error.message;
+      token.select();
+    }
+  } }, h("p", {}, h("label", { for: "token" }, "Your token")), token, " ", h("button", {}, "Sign in"), wrong);
+  content.replaceChildren(h("section", { class: "card sign-in", "aria-label": "Sign in" }, h("h2", {}, "Sign in"), form));
+  token.focus();
+}
+
+async function begin() {
+  session = await get("/api/session");
+  at("nav").replaceChildren(...PAGES.map(([path, title]) => {
+    const here = path === "/" ? location.pathname === "/" : location.pathname.startsWith(path);
+    return h("a", { href: path, "aria-current": here ? "page" : null }, title);
+  }));
+  if (session.user === null) return signIn();
+  if (session.needed)
+    at("who").append(session.user, " ", h("button", { type: "button", class: "quiet", onclick: async () => {
+      await post("/api/sign-out", session.token, {});
+      location.reload();
+    } }, "Sign out"));
+  const path = location.pathname;
+  if (path === "/") {
+    if (session.admin) overview();
+    else content.replaceChildren(card("Overview", empty(`The numbers of the broker are for administrators; ${session.user} is none. Streams and subscriptions are there.`)));
+  } else if (path === "/streams") await streams();
+  else if (path === "/clients") await clients();
+  else if (path === "/subscriptions") subscriptions();
+  else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)));
+}
+
+begin().catch((error) => content.replaceChildren(card("Not here", empty(error.message))));

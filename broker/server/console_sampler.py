@@ -1,0 +1,109 @@
+"""Looks at the statistics once a second while pages are open, for all pages together.
+
+The first page that opens starts it, and without pages it rests: what a page costs the loop does not depend on how many
+there are. Every look is made into bytes once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from typing import Any, Final, final
+
+from starlette.concurrency import run_in_threadpool
+
+from ..console.looks import look_at
+from .loop import Broker
+
+SAMPLE_SECONDS: Final = 1.0
+HISTORY_SAMPLES: Final = 120
+"""So many looks a page is given when it opens."""
+STREAM_SECONDS_MAX: Final = 12.0
+"""Then a page asks again: no connection is kept for longer than others."""
+NAMES_MAX: Final = 200
+"""Streams and subscriptions with numbers of their own in a look, the busiest."""
+
+
+@final
+class Sampler:
+    """Looks by number, the newest last. All calls come from one event loop."""
+
+    def __init__(self, broker: Broker, patience_seconds: float) -> None:
+        self._broker = broker
+        self._patience = patience_seconds
+        self._looks: deque[tuple[int, bytes]] = deque(maxlen=HISTORY_SAMPLES)
+        self._number = 0
+        self._pages = 0
+        self._task: asyncio.Task[None] | None = None
+        self._news = asyncio.Condition()
+
+    async def follow(self, after: int) -> AsyncIterator[bytes]:
+        """The looks behind a number, as events for a page, for STREAM_SECONDS_MAX."""
+        self._pages += 1
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+        until = time.monotonic() + STREAM_SECONDS_MAX
+        try:
+            yield b"retry: 500\n\n"
+            while (left := until - time.monotonic()) > 0:
+                for number, look in list(self._looks):
+                    if number > after:
+                        after = number
+                        yield b"id: %d\ndata: %s\n\n" % (number, look)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(left), self._news:
+                        await self._news.wait()
+        finally:
+            self._pages -= 1
+
+    async def _run(self) -> None:
+        before: Mapping[str, Mapping[str, Any]] | None = None
+        then, idle = 0.0, 0
+        while idle < 3:  # a page that asks again leaves a gap
+            idle = 0 if self._pages else idle + 1
+            look: dict[str, Any] | None = None
+            try:
+                now = await run_in_threadpool(self._broker.report, self._patience)
+            except TimeoutError:
+                look, before = {"busy": True}, None
+            else:
+                moment = time.monotonic()
+                if before is not None:
+                    look = _shown(before, now, moment - then)
+                before, then = now, moment
+            if look is not None:
+                self._number = max(self._number + 1, time.time_ns() // 1_000_000)
+                look["at"] = time.time_ns() // 1_000
+                self._looks.append((self._number, json.dumps(look, separators=(",", ":")).encode()))
+                async with self._news:
+                    self._news.notify_all()
+            await asyncio.sleep(SAMPLE_SECONDS)
+
+
+def _shown(
+    before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]], seconds: float
+) -> dict[str, Any]:
+    """Rates and levels, and of the groups of the server what is a number."""
+    look = look_at(before, now, seconds)
+    for title, busy in (("streams by name", "events/s"), ("subscriptions by name", "results/s")):
+        rows = look.get(title, {})
+        look[title] = dict(sorted(rows.items(), key=lambda row: -row[1].get(busy, 0))[:NAMES_MAX])
+    for group, values in now.items():
+        if group not in ("broker", "engine", "by_stream", "by_subscription"):
+            look[group] = {name: value for name, value in values.items() if isinstance(value, int | float)}
+    memory = _memory()
+    return look if memory is None else {**look, "memory bytes": memory}
+
+
+def _memory() -> int | None:
+    """The bytes of memory that the process uses; None where the system does not say."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return None
