@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, final, overload
 
+from ..events.batch import Batch, batch_of_rows
 from ..events.schema import Row
 from .executors.completions import Completions
 from .executors.composed import Composed
@@ -44,8 +45,8 @@ Tally = dict[tuple[str, int, int], int]
 class Results(Sequence[Match]):
     """The matches of one batch, in the order of discovery; each subscriber gets its own results."""
 
-    def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int], before: Tally) -> None:
-        self.epochs = EpochMatches(times, rows, ids, starts)
+    def __init__(self, times: list[int], batch: Batch, ids: list[int], starts: list[int], before: Tally) -> None:
+        self.epochs = EpochMatches(times, batch, ids, starts)
         self.targets = self.epochs.targets
         self.block_event = self.epochs.block_event
         self.block_run = self.epochs.block_run
@@ -284,7 +285,8 @@ class Results(Sequence[Match]):
         packed = self.epochs.packed
         if self._offsets is not None or self.composed or not packed.counted:
             return self._counted()[-1]
-        return self._of_runs() + int(packed.total) + self.completions.total()
+        runs = len(self.targets) if self.epochs.one_each() else self._of_runs()
+        return runs + int(packed.total) + self.completions.total()
 
     def _of_runs(self) -> int:
         """The number of results of runs that are in the columns. O(matches)."""
@@ -387,3 +389,8 @@ def _named(names: tuple[str, ...], values: Row) -> dict[str, Any]:
 def expanded(results: Sequence[Any]) -> Iterable[Any]:
     """An engine's results with compressed ones expanded; other values unchanged."""
     return results if isinstance(results, tuple | list) else getattr(results, "expanded", results.__iter__)()
+
+
+def results_of_moment(time: int, before: Tally) -> Results:
+    """Results that no event has brought: the passing of time, or a change."""
+    return Results([time], batch_of_rows([()]), [0], [time], before)

@@ -14,6 +14,8 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ...algebra.computation import Slots
+from ...events.batch import Batch, batch_of_rows
+from ...events.instant import FOREVER
 from ...events.schema import Row
 from ..program.target import Target
 from .matches import Lineage, PartialMatch
@@ -62,16 +64,17 @@ class Blocks:
 class EpochMatches:
     """The matches of one batch, in the order of discovery.
 
-    `times`, `rows`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
+    `times`, `batch`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
     numbers behind theirs. `faults`: the errors at the current event. `by_number`: derived events of one event and depth
     are processed in the order of their numbers, as where they are revised. `feeding`: somebody reads a stream that is
-    made of machines' results. `packed`: the newest matches, of groups, which are not in the other columns yet; with
-    `later` they stay there until results are read, while the columns grow.
+    made of machines' results. Matches of runs born after `latest` serve one subscriber each. `packed`: the newest
+    matches, of groups, which are not in the other columns yet; with `later` they stay there until results are read,
+    while the columns grow.
     """
 
-    def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> None:
+    def __init__(self, times: list[int], batch: Batch, ids: list[int], starts: list[int]) -> None:
         self.times = times
-        self.rows = rows
+        self.batch = batch
         self.ids = ids
         self.starts = starts
         self.derived: list[Derived] = []
@@ -82,6 +85,7 @@ class EpochMatches:
         self.block_run: list[PartialMatch | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
         self.feeding = True
+        self.latest: i64 = FOREVER
         self.later = False
         self.packed = MemberMatches()
         self._closed = 0
@@ -114,6 +118,16 @@ class EpochMatches:
         self.block_run.append(None)
         self.block_upto.append(self._closed)
         return len(self.block_event) - 1
+
+    def one_each(self) -> bool:
+        """Whether every match in the columns is the result of one subscriber. O(blocks)."""
+        latest = self.latest
+        if self.derived or not self.times or self.times[0] <= latest:
+            return False
+        for run in self.block_run:  # noqa: SIM110  a generator would cost more
+            if run is not None and run.born <= latest:
+                return False
+        return True
 
     def unpack(self) -> None:
         """Complete the packed matches one by one. O(matches)."""
@@ -164,7 +178,7 @@ class EpochMatches:
     def event(self, index: int) -> tuple[Row, int, int, int, Any]:
         """row, start, end, trace item and lineage item."""
         if index < len(self.times):
-            return self.rows[index], self.starts[index], self.times[index], self.ids[index], self.ids[index]
+            return self.batch.row(index), self.starts[index], self.times[index], self.ids[index], self.ids[index]
         event = self.derived[index - len(self.times)]
         return event.row, event.start, event.time, event.trace, event.lineage
 
@@ -206,3 +220,8 @@ class EpochMatches:
         for feed in target.feeds or ():
             if born > feed.since:
                 self.derived.append(Derived(feed.stream, values, t0, end, trace, (links, link)))
+
+
+def no_matches() -> EpochMatches:
+    """Those of no event."""
+    return EpochMatches([], batch_of_rows([]), [], [])
