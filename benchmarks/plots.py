@@ -78,3 +78,19 @@ def _place(answer: Mapping[str, Any]) -> str:
     machine, versions = answer["machine"], answer["versions"]
     form = "compiled" if answer["compiled"] else "uncompiled"
     return f"{machine['cpu']}, {versions['python']}, {form}, commit {answer['commit'] or 'unknown'}, {answer['date']}"
+
+
+def bars(answer: Mapping[str, Any], path: Path, heights: Mapping[str, Mapping[str, float]], label: str) -> Path:
+    """One picture: a bar a name, with least and most."""
+    with mpl.rc_context({"svg.hashsalt": "foretell", "svg.fonttype": "none"}):
+        figure = Figure(figsize=INCHES, layout="constrained")
+        shown = figure.add_subplot()
+        middle = [spread["median"] for spread in heights.values()]
+        below = [spread["median"] - spread["least"] for spread in heights.values()]
+        above = [spread["most"] - spread["median"] for spread in heights.values()]
+        shown.bar(list(heights), middle, yerr=[below, above], capsize=4)
+        shown.set_ylabel(label)
+        shown.grid(alpha=0.3, axis="y")
+        shown.set_title(_place(answer), fontsize=8)
+        figure.savefig(path, metadata={"Date": None})
+    return path

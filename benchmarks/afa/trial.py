@@ -37,7 +37,7 @@ LOOKS: Final = 10
 class Job(TypedDict):
     """`queries` run as one. `up`, `keys`, `ignored`: of the events; `late`: how many are, by up to `moved`. `changes`:
     one arc is exchanged so often, for later events or, with `lifetime`, for the events that far back. `switches`: of
-    the executor. `looks`: the events pass so often, and memory is looked at."""
+    the executor. `batch`: events in one. `looks`: the events pass so often, and memory is looked at."""
 
     queries: list[str]
     events: int
@@ -49,6 +49,7 @@ class Job(TypedDict):
     changes: NotRequired[int]
     lifetime: NotRequired[int]
     switches: NotRequired[dict[str, Any]]
+    batch: NotRequired[int]
     looks: NotRequired[int]
 
 
@@ -120,14 +121,13 @@ class Swap:
         begin = int(speculation.newest) + 1
         last = len(speculation.table.arcs_of(self.state)) - 1
         ended = speculation.table.arcs_of(self.state)[last].lasting(-FOREVER, begin)
-        speculation.amend(self.state, last, [ended], begin, FOREVER)
-        speculation.amend(self.state, last + 1, [arc.lasting(begin, FOREVER)], begin, FOREVER)
+        speculation.amend(self.state, last, [ended, arc.lasting(begin, FOREVER)], begin, FOREVER)
 
 
 def _run(
     job: Job, speculation: Speculation, came: list[Arrival], behind: int, swap: Swap | None, found: Figures
 ) -> None:
-    size = BATCH if swap is None else min(BATCH, job["changes"])
+    size = min(BATCH, job.get("changes", BATCH), job.get("batch", BATCH))
     batches = [came[at : at + size] for at in range(0, len(came), size)]
     columns = [([time for time, _ in batch], [row for _, row in batch]) for batch in batches]
     inserted = retracted = taken = 0

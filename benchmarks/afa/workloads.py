@@ -1,6 +1,7 @@
 """The events and queries of AFA's section 7, and how events come late.
 
-Here: prices by the paper's generator, V patterns (Q1, Q2), words of ticks (Q3), a run that waits. Not here: running
+Here: prices by the paper's generator, V patterns (Q1, Q2; Q2 also with the price to come back to in its register, which
+late events do not change, instead of a sum), words of ticks (Q3), a run that waits. Not here: running
 them (trial), their targets (targets).
 """
 
@@ -32,6 +33,18 @@ a4: q2 -> q1 WHEN step >= 0 AND vs + 1 < {k} SET depth = depth - 1, vs = vs + 1
 a5: q2 -> q3 WHEN step >= 0 AND depth - 1 = 0 AND vs + 1 = {k} SET depth = depth - 1, vs = vs + 1
 WITHIN {within}"""
 
+CAN: Final = """FROM Stock{by}
+REGISTER depth INT = 0, vs INT = 0, at INT = 0
+START q0
+FINAL q3
+a0: q0 -> run WHEN step < -0.25 SET at = 1
+a1: run -> run WHEN at = 1 AND step < 0 SET depth = depth + 1
+a2: run -> run WHEN at = 1 AND step < 0 SET depth = depth + 1, at = 2
+a3: run -> run WHEN at = 2 AND step >= 0 AND (vs + 1 < {k} OR depth > 1) SET depth = depth - 1
+a4: run -> run WHEN at = 2 AND step >= 0 AND vs + 1 < {k} SET depth = depth - 1, vs = vs + 1, at = 1
+a5: run -> q3 WHEN at = 2 AND step >= 0 AND depth - 1 = 0 AND vs + 1 = {k} SET depth = depth - 1, vs = vs + 1
+WITHIN {within}"""
+
 Q2: Final = """FROM Stock{by}
 REGISTER below FLOAT = 0
 START q0
@@ -44,6 +57,18 @@ a4: q2 -> q1 WHEN step >= 0 AND below + step < 0 SET below = below + step
 a5: q2 -> q3 WHEN step >= 0 AND below + step >= 0 SET below = below + step
 WITHIN {within}"""
 
+Q2_KEPT: Final = """FROM Stock{by}
+REGISTER level FLOAT = 0
+START q0
+FINAL q3
+a0: q0 -> q1 WHEN step < -0.25 SET level = price - step
+a1: q1 -> q1 WHEN step < 0
+a2: q1 -> q2 WHEN step < 0
+a3: q2 -> q2 WHEN step >= 0 AND price < level
+a4: q2 -> q1 WHEN step >= 0 AND price < level
+a5: q2 -> q3 WHEN step >= 0 AND price >= level
+WITHIN {within}"""
+
 WAITING: Final = """FROM Stock{by}
 REGISTER first FLOAT = 0
 START q0
@@ -52,6 +77,12 @@ a0: q0 -> q1 WHEN step < -1.15 SET first = price
 a1: q1 -> q1 WHEN {ignored}
 a2: q1 -> q2 WHEN price >= first
 WITHIN {within}"""
+
+
+def ignoring(text: str) -> str:
+    """Q1 so that its runs ignore events with the step 0."""
+    loops = "\n".join(f"i{at}: q{at} -> q{at} WHEN step = 0" for at in (1, 2))
+    return text.replace("step >= 0", "step > 0").replace("WITHIN", f"{loops}\nWITHIN")
 
 
 def q3(word: str, within: int, by: str = "") -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from . import (
     ablations,
     afa,
+    afa_figures,
     buffer,
     composites,
     durability,
@@ -38,6 +39,7 @@ MODULES = (
     kleene,
     kleene_temperatures,
     afa,
+    afa_figures,
     buffer,
     windows,
     forecast_synthetic,

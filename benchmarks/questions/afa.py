@@ -13,9 +13,11 @@ from typing import Any, Final
 from rich.table import Table
 
 from .. import targets
+from ..afa.contests import contests, units
 from ..afa.engine_trial import EngineFigures, EngineJob
+from ..afa.rivals_trial import MAXIMAL, Contest, Contestant, ContestFigures
 from ..afa.trial import Figures, Job
-from ..afa.workloads import Q1, Q2, WAITING, falls, q3, words
+from ..afa.workloads import Q1, Q2, Q2_KEPT, WAITING, falls, ignoring, q3, words
 from ..builds import UNCOMPILED, Build, builds
 from ..measuring import FULL, ROOT, BenchmarkError, Effort, Say, Spread, agreed, taken_in_turn, trial
 from ..report import spread
@@ -29,6 +31,9 @@ LATE: Final = (0.0, 0.01, 0.05, 0.1, 0.2)
 LIFETIMES: Final = (10, 1_000)
 SEED: Final = 2010
 PASSES: Final = 100  # of the events, for memory
+CONTEST_ROUNDS: Final = 3
+CONTESTANTS: Final[tuple[Contestant, ...]] = ("repair", "two passes", "numbered")
+OF_RESTARTS: Final[tuple[Contestant, ...]] = ("repair", "restart")
 
 
 def cases(events: int) -> dict[str, Job]:
@@ -44,14 +49,17 @@ def cases(events: int) -> dict[str, Job]:
     found["Q2, 20% late, without lineage"] = Job(
         queries=[second], events=events, late=0.2, up=0.7, switches={"lineage": False}
     )
+    kept = Q2_KEPT.format(by="", within=500)
+    for late in (0.0, 0.2):
+        name = f", {late:.0%} late" if late else ""
+        found[f"Q2 by price{name}"] = Job(queries=[kept], events=events, late=late, up=0.7)
     for within in (500, 2_000):
         text = WAITING.format(by="", ignored="TRUE", within=within)
         for late in (0.0, 0.05, 0.2):
             found[f"waiting W={within:,}, {late:.0%} late"] = Job(queries=[text], events=events, late=late)
     text = WAITING.format(by="", ignored="TRUE", within=500)
     found["waiting W=500, in blocks"] = Job(queries=[text], events=events // 10, switches={"waiting": False})
-    shared = Q1.format(by="", k=1, within=500).replace("WITHIN", "i1: q1 -> q1 WHEN step = 0\nWITHIN")
-    shared = shared.replace("step >= 0", "step > 0").replace("WITHIN", "i2: q2 -> q2 WHEN step = 0\nWITHIN")
+    shared = ignoring(Q1.format(by="", k=1, within=500))
     for sharing in (True, False):
         name = "shared" if sharing else "copied"
         found[f"90% ignorable, {name}"] = Job(
@@ -59,6 +67,7 @@ def cases(events: int) -> dict[str, Job]:
         )
     for count in (1, 10, 100, 256):
         found[f"{count} words"] = Job(queries=[q3(word, 500) for word in words(count)], events=events)
+    found["Q3, in batches of 10"] = Job(queries=[third], events=events, batch=10)
     for changes in (100, 10, 1):
         found[f"Q3, a change every {changes}"] = Job(queries=[third], events=events, changes=changes)
     for lifetime in LIFETIMES:
@@ -86,6 +95,62 @@ def engine_cases(events: int) -> dict[str, EngineJob]:
     return found
 
 
+def rivals(events: int) -> dict[str, dict[str, Contest]]:
+    """Contests with other ways to do the same, by query."""
+    found: dict[str, dict[str, Contest]] = {}
+    for query, up in (("Q1", 0.5), ("Q2", 0.7)):
+        group = found[query] = {}
+        for late in (0.0, 0.05, 0.2):
+            for contestant in CONTESTANTS:
+                group[f"{query}, {late:.0%} late, {contestant}"] = Contest(
+                    contestant=contestant, query=query, events=events, within=500, up=up, late=late
+                )
+    few = events // 10
+    shuffled = found["late"] = {}
+    for contestant in OF_RESTARTS:
+        shuffled[f"Q2, 5% late, {few:,} events, {contestant}"] = Contest(
+            contestant=contestant, query="Q2", events=few, within=500, up=0.7, late=0.05
+        )
+    changes = found["changes"] = {}
+    for every in (100, 10):
+        for contestant in OF_RESTARTS:
+            changes[f"Q3, an arc turned every {every}, {few:,} events, {contestant}"] = Contest(
+                contestant=contestant, query="Q3", events=few, within=500, changes=every
+            )
+    told = found["told"] = {}
+    for limit in (0, 250, 500, 1_000, MAXIMAL):
+        name = "at once" if limit == MAXIMAL else f"{limit:,} ahead"
+        told[f"Q2, 20% late, told {name}"] = Contest(
+            contestant="repair", query="Q2", events=few, within=500, up=0.7, late=0.2, speculation=limit, single=True
+        )
+    return found
+
+
+def rival_rows(found: dict[str, dict[str, ContestFigures]]) -> Iterator[dict[str, Any]]:
+    """The cost of each contest, and, where it was seen when results are told, how late they are and how many go."""
+    for group, by_name in found.items():
+        for name, figures in by_name.items():
+            yield _contest_row(name, figures, units(figures), "units")
+            if group == "told":
+                yield _contest_row(f"{name}: waits", figures, Spread.of([figures["waited"]]), "events")
+                share = figures["retracted"] / max(1, figures["inserted"])
+                yield _contest_row(f"{name}: withdrawn", figures, Spread.of([share]), "share")
+
+
+def _contest_row(name: str, figures: ContestFigures, measured: Spread, measure: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "inserted": figures["inserted"],
+        "retracted": figures["retracted"],
+        "nodes_per_event": figures["made"] / figures["events"],
+        "found": asdict(measured),
+        "must": None,
+        "aim": None,
+        "measure": measure,
+        "reached": "-",
+    }
+
+
 def ask(effort: Effort, say: Say) -> dict[str, Any]:
     """Measure all, compiled where there is a compiler; uncompiled only, of fewer events, to see that it runs."""
     if effort.subscriptions < FULL.subscriptions:
@@ -110,10 +175,11 @@ def _asked(effort: Effort, say: Say, form: Build) -> dict[str, Any]:
     for name, figures in found.items():
         agreed(name, "results", [each["inserted"] - each["retracted"] for each in figures])
     check(found)
+    others = contests(rivals(asked["Q1"]["events"]), form, min(effort.repetitions, CONTEST_ROUNDS), say)
     return {
         "compiled": form.compiled,
         "workload": {"seed": SEED, "events": asked["Q1"]["events"]},
-        "cases": [*_rows(found), *engine_rows(through_engine)],
+        "cases": [*_rows(found), *engine_rows(through_engine), *rival_rows(others)],
         "memory": found["memory"][0]["bytes"],
     }
 
@@ -138,10 +204,10 @@ def _rows(found: dict[str, list[Figures]]) -> Iterator[dict[str, Any]]:
         yield _row(name, figures, units, targets.AFA.get(name))
     times = Spread.of(_times(found, "256 words", "1 words"))
     yield _row("256 words over one", found["256 words"], times, targets.AFA_WORDS)
-    times = Spread.of(_times(found, "Q3, a change every 10", "Q3"))
+    times = Spread.of(_times(found, "Q3, a change every 10", "Q3, in batches of 10"))
     yield _row("Q3, a change every 10, over none", found["Q3"], times, targets.AFA_CHANGES)
     for name in ("Q3, a change every 10", *(f"Q3, an arc for {lifetime:,} events" for lifetime in LIFETIMES)):
-        plain = "Q3" if name.endswith("10") else "Q3, a tenth"
+        plain = "Q3, in batches of 10" if name.endswith("10") else "Q3, a tenth"
         each = [(a["cpu"] - b["cpu"]) / a["changed"] * MICRO for a, b in zip(found[name], found[plain])]
         yield _row(f"{name}: a change", found[name], Spread.of(each), targets.AFA_CHANGE.get(name))
 
@@ -212,13 +278,19 @@ def table(answer: dict[str, Any]) -> Table:
 
 QUESTION: Final = Question(
     name="afa",
-    text="What do register automata over disordered streams cost: in order, late, waiting, merged, changing, by key?",
+    text=(
+        "What do register automata over disordered streams cost: in order, late, waiting, merged, changing, by key, and"
+        " beside other ways to do the same?"
+    ),
     bias=(
         "But for what is said of the engine, the executor alone is measured: no reading of results, batches of 100"
         " events, one punctuation for"
         " 500 events. Decoding and the checks of events come on top.",
         "Prices are the paper's synthetic ones, one a time unit; lateness is uniform up to 1,000 time units.",
         "Each trial takes the fastest of three passes; results left must be as many as in order.",
+        "The other ways (the AFA paper's two passes; restarting; events that wait for promises or numbers) are ours,"
+        " with lists for its tree, compiled as the executor is. What is left must be the same for all.",
+        "A change comes between two batches: what is compared with it takes its events in batches of that size, too.",
         "A change is one of conditions that were compiled beforehand: parsing its text costs far more.",
         "What waits starts at a drop of more than 1.15, of one event in thirty: an event has 8 or 32 results.",
     ),

@@ -42,7 +42,7 @@ class EventBatch:
 
     stream: str
     times: list[int]
-    rows: list[Row]
+    rows: Sequence[Row]
     ids: list[int] | None
     starts: list[int] | None
     places: Sequence[int | str]

@@ -25,6 +25,7 @@ from ..events import (
 )
 from .bad_events import STOP, BadEvents, OnBadOption, handled, values_of
 from .batch import Control, EventBatch, answers
+from .column_rows import ColumnRows
 from .complaint import BadInput, placed
 from .contributing import Contributing
 from .file_times import TimeUnitOption
@@ -62,6 +63,9 @@ class EmbeddedEngine(Protocol):
         rows: Sequence[Row],
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
+    ) -> Sequence[Printable]: ...
+    def publish_columns(
+        self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
     ) -> Sequence[Printable]: ...
     def subscribe(
         self,
@@ -225,6 +229,8 @@ def match_events(
     def publish(batch: EventBatch) -> Sequence[Printable]:
         if known is not None:
             known.note(batch)
+        if isinstance(batch.rows, ColumnRows):
+            return engine.publish_columns(batch.stream, batch.rows.columns, batch.times, batch.ids, batch.starts)
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
 
     def leave_out(place: str, error: ForetellError, batch: EventBatch) -> None:

@@ -7,12 +7,13 @@ Importing this package loads neither zmq nor asyncio nor Spark; a test checks th
 from __future__ import annotations
 
 from ..documenting import documented
+from ..events.coded_texts import CodedTexts
 from .engine import Engine
 from .match import Match
 from .options import Options
 from .results import Results
 
-for _public in (Engine, Match, Results):
+for _public in (CodedTexts, Engine, Match, Results):
     documented(_public)
 
-__all__ = ["Engine", "Match", "Options", "Results"]
+__all__ = ["CodedTexts", "Engine", "Match", "Options", "Results"]

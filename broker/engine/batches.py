@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import Any
 
+from ..events.arrow import has_arrow, read_times
+from ..events.batch import Batch
+from ..events.column_checks import batch_of, integers_of
 from ..events.errors import EventError, shown
 from ..events.schema import Row
 from ..events.stream import StreamDefinition
+from ..events.time_unit import instants_of
 from ..events.validation import check_ids, check_late, check_rows, check_starts, check_times
 
 
@@ -25,9 +29,60 @@ def fitting(
     LateEvent.
     """
     n = _length(stream, "rows", rows)
+    _check_times(stream, n, "one a row", times, ids, starts, newest)
+    own = list(rows)
+    found = check_rows(stream, own)
+    return own if found is own else list(found)
+
+
+def fitting_columns(
+    stream: StreamDefinition,
+    times: Sequence[int],
+    columns: Any,
+    ids: Sequence[int] | None,
+    starts: Sequence[int] | None,
+    newest: int | None,
+) -> Batch:
+    """The same for a column an attribute, by name, or a record batch of Arrow."""
+    n = _length(stream, "times", times)
+    _check_times(stream, n, "one a time", times, ids, starts, newest)
+    return batch_of(stream, columns, n)
+
+
+def moments_of(times: Any) -> list[int]:
+    """Times of any kind, also a buffer of microseconds or an array of Arrow, in microseconds. O(times).
+
+    Raises EventError.
+    """
+    if not isinstance(times, (list, tuple, range)):
+        if has_arrow(times):
+            return read_times(times)
+        whole = integers_of(times)
+        if whole is not None:
+            return whole
+    return list(instants_of(times))
+
+
+def numbers_of(numbers: Any) -> Sequence[int] | None:
+    """Ids, or starts, also of a buffer. O(numbers)."""
+    if numbers is None:
+        return None
+    whole = integers_of(numbers)
+    return numbers if whole is None else whole
+
+
+def _check_times(
+    stream: StreamDefinition,
+    n: int,
+    one: str,
+    times: Sequence[int],
+    ids: Sequence[int] | None,
+    starts: Sequence[int] | None,
+    newest: int | None,
+) -> None:
     for name, column in (("times", times), ("ids", ids), ("starts", starts)):
         if column is not None and _length(stream, name, column) != n:
-            raise EventError(f"stream {stream.name!r}: expected {n} {name}, one a row, found {len(column)}")
+            raise EventError(f"stream {stream.name!r}: expected {n} {name}, {one}, found {len(column)}")
     if stream.disorder == "arrival":
         check_times(stream, times, newest)
     else:
@@ -36,9 +91,6 @@ def fitting(
         check_starts(stream, starts, times)
     if ids is not None:
         check_ids(stream.name, [ids[0], ids[-1]] if isinstance(ids, range) and n else ids)
-    own = list(rows)
-    found = check_rows(stream, own)
-    return own if found is own else list(found)
 
 
 def _length(stream: StreamDefinition, name: str, column: Sequence[Any]) -> int:

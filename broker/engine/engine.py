@@ -13,20 +13,15 @@ from pathlib import Path
 from typing import Any, final
 
 from ..automaton.arc_updates import ArcUpdate
-from ..events.errors import (
-    EventError,
-    LateEvent,
-    LimitExceeded,
-    UnknownEvent,
-    shown,
-)
+from ..events.batch import Batch, batch_of_rows
+from ..events.errors import EventError, LateEvent, LimitExceeded, UnknownEvent, shown
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
 from ..events.time_unit import TimeUnit, instant_of, instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
-from .batches import fitting
+from .batches import fitting, fitting_columns, moments_of, numbers_of
 from .compiler.prepared import Prepared
 from .compiler.query_compiler import Parsed
 from .disorder.joined import JoinedResults
@@ -302,30 +297,38 @@ class Engine(EngineView):
         what is final; with disorder DuplicateEvent, LimitExceeded if too many wait. A refused batch changes nothing.
         """
         definition, moments = self.catalog.stream(stream), list(instants_of(times))
-        taken = self._fitting(definition, moments, rows, ids, starts)
-        n = len(taken)
+        taken = fitting(definition, moments, rows, ids, starts, self._newest(definition))
+        return self._take(definition, moments, batch_of_rows(taken), ids, starts)
+
+    def publish_columns(
+        self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
+    ) -> Results | JoinedResults:
+        """Process a batch of which each attribute is a column: a list, an `array.array`, an array of numpy or Arrow,
+        any other buffer, CodedTexts; all by name, or as a record batch of Arrow. As `publish` does for the same rows.
+        """
+        definition, moments = self.catalog.stream(stream), moments_of(times)
+        ids, starts = numbers_of(ids), numbers_of(starts)
+        taken = fitting_columns(definition, moments, columns, ids, starts, self._newest(definition))
+        return self._take(definition, moments, taken, ids, starts)
+
+    def _take(
+        self, definition: StreamDefinition, moments: list[int], batch: Batch, ids: Sequence[int] | None,
+        starts: Sequence[int] | None,
+    ) -> Results | JoinedResults:  # fmt: skip
+        n = batch.count
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         begun = moments if starts is None else list(starts)
         if self.disorder is not None:
-            self.disorder.check(definition, moments, taken, numbers)
-            joined = self.disorder.publish(definition, moments, taken, numbers, begun, self.events)
+            joined = self.disorder.publish(definition, moments, batch.rows(), numbers, begun)
             self.events += n
             return self._all_done(joined)
-        results = self.runtime.process(stream, moments, taken, numbers, begun)
+        results = self.runtime.process(definition.name, moments, batch, numbers, begun)
         self.events += n
         return self._done(results)
 
-    def _fitting(
-        self,
-        stream: StreamDefinition,
-        times: Sequence[int],
-        rows: Sequence[Row],
-        ids: Sequence[int] | None,
-        starts: Sequence[int] | None,
-    ) -> list[Row]:
-        if self.disorder is None:
-            return fitting(stream, times, rows, ids, starts, newest(self.runtime))
-        return fitting(stream, times, rows, ids, starts, self.disorder.floor(stream.name))
+    def _newest(self, stream: StreamDefinition) -> int | None:
+        """The time before which an event of the stream is late."""
+        return newest(self.runtime) if self.disorder is None else self.disorder.floor(stream.name)
 
     def check(
         self,
@@ -339,7 +342,7 @@ class Engine(EngineView):
         each subscription gets the same results in the same order.
         """
         definition = self.catalog.stream(stream)
-        taken = self._fitting(definition, times, rows, ids, starts)
+        taken = fitting(definition, times, rows, ids, starts, self._newest(definition))
         if self.disorder is not None:
             upto = self.events + len(taken) + 1
             self.disorder.check(definition, times, taken, range(self.events + 1, upto) if ids is None else ids)

@@ -28,7 +28,8 @@ class Options:
     partition: key values with partial matches, different partial matches of one key value, events kept for tuples.
     `runs_max`, `matches_max` and `negated_max` apply to one key value of a SASE+ subscription: runs or their compressed
     form, matches of one event, negated events that are kept; `runs_max` also to one of an AFA subscription, to the runs
-    after one event. `columns`, `merging` and `buffer` are ways to store its runs (kleene.tables).
+    after one event. `column_path`: batches go by columns where single events, or two of a key, are compared by numbers
+    (keyed_runs.column_runs). `columns`, `merging` and `buffer` are ways to store its runs (kleene.tables).
     `work_max` and `work_earned` limit the work of one subscription of either kind (account): the most at once, and what
     each event adds. `buffered_events_max`: the events of all streams that are not final yet (disorder).
     `promised_regions_max`: kinds of events of one stream of which punctuations differ (promised). `updates_max`:
@@ -45,6 +46,7 @@ class Options:
     lookback: bool = True
     templates: bool = True
     together: bool = True
+    column_path: bool = True
     columns: bool = True
     merging: bool = True
     buffer: bool = True

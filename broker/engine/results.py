@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, final, overload
 
+from ..events.batch import Batch, batch_of_rows
 from ..events.schema import Row
 from .executors.completions import Completions
 from .executors.composed import Composed
 from .executors.epoch_matches import EpochMatches
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
+from .executors.member_matches import FIELDS, MemberMatches
 from .executors.trace import FINAL_DEPTH, mixed
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
@@ -23,6 +25,7 @@ from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .program.target import Target
 from .subscribing.subscriber import Subscriber, digest
 
+NO_EVENT: Final = 1 << 60  # later than all
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
 
 
@@ -42,8 +45,8 @@ Tally = dict[tuple[str, int, int], int]
 class Results(Sequence[Match]):
     """The matches of one batch, in the order of discovery; each subscriber gets its own results."""
 
-    def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int], before: Tally) -> None:
-        self.epochs = EpochMatches(times, rows, ids, starts)
+    def __init__(self, times: list[int], batch: Batch, ids: list[int], starts: list[int], before: Tally) -> None:
+        self.epochs = EpochMatches(times, batch, ids, starts)
         self.targets = self.epochs.targets
         self.block_event = self.epochs.block_event
         self.block_run = self.epochs.block_run
@@ -54,6 +57,7 @@ class Results(Sequence[Match]):
         self.unmade: list[Failed] = []  # results that could not be made when they were read
         self._identity = ""  # of the subscriber that was read last
         self._identified: Subscriber | None = None
+        self._merged = 0  # blocks whose places do not change any more
         self._before = before  # equal results that earlier batches found in this batch's first epoch
         self._ordinals: list[int] | None = None
         self._offsets: list[int] | None = None
@@ -68,8 +72,11 @@ class Results(Sequence[Match]):
         Returns the completions for published streams, too.
         """
         fed: list[tuple[Target, Composed]] = []
-        self.epochs.unpack()
         completions = self.completions
+        if self.epochs.later:
+            self._merge()
+            return fed
+        self.epochs.unpack()
         if completions.reported == completions.upto:
             return fed
         for event, target, composed in completions.read(self._happened):
@@ -79,6 +86,45 @@ class Results(Sequence[Match]):
             if target.feeds is not None and composed.source is not None:
                 fed.append((target, composed))
         return fed
+
+    def _merge(self) -> None:
+        """The same where nobody reads published streams and all that came since the last call is in three places.
+
+        Of an event, the matches of the merged automata come first, then those of groups, then the other machines'.
+        O(matches since the last call).
+        """
+        epochs, completions = self.epochs, self.completions
+        packed = epochs.packed
+        if packed.upto > 0 or completions.reported < completions.upto:
+            epochs.packed = MemberMatches()
+            begin = self._merged
+            known = epochs.cut(begin)
+            composed = [self.composed.pop(begin + at, None) for at in range(len(known.events))]
+            rows = completions.read(self._happened)
+            row = next(rows, None)
+            block, one = 0, 0
+            while True:
+                event = int(packed.blocks[block]) if block < packed.upto else NO_EVENT
+                if row is not None and row[0] < event:
+                    event = row[0]
+                if one < len(known.events) and known.events[one] <= event:
+                    epochs.add_block(known, one)
+                    told = composed[one]
+                    if told is not None:
+                        self.composed[len(self.block_upto) - 1] = told
+                    one += 1
+                elif block < packed.upto and packed.blocks[block] == event:
+                    epochs.complete_block(packed, block)
+                    block += FIELDS
+                elif row is not None:
+                    _, target, found = row
+                    if target.first is not None:
+                        self.targets.append(target)
+                        self.compose(event, found)
+                    row = next(rows, None)
+                else:
+                    break
+        self._merged = len(self.block_upto)
 
     def entries(self) -> int:
         """The number of matches; compressed ones count once, and so do those of equal subscriptions."""
@@ -167,6 +213,8 @@ class Results(Sequence[Match]):
         """The count of each result in the batch's last epoch, if a batch that begins at `time` continues this epoch."""
         if not self.epochs.times or self.epochs.times[-1] != time:
             return {}
+        if self.epochs.later:
+            self._merge()
         self.epochs.unpack()
         tally = dict(self._before) if self.epochs.times[0] == time else {}
         for block, _, subscriber in self._pairs():
@@ -235,9 +283,25 @@ class Results(Sequence[Match]):
 
     def __len__(self) -> int:
         packed = self.epochs.packed
-        if self.block_upto or not packed.counted:
+        if self._offsets is not None or self.composed or not packed.counted:
             return self._counted()[-1]
-        return int(packed.total) + self.completions.total()
+        runs = len(self.targets) if self.epochs.one_each() else self._of_runs()
+        return runs + int(packed.total) + self.completions.total()
+
+    def _of_runs(self) -> int:
+        """The number of results of runs that are in the columns. O(matches)."""
+        total = match = 0
+        for block, upto in enumerate(self.block_upto):
+            run = self.block_run[block]
+            born = self.epochs.event(self.block_event[block])[2] if run is None else run.born
+            for target in self.targets[match:upto]:
+                first = target.first
+                if target.others is not None:
+                    total += len(self._served(block, match))
+                elif first is not None and born > first.since:
+                    total += 1
+                match += 1
+        return total
 
     def __iter__(self) -> Iterator[Match]:
         return self._all(False)
@@ -325,3 +389,8 @@ def _named(names: tuple[str, ...], values: Row) -> dict[str, Any]:
 def expanded(results: Sequence[Any]) -> Iterable[Any]:
     """An engine's results with compressed ones expanded; other values unchanged."""
     return results if isinstance(results, tuple | list) else getattr(results, "expanded", results.__iter__)()
+
+
+def results_of_moment(time: int, before: Tally) -> Results:
+    """Results that no event has brought: the passing of time, or a change."""
+    return Results([time], batch_of_rows([()]), [0], [time], before)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, final
 
+from ..events.batch import batch_of_rows
 from .disorder.joined import JoinedResults
 from .executors.composed import Composed
 from .match import Match
@@ -73,10 +74,11 @@ def _share(results: Results, event: int, composed: Composed, outcome: Outcome, s
     derived = event - len(epochs.times)
     if derived < 0:
         one = slice(event, event + 1)
-        own = Results(epochs.times[one], epochs.rows[one], epochs.ids[one], epochs.starts[one], {})
+        row = batch_of_rows([epochs.batch.row(event)])
+        own = Results(epochs.times[one], row, epochs.ids[one], epochs.starts[one], {})
         time = own.epochs.times[0]
     else:
-        own = Results([], [], [], [], {})
+        own = Results([], batch_of_rows([]), [], [], {})
         own.epochs.derived.append(results.epochs.derived[derived])
         time = own.epochs.derived[0].time
     own.targets.append(Target(outcome, subscriber))

@@ -7,6 +7,8 @@ assume that rows are valid.
 
 from __future__ import annotations
 
+from .batch import Batch
+from .coded_texts import CodedTexts
 from .columns import row_from_text
 from .errors import (
     ERRORS,
@@ -44,6 +46,8 @@ __all__ = [
     "UNITS",
     "VALUE_TYPES",
     "Attribute",
+    "Batch",
+    "CodedTexts",
     "DefinitionError",
     "Disorder",
     "DuplicateEvent",

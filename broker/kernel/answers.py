@@ -197,4 +197,10 @@ def bounded_count(count: int) -> int:
 
 def plain_statistics(group: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of statistics that the wire can carry, with strings as keys."""
-    return {str(key): plain_statistics(value) if isinstance(value, Mapping) else value for key, value in group.items()}
+    return {str(key): _plain(value) for key, value in group.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return plain_statistics(value)
+    return bounded_count(value) if type(value) is int else value

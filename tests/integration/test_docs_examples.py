@@ -45,9 +45,11 @@ from broker.command.playground import worker as playground_worker
 from broker.console import signing_in
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
+from broker.engine.disorder import buffer, finality
 from broker.engine.executors import expansion
 from broker.engine.executors.groups import machine_plan as group_plans
 from broker.engine.executors.kleene import plan as kleene_plan
+from broker.engine.executors.speculative import arcs as register_arcs
 from broker.engine.executors.tuple_counts import machine as counting
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
 from broker.engine.reasons import steps, told
@@ -174,6 +176,9 @@ LIMIT_MODULES: Final = (
     group_plans,
     recent_events,
     templates,
+    register_arcs,
+    finality,
+    buffer,
     shares,
     settings,
     connections,

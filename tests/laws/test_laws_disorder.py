@@ -15,8 +15,7 @@ from strategies.disorder import ATTRIBUTES, Play, Told, meant, typed
 
 from broker.algebra.afa.semantics import LivingEvent
 from broker.engine import Engine, Match, Options
-from broker.engine.disorder.joined import RevisedResults
-from broker.engine.disorder.readers import salt_of
+from broker.engine.disorder.joined import RevisedResults, salt_of
 from broker.engine.executors.matches import ids
 from broker.engine.executors.trace import mixed
 from broker.events.schema import Schema

@@ -16,6 +16,8 @@ SCHEMA: Final = {"ty": "string", "k": "int?", "w": "float?", "p": "float"}
 GRID: Final = ("0", "0.5", "1", "1.5", "2", "3")
 FACTORS: Final = ("0.5", "0.9", "1.0", "1.1", "2.5")
 WINDOWS: Final = ("1", "2", "4", "6", "20")
+LISTS: Final = ("(0, 2, 10, 11, 12, 13, 14, 15, 16)", "(0, 1, 10, 11, 12, 13, 14, 15, 16, 17)")  # too many alternatives
+TEXTS: Final = "ty IN ('A', 'B')"
 STRATEGIES: Final = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 
 
@@ -72,7 +74,7 @@ def chain(chance: random.Random) -> Template:
     text = ""
     for at in range(length):
         kinds = chance.choices(
-            ("up", "down", "or", "other", "join", "factor", "offset", "dur", "gap"), k=chance.choice((1, 1, 2))
+            ("up", "down", "or", "other", "join", "factor", "offset", "dur", "gap", "among"), k=chance.choice((1, 1, 2))
         )
         asked = ["ty = 'A'"] if chance.random() < (0.7 if at == 0 else repeated) else []
         for kind in kinds:
@@ -84,6 +86,8 @@ def chain(chance: random.Random) -> Template:
                 asked.append(f"(p > {constant()} OR w < {constant()})")
             elif kind == "other":
                 asked.append(f"k >= {constant()}")
+            elif kind == "among":
+                asked.append(chance.choice((f"k IN {chance.choice(LISTS)}", TEXTS)))
             elif kind == "join" and at:
                 asked.append("p > p_1")
             elif kind == "factor" and at:
@@ -169,7 +173,7 @@ def template(chance: random.Random) -> Template:
         if keyed and (at == 0 or key != "[ty]"):
             conjuncts.append(f"{name}.ty = '{chance.choice(types)}'")
         sign = ">" if at % 2 == 0 else "<"
-        several = ("up", "other", "or", "join", "factor", "offset", "none", "gap")
+        several = ("up", "other", "or", "join", "factor", "offset", "none", "gap", "among")
         kinds = ["up"] if plain else chance.choices(several, k=2)
         if at == len(names) - 1 and chance.random() < 0.2:
             kinds = ["up", "other"]
@@ -181,6 +185,8 @@ def template(chance: random.Random) -> Template:
                 conjuncts.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
             elif kind == "or":
                 conjuncts.append(f"({name}.p {sign} {constant()} OR {name}.w >= {constant()})")
+            elif kind == "among":
+                conjuncts.append(f"{name}.{chance.choice((f'k IN {chance.choice(LISTS)}', TEXTS))}")
             elif kind == "join" and at:
                 conjuncts.append(f"{name}.p {chance.choice(('>', '<', '!='))} {other}.p")
             elif kind == "factor" and at:
@@ -287,7 +293,7 @@ def composite(chance: random.Random) -> Template:
     defined: list[str] = []
     for at, name in enumerate(names):
         asked = [f"ty = '{chance.choice(types)}'"] if keyed and (at == 0 or chance.random() < 0.8) else []
-        kinds = chance.choices(("up", "up", "other", "or", "join", "none"), k=chance.choice((1, 1, 2)))
+        kinds = chance.choices(("up", "up", "other", "or", "join", "none", "among"), k=chance.choice((1, 1, 2)))
         for kind in kinds:
             if kind == "up":
                 asked.append(f"p {chance.choice(('>', '<=', '='))} {constant()}")
@@ -295,6 +301,8 @@ def composite(chance: random.Random) -> Template:
                 asked.append(f"{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
             elif kind == "or":
                 asked.append(f"(p < {constant()} OR w >= {constant()})")
+            elif kind == "among":
+                asked.append(chance.choice((f"k IN {chance.choice(LISTS)}", TEXTS)))
             elif kind == "join" and len(names) > 1 and "$x" not in " ".join(asked):
                 asked.append("k = $x")
         defined.append(f"{name}: {' AND '.join(asked) or 'TRUE'}")

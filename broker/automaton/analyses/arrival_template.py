@@ -61,7 +61,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     values: list[float] = []
 
     def clauses(arc: Arc) -> tuple[TemplateClause, ...]:
-        found = sorted((clause_of(one, known, texts=texts) for one in alternatives(arc.guard, arc.rest)), key=by_form)
+        asked = alternatives(arc.guard, arc.rest, len(begins))
+        found = sorted((clause_of(one, known, texts=texts, among=among) for one, among in asked), key=by_form)
         values.extend(value for _, own in found for value in own)
         return tuple(clause for clause, _ in found)
 

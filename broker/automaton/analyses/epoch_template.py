@@ -21,6 +21,7 @@ from .template import (
     NoTemplate,
     TemplateClause,
     TemplateStep,
+    Valued,
     alternatives,
     by_form,
     clause_of,
@@ -60,10 +61,13 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
 
     def clauses(step: int) -> tuple[TemplateClause, ...]:
         computes = folds and step > 0
-        asked = [_without_key(clause, parts, step) for clause in alternatives(forms[step], ((),))]
-        if not folds:
-            asked = [tuple(atom for atom in clause if atom not in sees[step]) for clause in asked]
-        found = sorted((clause_of(one, known, computes, texts) for one in asked), key=by_form)
+        found: list[Valued] = []
+        for clause, among in alternatives(forms[step], ((),), len(arcs)):
+            own = _without_key(clause, parts, step)
+            if not folds:
+                own = tuple(atom for atom in own if atom not in sees[step])
+            found.append(clause_of(own, known, computes, texts, among))
+        found.sort(key=by_form)
         if not computes and any(reads_durations(atom) for clause, _ in found for atom in clause.rest):
             raise NoTemplate("it computes with durations")
         values.extend(value for _, own in found for value in own)

@@ -102,6 +102,8 @@ def _filter(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
         return "it has several steps"
     if any(asked.source is Compared.DURATION for clause in template.clauses() for asked in clause.asked):
         return "the event's duration is compared"
+    if any(clause.among for clause in template.clauses()):
+        return "an index finds a single event by a list of constants"
     return "something is forbidden" if template.kills or template.late else ([], {})
 
 
@@ -197,7 +199,8 @@ def _history(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
         return against
     first, middle, last = (step.clauses[0] for step in template.steps)
     asked, between = last.asked[0], middle.asked[0]
-    if asked not in first.asked or not set(last.rest) <= set(first.rest):
+    weaker = set(last.rest) <= set(first.rest) and last.among in ((), first.among)
+    if asked not in first.asked or not weaker:
         return "the last step does not ask what the first asks"
     shared = first.asked.index(asked)
     second, third = _number_of(template, 1), _number_of(template, 2)

@@ -52,15 +52,21 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class TemplateClause:
-    """A conjunction; `rest` has no unknown constants."""
+    """A conjunction; `rest` has no unknown constants. `among`: an attribute equals one of these constants, too, which
+    are the template's; () for none."""
 
     asked: tuple[Asked, ...]
     rest: Clause
+    among: Form = ()
 
     @property
     def alone(self) -> bool:
         """Whether it reads the event only."""
         return not any(map(reads_registers, self.rest)) and all(each.term is None for each in self.asked)
+
+    def remaining(self) -> Form:
+        """All that has no unknown constants, as alternatives."""
+        return tuple((*self.rest, *one) for one in self.among) or (self.rest,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +208,36 @@ def equality(atom: Comparison) -> tuple[Attribute, Constant] | None:
             return None
 
 
-def alternatives(guard: Form, rest: Form) -> list[Clause]:
-    """Both conditions as alternatives."""
+class Alternative(NamedTuple):
+    """A conjunction, and what one attribute equals one of beyond it, as in `sector IN ('a', 'b')`; () for nothing."""
+
+    clause: Clause
+    among: Form = ()
+
+
+def alternatives(guard: Form, rest: Form, steps: int) -> list[Alternative]:
+    """Both conditions as alternatives. Those that differ in what one attribute equals are one: where there are too
+    many, and of texts, which are the template's anyway, where the pattern has several steps."""
     found = [(*one, *other) for one in guard for other in rest]
     if not found:
         raise NoTemplate("a condition never holds")
-    if len(found) > CLAUSES_MAX:
+    few = len(found) <= CLAUSES_MAX
+    if few and (steps == 1 or len(found) == 1):
+        return [Alternative(clause) for clause in found]
+    for attribute in dict.fromkeys(own[0] for own in map(equality, found[0]) if own is not None):
+        if few and attribute.type != "string":
+            continue
+        gathered: dict[Clause, list[Clause]] = {}
+        for clause in found:
+            equal = [atom for atom in clause if (own := equality(atom)) is not None and own[0] == attribute]
+            if len(equal) == 1:
+                gathered.setdefault(tuple(atom for atom in clause if atom is not equal[0]), []).append((equal[0],))
+        whole = sum(map(len, gathered.values())) == len(found)
+        if whole and len(gathered) <= (len(found) - 1 if few else CLAUSES_MAX):
+            return [Alternative(clause, tuple(among)) for clause, among in gathered.items()]
+    if not few:
         raise NoTemplate(f"a condition has more than {CLAUSES_MAX} alternatives")
-    return found
+    return [Alternative(clause) for clause in found]
 
 
 def by_form(valued: Valued) -> tuple[str, tuple[float, ...]]:
@@ -217,7 +245,7 @@ def by_form(valued: Valued) -> tuple[str, tuple[float, ...]]:
 
 
 def clause_of(
-    clause: Clause, known: dict[Attribute, Constant], computes: bool = False, texts: bool = False
+    clause: Clause, known: dict[Attribute, Constant], computes: bool = False, texts: bool = False, among: Form = ()
 ) -> Valued:
     """A conjunction without what the key says; of comparisons of one kind only the closest counts, but for factors:
     which is closer there depends on the register. `computes`: any value may be compared with an unknown constant.
@@ -225,6 +253,8 @@ def clause_of(
     closest: dict[Asked, float] = {}
     factors: list[tuple[Asked, float]] = []
     rest: list[Comparison] = []
+    if not texts and any(_compares_text(atom) for one in among for atom in one):
+        raise NoTemplate("it compares a text with a constant that is not its key")
     for atom in clause:
         equal = equality(atom)
         if equal is not None and known.get(equal[0]) == equal[1]:
@@ -234,13 +264,14 @@ def clause_of(
         found = _asked(atom) or (_computed(atom) if computes else [])
         if not found:
             rest.append(atom)
-        for asked, value in found:
-            if asked.source is Compared.FACTOR:
-                factors.append((asked, value))
+        for each, value in found:
+            if each.source is Compared.FACTOR:
+                factors.append((each, value))
             else:
-                closest[asked] = max(value, closest.get(asked, value))
+                closest[each] = max(value, closest.get(each, value))
     order = sorted([*closest.items(), *factors], key=_by_asked)
-    return TemplateClause(tuple(asked for asked, _ in order), tuple(rest)), tuple(value for _, value in order)
+    asked = tuple(one for one, _ in order)
+    return TemplateClause(asked, tuple(rest), among), tuple(value for _, value in order)
 
 
 def _by_asked(entry: tuple[Asked, float]) -> tuple[str, float]:

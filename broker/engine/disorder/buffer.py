@@ -1,96 +1,399 @@
 """The buffer of an engine: the events that are not final yet, in the order in which they will be processed.
 
 That order is the one of times, then of ids, then of arrival. Events can be withdrawn from it by their ids, which are
-then different.
+then different. They lie in sorted columns, since most events come near the end of what is there: a search from the end
+finds their place. The few that belong far before it are kept apart, in a tree-like list.
 
-Here: that order. Not here: when events become final (watermarks), where they go (reordering).
+Here: that order. Hot. Not here: when events become final (watermarks), where they go (reordering).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
-from typing import Any, NamedTuple, final
+from bisect import bisect_left
+from collections.abc import Iterator
+from heapq import merge
+from itertools import islice, takewhile
+from typing import Any, Final, NamedTuple, final
 
+from mypy_extensions import i64
 from sortedcontainers import SortedList
 
+from ...events.instant import FOREVER
 from ...events.schema import Row
+
+NEAR: Final = 512  # places before the end, up to which moving what is behind costs less than the sorted list
 
 
 class HeldEvent(NamedTuple):
-    """An event that is not final. `arrival`: its number among all events of the engine."""
+    """An event that is not final."""
 
     time: int
     number: int
-    arrival: int
     stream: str
     start: int
     row: Row
 
 
 @final
-class ReorderBuffer:
-    """Events by time, id and arrival; and by id those that are `known` by it."""
+class EventColumns:
+    """Events in columns, a row each. `stream`: that of all events, where `streams` is empty; None: each has its own.
+    `instants`: all events start at their time, and `starts` is empty."""
 
-    def __init__(self) -> None:
-        self.events: Any = SortedList()  # arrivals differ, so that no later field is compared
-        self.known: dict[int, HeldEvent] = {}
+    def __init__(
+        self, times: list[int], numbers: list[int], rows: list[Row], stream: str | None, streams: list[str],
+        instants: bool, starts: list[int],
+    ) -> None:  # fmt: skip
+        self.times = times
+        self.numbers = numbers
+        self.rows = rows
+        self.stream = stream
+        self.streams = streams
+        self.instants = instants
+        self.starts = starts
+
+    def event(self, at: int) -> HeldEvent:
+        stream = self.stream if self.stream is not None else self.streams[at]
+        start = self.times[at] if self.instants else self.starts[at]
+        return HeldEvent(self.times[at], self.numbers[at], stream, start, self.rows[at])
+
+    def tell_apart(self) -> None:
+        """Give each event its own stream."""
+        if self.stream is not None:
+            self.streams, self.stream = [self.stream] * len(self.times), None
+
+    def spread(self) -> None:
+        """Give each event its own start."""
+        if self.instants:
+            self.starts, self.instants = list(self.times), False
+
+    def append(self, event: HeldEvent) -> None:
+        """Where each has its own stream and start."""
+        self.times.append(event.time)
+        self.numbers.append(event.number)
+        self.rows.append(event.row)
+        self.streams.append(event.stream)
+        self.starts.append(event.start)
+
+    def extend(self, other: EventColumns, begin: int, end: int) -> None:
+        """Append the others of [begin, end), which have as many columns."""
+        self.times += other.times[begin:end]
+        self.numbers += other.numbers[begin:end]
+        self.rows += other.rows[begin:end]
+        self.streams += other.streams[begin:end]
+        self.starts += other.starts[begin:end]
+
+    def part(self, begin: int, end: int) -> EventColumns:
+        """A copy of the events of [begin, end)."""
+        return EventColumns(
+            self.times[begin:end], self.numbers[begin:end], self.rows[begin:end], self.stream, self.streams[begin:end],
+            self.instants, self.starts[begin:end],
+        )  # fmt: skip
+
+    def drop(self, begin: int, end: int) -> None:
+        del self.times[begin:end], self.numbers[begin:end], self.rows[begin:end]
+        del self.streams[begin:end], self.starts[begin:end]
+
+
+def _none() -> EventColumns:
+    """No events, of different streams and starts."""
+    return EventColumns([], [], [], None, [], False, [])
+
+
+@final
+class ReorderBuffer:
+    """`columns`: the events in their order, from place `head` on; those before have gone. `far`: time, id, a number in
+    the order of arrival and the event, for those that came more than `near` places before the end. `known`: by id, the
+    times of those that are known by it; `unknown`: how many others there are of each stream, time and id.
+    """
+
+    def __init__(self, near: int = NEAR) -> None:
+        self.near: i64 = near
+        self.columns = _none()
+        self.head: i64 = 0
+        self.far: Any = SortedList()
+        self.came = 0  # events that were kept apart so far
+        self.known: dict[int, int] = {}
+        self.unknown: dict[tuple[str, int, int], int] = {}
 
     def __len__(self) -> int:
-        return len(self.events)
+        return len(self.columns.times) - int(self.head) + len(self.far)
 
-    def add(self, events: Iterable[HeldEvent], known: bool) -> None:
-        """Add a batch. O(log events) for each."""
-        batch = list(events)
-        self.events.update(batch)
+    # --- coming -------------------------------------------------------------------------------------------------
+
+    def add(
+        self, stream: str, times: list[int], numbers: list[int], starts: list[int], rows: list[Row], known: bool
+    ) -> int | None:
+        """Add a batch; returns its newest time, -FOREVER if it is empty. O(log distance from the end) for each, up to
+        `near`, else O(log events).
+
+        `starts` may be `times`. Returns None, and changes nothing, if an id is taken that is `known`; then O(all).
+        """
         if known:
-            self.known |= {event.number: event for event in batch}
+            most = len(self.known) + len(numbers)
+            self.known.update(zip(numbers, times))
+            if len(self.known) < most:
+                self.known = {event.number: event.time for event, told in self._all() if told}
+                return None
+        else:
+            for time, number in zip(times, numbers):
+                one = (stream, time, number)
+                self.unknown[one] = self.unknown.get(one, 0) + 1
+        columns = self.columns
+        if len(columns.times) == 0:
+            columns.stream, columns.instants = stream, True
+            columns.streams, columns.starts = [], []
+        elif columns.stream != stream:
+            columns.tell_apart()
+        if columns.instants and starts is not times and starts != times:
+            columns.spread()
+        # Not as lists of numbers, each of which compiled code would unpack and make again.
+        all_times: list[Any] = times
+        all_numbers: list[Any] = numbers
+        all_starts: list[Any] = starts
+        own_times: list[Any] = columns.times
+        own_numbers: list[Any] = columns.numbers
+        own_starts: list[Any] = columns.starts
+        own_streams, own_rows = columns.streams, columns.rows
+        mixed, spread = columns.stream is None, not columns.instants
+        near = self.near
+        last: i64 = own_times[len(own_times) - 1] if len(own_times) > self.head else -FOREVER
+        newest: i64 = -FOREVER
+        i: i64
+        for i in range(len(times)):
+            given = all_times[i]
+            moment: i64 = given
+            if moment > newest:
+                newest = moment
+            if moment > last:
+                last = moment
+                own_times.append(given)
+                own_numbers.append(all_numbers[i])
+                own_rows.append(rows[i])
+                if mixed:
+                    own_streams.append(stream)
+                if spread:
+                    own_starts.append(all_starts[i])
+                continue
+            at = self._place(moment, numbers[i])
+            if len(own_times) - at > near or (len(self.far) > 0 and self._has_equal(times[i], numbers[i])):
+                event = HeldEvent(times[i], numbers[i], stream, starts[i], rows[i])
+                self.came += 1
+                self.far.add((event.time, event.number, self.came, event))
+                continue
+            own_times.insert(at, given)
+            own_numbers.insert(at, all_numbers[i])
+            own_rows.insert(at, rows[i])
+            if mixed:
+                own_streams.insert(at, stream)
+            if spread:
+                own_starts.insert(at, all_starts[i])
+        return int(newest)
+
+    def _has_equal(self, time: int, number: int) -> bool:
+        """Whether an event of that time and id is kept apart: later ones must stand behind it, so that equal events in
+        the columns have come before those that are kept apart. Only unknown events can have the id of another."""
+        if len(self.unknown) == 0:
+            return False
+        at = self.far.bisect_left((time, number))
+        return at < len(self.far) and bool(self.far[at][:2] == (time, number))
+
+    def _place(self, time: i64, number: i64) -> i64:
+        """The place behind all events that are not later, sought from the end. O(log distance from the end)."""
+        times, numbers = self.columns.times, self.columns.numbers
+        head = self.head
+        high: i64 = len(times)
+        low = high - 1
+        step: i64 = 1
+        found: i64
+        while low >= head:
+            found = times[low]
+            if found < time or (found == time and numbers[low] <= number):
+                break
+            high = low
+            low -= step
+            step += step
+        if low < head:
+            low = head - 1
+        while high - low > 1:
+            middle = (low + high) >> 1
+            found = times[middle]
+            if found > time or (found == time and numbers[middle] > number):
+                high = middle
+            else:
+                low = middle
+        return high
+
+    # --- going --------------------------------------------------------------------------------------------------
+
+    def release(self, time: int) -> EventColumns:
+        """Take out all events before a time, in order. O(their number)."""
+        columns, head = self.columns, self.head
+        upto: i64 = bisect_left(columns.times, time, int(head))
+        found = columns.part(int(head), int(upto))
+        self.head = upto
+        if 2 * upto >= len(columns.times):
+            columns.drop(0, int(upto))
+            self.head = 0
+        if len(self.far) > 0 and self.far[0][0] < time:
+            found = self._with_far(found, self.far.bisect_left((time,)))
+        known, unknown = self.known, self.unknown
+        if len(unknown) == 0:
+            numbers: list[Any] = found.numbers
+            for number in numbers:
+                del known[number]
+        else:
+            for at in range(len(found.times)):
+                event = found.event(at)
+                if not self._forget(event.stream, event.time, event.number):
+                    del known[event.number]
+        return found
+
+    def _forget(self, stream: str, time: int, number: int) -> bool:
+        """Forget an unknown event; False if there is none."""
+        one = (stream, time, number)
+        count = self.unknown.pop(one, 0)
+        if count > 1:
+            self.unknown[one] = count - 1
+        return count > 0
+
+    def _with_far(self, near: EventColumns, upto: int) -> EventColumns:
+        """The first events that were kept apart, taken out, among those there."""
+        events: list[Any] = list(islice(self.far, upto))
+        del self.far[:upto]
+        near.tell_apart()
+        near.spread()
+        found = _none()
+        begin = 0
+        for time, number, _, event in events:
+            at = begin
+            while at < len(near.times) and near.times[at] < time:
+                at = max(at + 1, bisect_left(near.times, time, at))
+            while at < len(near.times) and near.times[at] == time and near.numbers[at] <= number:
+                at += 1
+            found.extend(near, begin, at)
+            found.append(event)
+            begin = at
+        found.extend(near, begin, len(near.times))
+        return found
 
     def withdraw(self, number: int) -> HeldEvent | None:
-        """Take out the event with that id; None if there is none."""
-        event = self.known.pop(number, None)
-        if event is not None:
-            self.events.remove(event)
+        """Take out the event with that id; None if there is none. O(events behind it)."""
+        event = self.find(number)
+        if event is None:
+            return None
+        del self.known[number]
+        columns = self.columns
+        at = bisect_left(columns.times, event.time, int(self.head))
+        while at < len(columns.times) and columns.times[at] == event.time:
+            if columns.numbers[at] == number and columns.event(at).stream == event.stream:
+                columns.drop(at, at + 1)
+                return event
+            at += 1
+        place = self.far.bisect_left((event.time, number))
+        while self.far[place][3].stream != event.stream:
+            place += 1
+        del self.far[place]
         return event
-
-    def widen(self, stream: str, width: int) -> None:
-        """Fill up the rows of a stream, which has got an attribute, with null. O(all)."""
-        before: list[HeldEvent] = list(self.events)
-        self.events.clear()
-        for event in before:
-            known = self.known.get(event.number) is event
-            row = (*event.row, *[None] * (width - len(event.row))) if event.stream == stream else event.row
-            self.add([event._replace(row=row)], known)
 
     def forget(self, stream: str) -> None:
         """Drop the events of a stream. O(all)."""
-        gone: list[HeldEvent] = [event for event in self.events if event.stream == stream]
-        for event in gone:
-            self.events.remove(event)
-            if self.known.get(event.number) is event:
-                del self.known[event.number]
+        kept = [each for each in self._all() if each[0].stream != stream]
+        self._clear()
+        for event, known in kept:
+            self._add_again(event, known)
 
-    def release(self, time: int) -> list[HeldEvent]:
-        """Take out all events before a time, in order. O(their number)."""
-        upto = self.events.bisect_left((time,))
-        if upto == 0:
-            return []
-        found: list[HeldEvent] = list(islice(self.events, upto))
-        del self.events[:upto]
-        for event in found:
-            if self.known.get(event.number) is event:
-                del self.known[event.number]
-        return found
+    def _clear(self) -> None:
+        self.columns, self.head = _none(), 0
+        self.far.clear()
+        self.known.clear()
+        self.unknown.clear()
+
+    def _add_again(self, event: HeldEvent, known: bool) -> None:
+        self.add(event.stream, [event.time], [event.number], [event.start], [event.row], known)
+
+    def widen(self, stream: str, width: int) -> None:
+        """Fill up the rows of a stream, which has got an attribute, with null. O(all)."""
+        columns = self.columns
+        for at in range(len(columns.rows)):
+            if columns.event(at).stream == stream:
+                columns.rows[at] = _widened(columns.rows[at], width)
+        far: list[Any] = list(self.far)
+        self.far.clear()
+        for time, number, came, event in far:
+            row = _widened(event.row, width) if event.stream == stream else event.row
+            self.far.add((time, number, came, event._replace(row=row)))
+
+    # --- questions ----------------------------------------------------------------------------------------------
+
+    def find(self, number: int) -> HeldEvent | None:
+        """The event that is known by that id; None if there is none. O(log events)."""
+        time = self.known.get(number)
+        if time is None:
+            return None
+        for event in self.since(time, number):
+            if (event.stream, time, number) not in self.unknown:
+                return event
+        raise AssertionError(f"event {number} is known and not there")
+
+    def since(self, time: int, number: int = -1) -> Iterator[HeldEvent]:
+        """The events from a time and an id on, in order."""
+        columns = self.columns
+        at = bisect_left(columns.times, time, int(self.head))
+        while at < len(columns.times) and columns.times[at] == time and columns.numbers[at] < number:
+            at += 1
+        near = map(columns.event, range(at, len(columns.times)))
+        if len(self.far) == 0:
+            return near
+        far = [each[3] for each in self.far.irange((time, number))]
+        return merge(near, far, key=_order)
+
+    def before(self, time: int) -> list[HeldEvent]:
+        """The events before a time, in order."""
+        return list(takewhile(lambda event: event.time < time, self.since(-FOREVER)))
+
+    def first(self) -> int:
+        """The time of the first event; FOREVER if there is none."""
+        columns = self.columns
+        near = columns.times[int(self.head)] if len(columns.times) > self.head else FOREVER
+        return min(near, int(self.far[0][0])) if len(self.far) > 0 else near
+
+    def _all(self) -> Iterator[tuple[HeldEvent, bool]]:
+        """All events in order, and whether each is known by its id."""
+        seen: dict[tuple[str, int, int], int] = {}
+        for event in self.since(-FOREVER):
+            one = (event.stream, event.time, event.number)
+            seen[one] = seen.get(one, 0) + 1
+            yield event, seen[one] > self.unknown.get(one, 0)
+
+    # --- inspection ---------------------------------------------------------------------------------------------
 
     def check_invariants(self) -> None:
-        """Raise AssertionError if the two views contradict each other."""
-        self.events._check()
-        held = {id(event) for event in self.events}
-        assert all(id(event) in held for event in self.known.values())
+        """Raise AssertionError if the views contradict each other."""
+        self.far._check()
+        columns = self.columns
+        near = [columns.event(at) for at in range(int(self.head), len(columns.times))]
+        assert near == sorted(near, key=_order), "the events are in their order"
+        events = list(self._all())
+        assert len(events) == len(self)
+        assert {event.number: event.time for event, known in events if known} == self.known
+        assert len(events) == len(self.known) + sum(self.unknown.values())
 
     def dump(self) -> Any:
-        return [[*event[:5], list(event.row), self.known.get(event.number) is event] for event in self.events]
+        """Plain data; the number behind the id is that of the place."""
+        found = []
+        for at, (event, known) in enumerate(self._all()):
+            time, number, stream, start, row = event
+            found.append([time, number, at, stream, start, list(row), known])
+        return found
 
     def load(self, data: Any) -> None:
-        for time, number, arrival, stream, start, row, known in data:
-            self.add([HeldEvent(time, number, arrival, stream, start, tuple(row))], known)
+        for time, number, _, stream, start, row, known in data:
+            self._add_again(HeldEvent(time, number, stream, start, tuple(row)), known)
+
+
+def _widened(row: Row, width: int) -> Row:
+    return (*row, *[None] * (width - len(row)))
+
+
+def _order(event: HeldEvent) -> tuple[int, int]:
+    return event.time, event.number

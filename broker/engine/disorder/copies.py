@@ -15,7 +15,8 @@ from ..program.program import Program
 from ..program.target import ALWAYS_SINCE, Feed
 from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import Subscriber
-from .readers import RevisingReader, RevisingReaders
+from .readers import RevisingReaders
+from .revising_groups import RevisingReader
 
 
 def name_of_copy(name: str) -> str:

@@ -1,10 +1,12 @@
 """The results of a call to an engine with disorder: revised ones, and those of several segments in order.
 
-Here: reading them as one sequence. Not here: making a match of columns (results), which results there are (readers).
+Here: reading them as one sequence, and what tells published ones apart. Not here: making a match of columns (results),
+which results there are (readers).
 """
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, final, overload
@@ -12,12 +14,18 @@ from typing import Final, final, overload
 from ...events.schema import Row, Value
 from ..executors.matches import contributed
 from ..executors.revising import Revision
+from ..executors.trace import MASK
 from ..match import Match
 from ..notices import Finality
 from ..results import Failed, Results
 from ..subscribing.subscriber import Subscriber, digest
 
 FINAL: Final = "final\0"
+
+
+def salt_of(subscriber: Subscriber) -> int:
+    """What tells the published results of a subscription from equal ones of another."""
+    return int.from_bytes(hashlib.blake2b(subscriber.identity().encode(), digest_size=8).digest(), "big") & int(MASK)
 
 
 @final

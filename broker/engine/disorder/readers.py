@@ -2,7 +2,7 @@
 
 They read their streams in the order of arrival, and give the streams that they publish results and withdrawals alike,
 each to the readers of that stream among them. Publishers come before their readers, so that a result which one event
-gives and takes back is never told.
+gives and takes back is never told. Those that are alike, and come before any event, share one machine.
 
 Here: these subscriptions. Not here: the partial matches of one (executors), other readers of the streams that they
 publish (in_order), when events are final (watermarks).
@@ -10,95 +10,67 @@ publish (in_order), when events are final (watermarks).
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Hashable
 from heapq import heappop, heappush
 from typing import Any, Final, final
 
 from sortedcontainers import SortedList
 
-from ...algebra.timed_stream import timed_row, untimed
+from ...algebra.timed_stream import timed_row
 from ...automaton.automaton import Automaton
 from ...events.instant import FOREVER
 from ...events.schema import Row
+from ..executors.machine_plan import MachinePlan
 from ..executors.matches import Item, contributed
-from ..executors.revising import Reviser, Revision
-from ..executors.trace import MASK, mixed
+from ..executors.revising import Revision
+from ..executors.trace import mixed
 from ..match import Match
+from ..options import Options
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..results import SUSPENSIONS, Failed
 from ..subscribing.subscriber import Subscriber, digest
-from .buffer import HeldEvent
 from .finality import SettledTimes
 from .joined import RevisedResults
+from .revising_groups import RevisingGroup, RevisingReader
 
 CLEAN_MIN: Final = 64  # safe times, each later than the one before, between two drops of what is final
 
 
-def salt_of(subscriber: Subscriber) -> int:
-    """What tells the published results of a subscription from equal ones of another."""
-    return int.from_bytes(hashlib.blake2b(subscriber.identity().encode(), digest_size=8).digest(), "big") & int(MASK)
-
-
-@final
-class RevisingReader:
-    """A subscription and its machine. `rank`: behind those of all publishers that it reads from; `ends`: those of the
-    results that were told and are not final; `timed`: the streams of which it reads the times.
-
-    `closed`, `final`: times that promises of streams or of some of their events have given it, beyond the safe time
-    (finality): no event that concerns it comes before the first, no result that ends before the second changes. `keys`:
-    the first time for some of its keys alone.
-    """
-
-    def __init__(self, subscriber: Subscriber, reviser: Reviser, number: int) -> None:
-        form = subscriber.form
-        self.subscriber = subscriber
-        self.reviser = reviser
-        self.number = number
-        self.streams: tuple[str, ...] = tuple([stream for stream, _ in form.sources])
-        self.timed = frozenset([untimed(stream) for stream in form.timed_streams()])
-        self.publish = form.publish
-        self.salt = 0 if form.publish is None else salt_of(subscriber)
-        self.rank = 0
-        self.ends: Any = SortedList()
-        self.closed: int = -FOREVER
-        self.final: int = -FOREVER
-        self.keys: dict[Row, int] = {}
-        self.suspended: int = NOT_SUSPENDED
-        self.since = 0
-
-    def has_closed(self, stream: int, time: int, row: Row) -> bool:
-        """Whether an event comes too late to concern its key."""
-        if len(self.keys) == 0:
-            return False
-        assert self.subscriber.changing is not None
-        positions = self.subscriber.changing.automaton.sources[stream].key
-        return time < self.keys.get(tuple([row[position] for position in positions]), -FOREVER)
-
-    def settled_until(self) -> int:
-        """The time before which no result is changed any more, whatever its key."""
-        return max(self.final, max(self.keys.values(), default=-FOREVER))
-
-
 @final
 class RevisingReaders:
-    """All of them, by name."""
+    """All of them, by name. `groups`: by stream, with the index of the stream among their own; `joinable`: by what
+    those that may join have in common, the groups without events."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.groups: dict[str, list[tuple[RevisingGroup, int]]] = {}
+        self.joinable: dict[Hashable, RevisingGroup] = {}
         self.by_name: dict[str, RevisingReader] = {}
         self.readers: dict[str, list[tuple[RevisingReader, int]]] = {}  # with the index of the stream among its own
         self._failures: list[Failed] = []
         self._made = 0
         self._open: dict[int, RevisingReader] = {}  # those with results that are not final, by number
         self._first_end = FOREVER  # no such result ends before
-        self._touched: list[tuple[int, int, RevisingReader]] = []  # a heap
+        self._touched: list[tuple[int, int, RevisingGroup]] = []  # a heap
         self._until_clean = CLEAN_MIN
 
     # --- coming and going ---------------------------------------------------------------------------------------
 
-    def join(self, subscriber: Subscriber, reviser: Reviser) -> None:
-        """Add a subscription. O(subscriptions here)."""
+    def join(self, subscriber: Subscriber, plan: MachinePlan, alone: bool) -> None:
+        """Add a subscription with its plan; `alone`: without company until `load`. O(subscriptions here)."""
         self._made += 1
-        reader = self.by_name[subscriber.name] = RevisingReader(subscriber, reviser, self._made)
+        alike = None if alone else plan.alike(self.options)
+        group = None if alike is None else self.joinable.get(alike)
+        if group is None or group.reviser.begun() or group.suspended != NOT_SUSPENDED:
+            group = RevisingGroup(subscriber, plan.reviser(self.options), self._made)
+            for at, (stream, _) in enumerate(subscriber.form.sources):
+                self.groups.setdefault(stream, []).append((group, at))
+            if alike is not None:
+                self.joinable[alike] = group
+        assert subscriber.changing is not None
+        place = group.reviser.join(subscriber.changing.automaton, -1)
+        reader = self.by_name[subscriber.name] = RevisingReader(subscriber, group, place, self._made)
+        group.members[place] = reader
         for at, stream in enumerate(reader.streams):
             self.readers.setdefault(stream, []).append((reader, at))
         self._rank()
@@ -113,11 +85,26 @@ class RevisingReaders:
                 self.readers[stream] = rest
             else:
                 del self.readers[stream]
+        self._part(reader)
         self._rank()
+
+    def _part(self, reader: RevisingReader) -> None:
+        """A member leaves its group, and the last one ends it."""
+        group = reader.group
+        del group.members[reader.place]
+        if len(group.members) == 0:
+            for stream in reader.streams:
+                self.groups[stream] = [each for each in self.groups[stream] if each[0] is not group]
+            self.joinable = {key: each for key, each in self.joinable.items() if each is not group}
+            return
+        group.settle()
+        if group.suspended == NOT_SUSPENDED:
+            group.reviser.leave(reader.place)
 
     def _rank(self) -> None:
         for reader in self.by_name.values():
             reader.rank = 0
+        # Those of a group read the same streams, and so have the same rank.
         changed = True
         while changed:  # ends, since publishing in circles is refused
             changed = False
@@ -125,7 +112,7 @@ class RevisingReaders:
                 before = [other.rank for other in self.by_name.values() if other.publish in reader.streams]
                 rank = 1 + max(before, default=0)
                 changed = changed or rank > reader.rank
-                reader.rank = max(rank, reader.rank)
+                reader.rank = reader.group.rank = max(rank, reader.rank)
 
     def ranked(self) -> list[RevisingReader]:
         """All of them, publishers before their readers."""
@@ -133,67 +120,70 @@ class RevisingReaders:
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def take(self, event: HeldEvent) -> None:
+    def take(self, stream: str, time: int, number: int, row: Row) -> None:
         """An event has come; `tell` tells what this changes. O(readers of its stream), and what it changes."""
-        self._give(event.stream, event.time, event.number, event.number, event.row)
+        self._give(stream, time, number, number, row)
 
-    def withdraw(self, event: HeldEvent, found: RevisedResults) -> None:
+    def withdraw(self, stream: str, time: int, number: int, row: Row, found: RevisedResults) -> None:
         """An event is withdrawn. Costs as `take`."""
-        self._take_back(event.stream, event.time, event.number, event.row)
+        self._take_back(stream, time, number, row)
         self.tell(found)
 
     def _give(self, stream: str, time: int, number: int, item: Item, row: Any) -> None:
-        for reader, at in self.readers.get(stream, ()):
-            if reader.suspended == NOT_SUSPENDED and not (time < reader.closed or reader.has_closed(at, time, row)):
-                heappush(self._touched, (reader.rank, reader.number, reader))
+        for group, at in self.groups.get(stream, ()):
+            if group.suspended == NOT_SUSPENDED and not group.has_closed(at, time, row):
+                heappush(self._touched, (group.rank, group.number, group))
                 try:
-                    seen = timed_row(row, time, time) if stream in reader.timed else row
-                    reader.reviser.take(at, time, number, item, seen)
-                except Exception as error:  # any error concerns this subscription only
-                    self._suspend(reader, error, time)
+                    seen = timed_row(row, time, time) if stream in group.timed else row
+                    group.reviser.take(at, time, number, item, seen)
+                except Exception as error:  # any error concerns these subscriptions only
+                    self._suspend(group, error, time)
 
     def _take_back(self, stream: str, time: int, number: int, row: Any) -> None:
-        for reader, at in self.readers.get(stream, ()):
-            if reader.suspended == NOT_SUSPENDED:
-                heappush(self._touched, (reader.rank, reader.number, reader))
+        for group, at in self.groups.get(stream, ()):
+            if group.suspended == NOT_SUSPENDED:
+                heappush(self._touched, (group.rank, group.number, group))
                 try:
-                    reader.reviser.retract(at, time, number, row)
+                    group.reviser.retract(at, time, number, row)
                 except Exception as error:
-                    self._suspend(reader, error, 0)
+                    self._suspend(group, error, 0)
 
     def rewrite(
         self, reader: RevisingReader, automaton: Automaton, begin: int, end: int, found: RevisedResults
     ) -> None:
         """Replace the arcs of a subscription, which differ for the events of [begin, end)."""
-        if reader.suspended != NOT_SUSPENDED:
+        group = reader.group
+        if group.suspended != NOT_SUSPENDED:
             return
-        heappush(self._touched, (reader.rank, reader.number, reader))
+        heappush(self._touched, (group.rank, group.number, group))
         try:
-            reader.reviser.write(automaton, begin, end)
+            group.reviser.write(reader.place, automaton, begin, end)
         except Exception as error:
-            self._suspend(reader, error, begin)
+            self._suspend(group, error, begin)
         self.tell(found)
 
     def tell(self, found: RevisedResults) -> None:
         """Report the changes of all machines that something has reached; those of a stream reach its readers."""
         touched = self._touched
-        last: RevisingReader | None = None
+        last: RevisingGroup | None = None
         while touched:
-            _, _, reader = heappop(touched)
-            if reader is last:
+            _, _, group = heappop(touched)
+            if group is last:
                 continue
-            last = reader
-            if reader.suspended != NOT_SUSPENDED:
-                self._report(reader, found)
+            last = group
+            if group.suspended != NOT_SUSPENDED:
+                self._report(group, found)
                 continue
             try:
-                revisions = reader.reviser.settle()
+                revisions = group.reviser.settle()
             except Exception as error:
-                self._suspend(reader, error, 0)
-                self._report(reader, found)
+                self._suspend(group, error, 0)
+                self._report(group, found)
                 continue
-            for revision in revisions:
-                self._tell(reader, revision, found)
+            if len(group.members) > 1:  # each is told after the other
+                revisions.sort(key=_member)
+            for place, revision in revisions:
+                self._tell(group.members[place], revision, found)
 
     def _tell(self, reader: RevisingReader, revision: Revision, found: RevisedResults) -> None:
         found.add(reader.subscriber, revision)
@@ -229,9 +219,9 @@ class RevisingReaders:
 
     def _clean(self, safe: int) -> None:
         running = self._running()
-        for reader in running:
-            reader.reviser.punctuate(max(safe, reader.closed))
-        self._until_clean = CLEAN_MIN + sum([reader.reviser.keys() for reader in running])
+        for group in running:
+            group.reviser.punctuate(max(safe, group.closed))
+        self._until_clean = CLEAN_MIN + sum([group.reviser.keys() for group in running])
 
     def settle(
         self, reader: RevisingReader, bounds: SettledTimes, keys: dict[Row, int], before: int, found: RevisedResults
@@ -240,6 +230,8 @@ class RevisingReaders:
         times of single keys that are later; `before`: the safe time until now. O(ends that become final)."""
         told = max(reader.final, before)
         reader.closed, reader.final = max(reader.closed, bounds.closed), max(reader.final, bounds.final)
+        group = reader.group
+        group.settle()
         del reader.ends[: reader.ends.bisect_left(reader.final)]
         running = reader.suspended == NOT_SUSPENDED
         if running and reader.final > told:
@@ -247,9 +239,12 @@ class RevisingReaders:
         for key, time in keys.items():
             if running and time > max(reader.final, reader.keys.get(key, -FOREVER)):
                 reader.keys[key] = time
-                reader.reviser.punctuate_key(key, time)
+                least = min([max(each.closed, each.keys.get(key, -FOREVER)) for each in group.members.values()])
+                if least > group.closed:
+                    group.reviser.punctuate_key(key, least)
                 found.tell(reader.subscriber, time, key)
         reader.keys = {key: time for key, time in reader.keys.items() if time > reader.closed}
+        group.settle()
 
     def settled(self, safe: int) -> None:
         """All have been settled: forget what nothing needs any more. O(subscriptions, and keys with such state)."""
@@ -275,25 +270,32 @@ class RevisingReaders:
             else:
                 self._open.pop(reader.number, None)
 
-    def _running(self) -> list[RevisingReader]:
-        return [reader for reader in self.by_name.values() if reader.suspended == NOT_SUSPENDED]
+    def _all_groups(self) -> list[RevisingGroup]:
+        """Each once, in the order in which they have begun."""
+        return list({reader.group.number: reader.group for reader in self.by_name.values()}.values())
+
+    def _running(self) -> list[RevisingGroup]:
+        return [group for group in self._all_groups() if group.suspended == NOT_SUSPENDED]
 
     # --- suspension ---------------------------------------------------------------------------------------------
 
-    def _suspend(self, reader: RevisingReader, error: Exception, time: int) -> None:
-        reader.suspended = reason_of(error)
-        reader.since = time
-        if reader.suspended == FAILED:
-            self._failures.append(Failed(reader.subscriber.name, self._reference(reader), error))
+    def _suspend(self, group: RevisingGroup, error: Exception, time: int) -> None:
+        group.suspended = reason_of(error)
+        for reader in group.members.values():
+            reader.suspended = group.suspended
+            reader.since = time
+            if reader.suspended == FAILED:
+                self._failures.append(Failed(reader.subscriber.name, self._reference(reader), error))
 
     def _reference(self, reader: RevisingReader) -> str:
         return digest(f"{reader.subscriber.identity()}suspended\0", reader.since, 0)
 
-    def _report(self, reader: RevisingReader, found: RevisedResults) -> None:
-        """Tell that the subscription is suspended, once."""
-        name, since = reader.subscriber.name, reader.since
-        made = Match(name, self._reference(reader), since, since, None, {}, limit=SUSPENSIONS[reader.suspended])
-        found.report(reader.subscriber, made)
+    def _report(self, group: RevisingGroup, found: RevisedResults) -> None:
+        """Tell that the subscriptions are suspended, once."""
+        for reader in group.members.values():
+            name, since = reader.subscriber.name, reader.since
+            made = Match(name, self._reference(reader), since, since, None, {}, limit=SUSPENSIONS[reader.suspended])
+            found.report(reader.subscriber, made)
         found.failures += self._failures
         self._failures.clear()
 
@@ -307,16 +309,16 @@ class RevisingReaders:
     def statistics(self) -> dict[str, int]:
         """The sums of the machines' counts."""
         figures: dict[str, int] = {}
-        for reader in self._running():
-            for name, count in reader.reviser.statistics().items():
+        for group in self._running():
+            for name, count in group.reviser.statistics().items():
                 figures[name] = figures.get(name, 0) + count
         return figures
 
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
         assert not self._touched
-        for reader in self._running():
-            reader.reviser.check_invariants()
+        for group in self._running():
+            group.reviser.check_invariants()
         assert {reader.number for by_name in self.readers.values() for reader, _ in by_name} == {
             reader.number for reader in self.by_name.values()
         }
@@ -329,11 +331,35 @@ class RevisingReaders:
                 reader.since,
                 list(reader.ends),
                 [reader.closed, reader.final, [[list(key), time] for key, time in reader.keys.items()]],
-                None if reader.suspended != NOT_SUSPENDED else reader.reviser.dump(),
+                None if reader.suspended != NOT_SUSPENDED else self._dumped(reader),
             ]
             for name, reader in self.by_name.items()
         ]
         return [self._until_clean, by_name]
+
+    def _dumped(self, reader: RevisingReader) -> Any:
+        """The state of a group with its first member; of the others who that is."""
+        first = next(iter(reader.group.members.values()))
+        if len(reader.group.members) == 1 and reader.place == 0:
+            return reader.group.reviser.dump()
+        runs = reader.group.reviser.dump() if reader is first else None
+        return {"with": first.subscriber.name, "place": reader.place, "runs": runs}
+
+    def _rejoin(self, kept: dict[str, Any], reader: RevisingReader) -> None:
+        """Give a reader its place in a group again. Its automaton is that of the group in which it is alone."""
+        assert reader.subscriber.changing is not None
+        automaton, plan = reader.subscriber.changing.automaton, reader.subscriber.machine
+        assert plan is not None
+        first = self.by_name[kept["with"]]
+        group = first.group
+        if first is reader:
+            del group.members[reader.place]
+            group.reviser = plan.reviser(self.options)
+        else:
+            self._part(reader)
+        reader.group, reader.place = group, kept["place"]
+        group.reviser.join(automaton, reader.place)
+        group.members[reader.place] = reader
 
     def load(self, data: Any) -> None:
         self._until_clean, by_name = data
@@ -346,5 +372,19 @@ class RevisingReaders:
             if len(ends) > 0:
                 self._open[reader.number] = reader
                 self._first_end = min(self._first_end, ends[0])
+            if isinstance(kept, dict):
+                self._rejoin(kept, reader)
+        for name, suspended, _, _, *_, kept in by_name:
+            group = self.by_name[name].group
             if suspended == NOT_SUSPENDED:
-                reader.reviser.load(kept)
+                runs = kept["runs"] if isinstance(kept, dict) else kept
+                if runs is not None:
+                    group.reviser.load(runs)
+            else:
+                group.suspended = suspended
+            group.settle()
+        self._rank()
+
+
+def _member(found: tuple[int, Revision]) -> int:
+    return found[0]

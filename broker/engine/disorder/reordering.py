@@ -12,6 +12,7 @@ from typing import Any, final
 from sortedcontainers import SortedDict
 
 from ...automaton.automaton import Automaton
+from ...events.batch import batch_of_rows
 from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, UnknownEvent
 from ...events.instant import FOREVER
 from ...events.schema import Row
@@ -22,7 +23,7 @@ from ..notices import Notice
 from ..program.target import Target
 from ..results import Results
 from ..subscribing.catalog import Catalog
-from .buffer import HeldEvent, ReorderBuffer
+from .buffer import EventColumns, ReorderBuffer
 from .copies import OrderedCopies
 from .joined import JoinedResults, RevisedResults
 from .numbers import SequenceNumbers
@@ -42,7 +43,7 @@ class Reordering:
         self.marks = Watermarks(catalog.streams, NOTHING_PROMISED if processed is None else processed)
         self.buffer = ReorderBuffer()
         self.ahead = ReorderBuffer()
-        self.readers = RevisingReaders()
+        self.readers = RevisingReaders(catalog.options)
         self.copies = OrderedCopies(catalog, runtime.program, self.readers)
         self.numbers: dict[str, SequenceNumbers] = {}
         self.settlement = Settlement(self.marks, self.readers, self.buffer, catalog.options.promised_regions_max)
@@ -57,16 +58,27 @@ class Reordering:
     def check(self, stream: StreamDefinition, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]) -> None:
         """Raise LimitExceeded if the events have no room, DuplicateEvent if the id of one is taken, LateEvent if one is
         behind a punctuation of such events."""
+        self._check_room(stream, len(ids))
+        known = self.buffer.known
+        if self._known(stream) and not (len(set(ids)) == len(ids) and known.keys().isdisjoint(ids)):
+            self._refuse(stream, times, rows, ids)
+        elif self._says_more(stream):
+            self._refuse(stream, times, rows, ids)
+
+    def _says_more(self, stream: StreamDefinition) -> bool:
+        """Whether events can be refused for more than their times and ids."""
+        return stream.name in self.settlement.promised or stream.sequence is not None
+
+    def _check_room(self, stream: StreamDefinition, events: int) -> None:
         most = self.options.buffered_events_max
-        if len(self.buffer) + len(ids) > most:
+        if len(self.buffer) + events > most:
             raise LimitExceeded(
                 f"stream {stream.name!r}: at most {most} events may wait until they are final (buffered_events_max);"
                 f" a punctuation, or lateness, lets them go"
             )
-        known = self.buffer.known
-        different = not self._known(stream) or (len(set(ids)) == len(ids) and known.keys().isdisjoint(ids))
-        if different and stream.name not in self.settlement.promised and stream.sequence is None:
-            return
+
+    def _refuse(self, stream: StreamDefinition, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]) -> None:
+        """Raise the first fault of a batch, if it has one."""
         for index, fault, message in self.faults(stream, times, rows, ids):
             raise fault(f"stream {stream.name!r}, row {index}: {message}")
 
@@ -119,37 +131,55 @@ class Reordering:
         return FOREVER if len(self.readers.by_name) > 0 else self.marks.safe
 
     def publish(
-        self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int], first: int
+        self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int]
     ) -> JoinedResults:
-        """Process a batch of checked events, the first of which is number `first` of all."""
-        name = stream.name
-        events = [
-            HeldEvent(time, number, first + at, name, start, row)
-            for at, (time, number, start, row) in enumerate(zip(times, ids, starts, rows))
-        ]
-        self.buffer.add(events, self._known(stream))
-        self.settlement.forget(name)
+        """Process a batch of events whose times and rows fit. Raises as `check` does, and changes nothing then."""
+        self._check_room(stream, len(ids))
+        if self._says_more(stream):
+            self._refuse(stream, times, rows, ids)
+        newest = self.buffer.add(stream.name, times, ids, starts, rows, self._known(stream))
+        if newest is None:
+            self._refuse(stream, times, rows, ids)
+            raise AssertionError("an id that is taken is a fault")
+        self.settlement.forget(stream.name)
+        marks = self.marks
+        if len(self.readers.by_name) + len(self.ahead) == 0 and stream.sequence is None:  # nobody is told before then
+            if not ids or not marks.note(marks.part(stream.name), newest, marks.lag(stream.name)):
+                return JoinedResults([])
+            return JoinedResults(self._process(self.buffer.release(marks.safe)))
         found = RevisedResults()
         if self.options.cancelling:
-            self._take(stream, events, found)
+            self._take(stream, times, rows, ids, starts, newest, found)
         else:
-            for event in events:
-                self._take(stream, [event], found)
+            for i in range(len(times)):
+                self._take(stream, [times[i]], [rows[i]], [ids[i]], [starts[i]], times[i], found)
         return JoinedResults([found, *self._process(self.buffer.release(self.marks.safe))])
 
-    def _take(self, stream: StreamDefinition, events: list[HeldEvent], found: RevisedResults) -> None:
-        """Let time pass to these events, and show them; what they change together is told."""
+    def _take(
+        self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int],
+        newest: int, found: RevisedResults,
+    ) -> None:  # fmt: skip
+        """Let time pass to these events, the latest of which has the time `newest`, and show them; what they change
+        together is told."""
         marks, part, lag = self.marks, self.marks.part(stream.name), self.marks.lag(stream.name)
         read, passed = stream.name in self.readers.readers, False
-        for event in events:
-            passed = marks.note(part, event.time, lag) or passed
+        if read and stream.speculation is not None:
+            for i in range(len(times)):
+                passed = marks.note(part, times[i], lag) or passed
+                if times[i] < marks.safe + stream.speculation:
+                    self.readers.take(stream.name, times[i], ids[i], rows[i])
+                else:
+                    self.ahead.add(stream.name, [times[i]], [ids[i]], [starts[i]], [rows[i]], True)
+        elif len(times) > 0:
+            passed = marks.note(part, newest, lag)  # the latest of them says all
             if read:
-                self._show(event, stream.speculation)
+                for i in range(len(times)):
+                    self.readers.take(stream.name, times[i], ids[i], rows[i])
         numbers = self._numbers(stream)
         if numbers is not None:
             self.numbers[stream.name] = numbers
-            for event in events:
-                numbers.note(numbers.number(event.row), event.time)
+            for row, time in zip(rows, times):
+                numbers.note(numbers.number(row), time)
             passed = self._count(stream.name, numbers) or passed
         if passed:
             self._catch_up()
@@ -177,13 +207,6 @@ class Reordering:
         self.numbers[stream.name] = numbers
         return self._promised(self.marks.safe, False, lambda: punctuate(self.runtime, self.marks.safe))
 
-    def _show(self, event: HeldEvent, speculation: int | None) -> None:
-        """Give an event to the subscriptions that revise, or let it wait until time has come nearer."""
-        if speculation is not None and event.time >= self.marks.safe + speculation:
-            self.ahead.add([event], True)
-        else:
-            self.readers.take(event)
-
     def _settle(self, before: int, found: RevisedResults) -> None:
         """Time has passed by a promise in words; `before`: the safe time before it."""
         self._catch_up()
@@ -197,35 +220,32 @@ class Reordering:
             return
         streams, safe = self.marks.streams, self.marks.safe
         farthest = safe + max(stream.speculation or 0 for stream in streams.values())
-        near = list(self.ahead.events.irange(maximum=(farthest,), inclusive=(True, False)))
-        for event in [event for event in near if event.time < safe + (streams[event.stream].speculation or 0)]:
-            self.ahead.withdraw(event.number)
-            self.readers.take(event)
+        for event in self.ahead.before(farthest):
+            if event.time < safe + (streams[event.stream].speculation or 0):
+                self.ahead.withdraw(event.number)
+                self.readers.take(event.stream, event.time, event.number, event.row)
 
-    def _process(self, events: list[HeldEvent]) -> list[Results | RevisedResults]:
+    def _process(self, held: EventColumns) -> list[Results | RevisedResults]:
         """Pass events that are final to the dispatcher, those of one stream after each other as one batch."""
         found: list[Results | RevisedResults] = []
-        n, begin = len(events), 0
+        streams = held.streams
+        n, begin = len(held.times), 0
         while begin < n:
-            stream, end = events[begin].stream, begin + 1
-            while end < n and events[end].stream == stream:
-                end += 1
-            batch = events[begin:end]
-            found.append(
-                self.runtime.process(
-                    stream,
-                    [event.time for event in batch],
-                    [event.row for event in batch],
-                    [event.number for event in batch],
-                    [event.start for event in batch],
-                )
-            )
+            stream, end = held.stream, n
+            if stream is None:
+                stream, end = streams[begin], begin + 1
+                while end < n and streams[end] == stream:
+                    end += 1
+            part = held if end - begin == n else held.part(begin, end)
+            starts = part.times if part.instants else part.starts
+            batch = batch_of_rows(part.rows)
+            found.append(self.runtime.process(stream, part.times, batch, part.numbers, starts))
             begin = end
         return found
 
     def retract(self, number: int) -> JoinedResults:
         """Withdraw an event. Raises UnknownEvent if none of that id may be withdrawn."""
-        known = self.buffer.known.get(number)
+        known = self.buffer.find(number)
         event = None
         if known is not None and self.marks.streams[known.stream].disorder != "arrival":
             if known.time >= self.settlement.floor(known.stream, known.row):
@@ -236,7 +256,7 @@ class Reordering:
             )
         found = RevisedResults()
         if self.ahead.withdraw(number) is None:
-            self.readers.withdraw(event, found)
+            self.readers.withdraw(event.stream, event.time, number, event.row, found)
         return JoinedResults([found])
 
     def rewrite(self, name: str, automaton: Automaton, begin: int, end: int) -> JoinedResults:
@@ -326,11 +346,11 @@ class Reordering:
 
     def due(self) -> int:
         """The time of the first event that is not final; FOREVER if all are."""
-        return self.buffer.events[0].time if len(self.buffer) > 0 else FOREVER
+        return self.buffer.first()
 
     def stream_of(self, number: int) -> str | None:
         """The stream of an event that may be withdrawn; None: there is no such event."""
-        event = self.buffer.known.get(number)
+        event = self.buffer.find(number)
         return None if event is None else event.stream
 
     # --- inspection ---------------------------------------------------------------------------------------------
@@ -376,5 +396,5 @@ class Reordering:
         self.settlement.check_invariants()
         for numbers in self.numbers.values():
             numbers.check_invariants()
-        assert all(event.time >= self.marks.safe for event in self.buffer.events)
-        assert self.ahead.known.keys() <= self.buffer.known.keys() | {e.number for e in self.buffer.events}
+        assert self.buffer.first() >= self.marks.safe
+        assert self.ahead.known.items() <= {(each.number, each.time) for each in self.buffer.since(-FOREVER)}

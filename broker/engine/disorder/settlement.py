@@ -22,7 +22,8 @@ from .buffer import HeldEvent, ReorderBuffer
 from .finality import AutomatonFinality, Coming, SettledTimes, belongs
 from .joined import RevisedResults
 from .promised import PromisedRows
-from .readers import RevisingReader, RevisingReaders
+from .readers import RevisingReaders
+from .revising_groups import RevisingReader
 from .watermarks import Watermarks
 
 
@@ -121,8 +122,7 @@ class Settlement:
         return iter(sorted(named))
 
     def _held(self, time: int) -> Iterator[HeldEvent]:
-        found: Iterator[HeldEvent] = self.buffer.events.irange(minimum=(time,))
-        return found
+        return self.buffer.since(time)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

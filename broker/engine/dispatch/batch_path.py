@@ -15,7 +15,7 @@ from mypy_extensions import i64
 from ...algebra.predicate import All, condition, holds
 from ...events.schema import Row
 from ..executors.completions import Completions
-from ..executors.packed import Integers, integers, roomy
+from ..executors.packed import Integers, integers
 from ..index.spaces import Key, Space
 from ..program.account import NOT_SUSPENDED
 from ..program.directory import Static
@@ -60,7 +60,6 @@ class Trial:
                 mask |= self.bits[j]
         self.mask = mask
 
-
     def column(self, masks: Integers, rows: list[Row]) -> Integers:
         """For each event of a batch the inputs that it satisfies, in this column. Raises what a condition raises."""
         masks = filled(masks, len(rows), self.always)
@@ -97,10 +96,6 @@ class BatchPath:
         self.statics = statics
         self.clock = clock
         self.symbols: list[int] = []  # those that the current event satisfies
-        self.usual: i64 = 0  # count of numbers that the last batch wrote: room for as many is allocated at once
-        self.blank: Integers = integers()  # zeros: copying them is cheaper than making them
-        self.blocks: Integers = integers()  # likewise, for packed matches
-        self.members: Integers = integers()
         lanes = [entry.lane for entry in entries]
         mixed = any(lane.indexes and lane.unfiled for lane in lanes)
         machines = [matcher.machine for lane in lanes if not lane.indexes for matcher in lane.matchers]
@@ -123,25 +118,13 @@ class BatchPath:
         condition raises an error at the next one, which is then not processed at all.
         """
         n: i64 = len(times)
-        if self.usual > 0:
-            wanted = min(self.usual, 16 * n)
-            if len(self.blank) < wanted:
-                self.blank = roomy(self.blank, wanted)
-            found.numbers = self.blank[:wanted]
-        packed = found.epochs.packed
-        packed.make_room(self.blocks, self.members)
         if self.filed is not None and len(self.filed.indexes) > 0:
-            done = self.filed.travel(found, times, rows, ids, now)
-            self.blocks = _fitting(self.blocks, packed.upto)
-            self.members = _fitting(self.members, packed.total)
-            self.usual = found.upto
-            return done
+            return self.filed.travel(found, times, rows, ids, now)
         if self.alone:
             trial = self.entries[0].trials[0]
             if trial.matcher.follower is None and trial.matcher.watchers is None:
                 done = self._pass_all(trial, found, times, rows, ids, now)
                 if done == n:
-                    self.usual = found.upto
                     return n
         clock = self.clock
         few = self.few
@@ -180,7 +163,6 @@ class BatchPath:
                 lane.upkeep(time)
             if len(faults) > 0:
                 return i + 1
-        self.usual = found.upto
         return n
 
     def _pass_all(
@@ -236,10 +218,3 @@ class BatchPath:
             else:
                 for arc in static.arcs.satisfied(row, (), (), 1, 1):
                     symbols.append(arc.symbol)
-
-
-def _fitting(zeros: Integers, count: i64) -> Integers:
-    """A column of zeros for about so many numbers."""
-    if count > len(zeros):
-        return roomy(zeros, count)
-    return zeros[: len(zeros) >> 1] if 4 * count < len(zeros) else zeros

@@ -16,6 +16,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...algebra.timed_stream import timed, timed_row
+from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
 from ..executors.matches import flattened
 from ..program.directory import NO_STREAM
@@ -23,8 +24,11 @@ from ..program.program import Program
 from ..results import Results
 from .batch_path import Entry
 from .derived import number_of, report
+from .usual_room import UsualRoom
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
+NO_COLUMNS: Final = -1
+SOME: Final = 16  # events, until columns are tried again
 
 
 @final
@@ -34,10 +38,11 @@ class Dispatcher:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.runs = program.merged.runs()
-        self.results = Results([], [], [], [], {})  # of the last batch
+        self.results = Results([], batch_of_rows([]), [], [], {})  # of the last batch
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
+        self._room = UsualRoom()
         self._feeding = True  # somebody reads a stream that is made of machines' results, as far as is known
         self._known = False
 
@@ -51,7 +56,7 @@ class Dispatcher:
         self._known = False
         self.runs.refresh()
 
-    def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
+    def process(self, stream: str, times: list[int], batch: Batch, ids: list[int], starts: list[int]) -> Results:
         """Process a batch of checked events of one stream.
 
         O(affected runs) for each event, plus one lookup in each key space.
@@ -60,14 +65,18 @@ class Dispatcher:
         directory = self.program.directory
         number = directory.stream(stream)
         with_times: i64 = directory.timed[number]
+        rows: list[Row] = []
+        if with_times >= 0:
+            rows = batch.rows()
         plain = rows
         if with_times >= 0:
             rows = [timed_row(rows[at], times[at], starts[at]) for at in range(len(rows))]
+            batch = batch_of_rows(rows)
             if self._unread(number):
                 plain = rows
                 number, stream = int(with_times), timed(stream)
                 with_times = NO_STREAM
-        results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
+        results = Results(times, batch, ids, starts, self.results.tally_after(times[0] if times else None))
         self.results = results
         found = runs.found = results.epochs
         spaces = directory.spaces[number]
@@ -82,14 +91,21 @@ class Dispatcher:
                 not self._unread(each) or directory.timed[each] != NO_STREAM for each in machines.feeding
             )
         found.feeding = self._feeding
-        self.later = not self._feeding and not foretold and directory.others[number] == 0
-        if with_times >= 0 and directory.others[with_times] > 0:
+        if entries is None:
+            found.latest = directory.latest
+        alone = directory.others[number] == 0
+        self.later = not self._feeding and not foretold
+        if with_times >= 0 and (not alone or directory.others[with_times] > 0):
             self.later = False
+        found.later = self.later
         n: i64 = len(times)
         now: i64 = BEFORE if runs.now is None else runs.now
         done: i64 = 0
         first: i64 = 0
-        if entries is not None and self.later and with_times < 0:
+        if entries is not None:
+            self._room.open(results.completions, n)
+        if entries is not None and self.later and alone and with_times < 0:
+            rows = plain = batch.rows()
             first = machines.batch_path(stream).travel(results.completions, times, rows, ids, now)
             if first > 0:
                 now = times[first - 1]
@@ -99,9 +115,36 @@ class Dispatcher:
                 runs.time = now
                 if self.give_up(results, first - 1):
                     entries = machines.entries.get(number)
-        i: i64
-        for i in range(first, n):
+        upto: i64 = NO_COLUMNS
+        if entries is None and not foretold and with_times < 0 and starts is times:
+            upto = self._last_epoch(times)
+        if upto == NO_COLUMNS and first < n:
+            rows = batch.rows()
+            if with_times < 0:
+                plain = rows
+        given = len(plain) > 0
+        again: i64 = 0
+        i = first - 1
+        while i + 1 < n:
+            i += 1
             time: i64 = times[i]
+            if i < upto and time > now and i >= again:
+                behind = runs.stretch(number, i, upto)
+                if behind == i:
+                    again = i + SOME
+                else:
+                    i = behind - 1
+                    now = times[i]
+                    runs.now = now
+                    if runs.due < now:
+                        runs.expire(now)
+                    if done < len(found.derived):
+                        done = self.derive(results, n, done)
+                    if len(found.faults) > 0 and self.give_up(results, i):
+                        spaces, entries = directory.spaces[number], machines.entries.get(number)
+                    if len(found.derived) > 0 or len(found.faults) > 0:
+                        upto = NO_COLUMNS
+                    continue
             runs.alone = False
             runs.index = i
             runs.time = time
@@ -117,7 +160,7 @@ class Dispatcher:
                     runs.expire(time)
                 # The last event of a batch is never alone: the next batch may continue its epoch.
                 runs.alone = i + 1 < n and times[i + 1] > time
-            runs.row = plain[i]
+            runs.row = plain[i] if given else batch.row(i)
             runs.start = starts[i]
             runs.length = time - runs.start + 1
             runs.item = ids[i]
@@ -138,7 +181,21 @@ class Dispatcher:
                 spaces, entries = directory.spaces[number], machines.entries.get(number)
                 scopes = forecasts.scopes.get(number)
                 foretold = len(forecasts.scopes) > 0
+        if entries is not None:
+            self._room.close(results.completions)
         return results
+
+    def _last_epoch(self, times: list[int]) -> i64:
+        """The first event of the batch's last moment, up to which it may go by columns; NO_COLUMNS if it may not."""
+        upto: i64 = len(times) - 1
+        if upto < 1 or not self.program.options.column_path:
+            return NO_COLUMNS
+        newest: i64 = times[upto]
+        if self.program.machines.clock.next < newest:
+            return NO_COLUMNS
+        while upto > 0 and times[upto - 1] == newest:
+            upto -= 1
+        return upto
 
     def give_up(self, results: Results, event: i64) -> bool:
         """Suspend the subscriptions behind the errors raised at this event; returns whether there were any."""
@@ -154,6 +211,9 @@ class Dispatcher:
         all_entries = self.program.machines.entries
         found = results.epochs
         depth_ends = done
+        if self.later:  # their matches follow those of the events before
+            report(results, runs.time)
+            self.later = found.later = False
         while done < len(found.derived):
             if done == depth_ends:
                 depth_ends = len(found.derived)

@@ -5,7 +5,7 @@ Not here: the waiting matches (executors), the order of events (dispatcher).
 
 from __future__ import annotations
 
-from ..results import Results
+from ..results import Results, results_of_moment
 from .derived import report
 from .dispatcher import Dispatcher
 
@@ -22,7 +22,7 @@ def release(runtime: Dispatcher, time: int) -> Results:
     """Report the matches that wait for a moment before `time`."""
     now = 0 if runtime.now is None else runtime.now
     runtime.runs.time = now
-    results = runtime.results = Results([now], [()], [0], [now], runtime.results.tally_after(now))
+    results = runtime.results = results_of_moment(now, runtime.results.tally_after(now))
     runtime.runs.found = results.epochs
     runtime.program.machines.clock.advance(time, results.completions)
     report(results, now)

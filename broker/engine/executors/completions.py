@@ -19,7 +19,7 @@ from ...events.schema import Row
 from ..program.account import NOT_SUSPENDED
 from ..program.target import Target
 from .composed import Composed
-from .epoch_matches import EpochMatches
+from .epoch_matches import EpochMatches, no_matches
 from .matches import Item, MatchSource
 from .member_matches import Roster
 from .packed import Integers, integers, roomy
@@ -82,7 +82,7 @@ class Completions:
     """
 
     def __init__(self, epochs: EpochMatches | None = None) -> None:
-        self.epochs = EpochMatches([], [], [], []) if epochs is None else epochs
+        self.epochs = no_matches() if epochs is None else epochs
         self.event: i64 = 0
         self.upto: i64 = 0
         self.reported: i64 = 0

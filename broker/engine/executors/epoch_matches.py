@@ -14,6 +14,8 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ...algebra.computation import Slots
+from ...events.batch import Batch, batch_of_rows
+from ...events.instant import FOREVER
 from ...events.schema import Row
 from ..program.target import Target
 from .matches import Lineage, PartialMatch
@@ -46,19 +48,33 @@ class Fault:
 
 
 @final
+class Blocks:
+    """Blocks of matches: the event and the run of each, where its targets end, and all targets."""
+
+    def __init__(
+        self, events: list[int], runs: list[PartialMatch | None], uptos: list[int], targets: list[Target]
+    ) -> None:
+        self.events = events
+        self.runs = runs
+        self.uptos = uptos
+        self.targets = targets
+
+
+@final
 class EpochMatches:
     """The matches of one batch, in the order of discovery.
 
-    `times`, `rows`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
+    `times`, `batch`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
     numbers behind theirs. `faults`: the errors at the current event. `by_number`: derived events of one event and depth
     are processed in the order of their numbers, as where they are revised. `feeding`: somebody reads a stream that is
-    made of machines' results. `packed`: the newest matches, of groups,
-    which are not in the other columns yet.
+    made of machines' results. Matches of runs born after `latest` serve one subscriber each. `packed`: the newest
+    matches, of groups, which are not in the other columns yet; with `later` they stay there until results are read,
+    while the columns grow.
     """
 
-    def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> None:
+    def __init__(self, times: list[int], batch: Batch, ids: list[int], starts: list[int]) -> None:
         self.times = times
-        self.rows = rows
+        self.batch = batch
         self.ids = ids
         self.starts = starts
         self.derived: list[Derived] = []
@@ -69,6 +85,8 @@ class EpochMatches:
         self.block_run: list[PartialMatch | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
         self.feeding = True
+        self.latest: i64 = FOREVER
+        self.later = False
         self.packed = MemberMatches()
         self._closed = 0
         self._sealed = True  # the newest block must not grow
@@ -78,7 +96,7 @@ class EpochMatches:
         upto = len(self.targets)
         if upto == self._closed:
             return
-        if self.packed.upto > 0:
+        if self.packed.upto > 0 and not self.later:
             self._unpack_before()
             upto = len(self.targets)
         self._closed = upto
@@ -92,7 +110,7 @@ class EpochMatches:
 
     def seal(self, event: int) -> int:
         """Assign the newest targets to this event without a run; returns the number of their block."""
-        if self.packed.upto > 0:
+        if self.packed.upto > 0 and not self.later:
             self._unpack_before()
         self._sealed = True
         self._closed = len(self.targets)
@@ -101,21 +119,54 @@ class EpochMatches:
         self.block_upto.append(self._closed)
         return len(self.block_event) - 1
 
+    def one_each(self) -> bool:
+        """Whether every match in the columns is the result of one subscriber. O(blocks)."""
+        latest = self.latest
+        if self.derived or not self.times or self.times[0] <= latest:
+            return False
+        for run in self.block_run:  # noqa: SIM110  a generator would cost more
+            if run is not None and run.born <= latest:
+                return False
+        return True
+
     def unpack(self) -> None:
         """Complete the packed matches one by one. O(matches)."""
         packed = self.packed
         if packed.upto == 0:
             return
         self.packed = MemberMatches()
-        blocks, members = packed.blocks, packed.members
         block: i64 = 0
-        j: i64
         while block < packed.upto:
-            event, run, roster = int(blocks[block]), packed.run(block), packed.rosters[blocks[block + 1]]
-            first = blocks[block + 2]
-            for j in range(first, first + blocks[block + 3]):
-                self.complete(event, run, roster.target(int(members[j])))
+            self.complete_block(packed, block)
             block += FIELDS
+
+    def complete_block(self, packed: MemberMatches, block: i64) -> None:
+        """Complete the matches of a packed block one by one. O(matches)."""
+        blocks, members = packed.blocks, packed.members
+        event, run, roster = int(blocks[block]), packed.run(block), packed.rosters[blocks[block + 1]]
+        first = blocks[block + 2]
+        j: i64
+        for j in range(first, first + blocks[block + 3]):
+            self.complete(event, run, roster.target(int(members[j])))
+
+    def cut(self, block: int) -> Blocks:
+        """Take the blocks from a number on out of the columns, which end there now. O(their matches)."""
+        first = self.block_upto[block - 1] if block > 0 else 0
+        found = Blocks(
+            self.block_event[block:], self.block_run[block:], [upto - first for upto in self.block_upto[block:]],
+            self.targets[first:],
+        )  # fmt: skip
+        del self.block_event[block:], self.block_run[block:], self.block_upto[block:], self.targets[first:]
+        self._closed, self._sealed = first, True
+        return found
+
+    def add_block(self, blocks: Blocks, at: int) -> None:
+        """Add one of the blocks that were taken out, as the newest. O(its matches)."""
+        self.targets += blocks.targets[blocks.uptos[at - 1] if at > 0 else 0 : blocks.uptos[at]]
+        self.block_event.append(blocks.events[at])
+        self.block_run.append(blocks.runs[at])
+        self._closed, self._sealed = len(self.targets), True
+        self.block_upto.append(self._closed)
 
     def _unpack_before(self) -> None:
         """The same before the targets that are not assigned yet."""
@@ -127,7 +178,7 @@ class EpochMatches:
     def event(self, index: int) -> tuple[Row, int, int, int, Any]:
         """row, start, end, trace item and lineage item."""
         if index < len(self.times):
-            return self.rows[index], self.starts[index], self.times[index], self.ids[index], self.ids[index]
+            return self.batch.row(index), self.starts[index], self.times[index], self.ids[index], self.ids[index]
         event = self.derived[index - len(self.times)]
         return event.row, event.start, event.time, event.trace, event.lineage
 
@@ -169,3 +220,8 @@ class EpochMatches:
         for feed in target.feeds or ():
             if born > feed.since:
                 self.derived.append(Derived(feed.stream, values, t0, end, trace, (links, link)))
+
+
+def no_matches() -> EpochMatches:
+    """Those of no event."""
+    return EpochMatches([], batch_of_rows([]), [], [])

@@ -118,7 +118,7 @@ class MachinePlan:
         raise AssertionError
 
     def reviser(self, options: Options) -> Reviser:
-        """A machine for events in any order, if the executor has one."""
+        """A machine without members for events in any order, if the executor has one."""
         raise AssertionError
 
     def rewrite(self, machine: Any, member: Any, automaton: Automaton, begin: int, end: int) -> None:

@@ -25,7 +25,7 @@ from ..program.directory import Directory
 from ..program.target import Feed
 from ..program.watcher import Watcher
 from ..subscribing.subscriber import Subscriber
-from .epoch_matches import EpochMatches
+from .epoch_matches import no_matches
 from .matches import PartialMatch
 
 NO_EVENT: Final = 0
@@ -127,7 +127,7 @@ class MergedRuns:
     def __init__(self) -> None:
         self.now: int | None = None  # the newest epoch, None before the first event
         self.due: i64 = FOREVER
-        self.found = EpochMatches([], [], [], [])
+        self.found = no_matches()
         self.begun = 0  # runs ever started
         self.row: Row = ()
         self.time: i64 = NO_EVENT
@@ -142,6 +142,14 @@ class MergedRuns:
     def visit(self, spaces: list[Space]) -> None:
         """Apply the current event to all that it concerns."""
         raise AssertionError
+
+    def stretch(self, stream: int, first: i64, upto: i64) -> i64:
+        """Apply events of the batch whose matches `found` has, each of which ends when it begins, from number `first`
+        on to at most below `upto`; returns behind the last one. O(affected runs).
+
+        The first one is later than the newest event; after the last one another follows in the batch.
+        """
+        return first
 
     def expire(self, now: int) -> None:
         """Drop the runs that no event can affect any more, if it is time to."""

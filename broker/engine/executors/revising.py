@@ -20,11 +20,24 @@ Revision: TypeAlias = tuple[bool, MatchSource]
 
 
 class Reviser:
-    """The partial matches of one automaton over events that are not final yet."""
+    """The partial matches of automata over events that are not final yet. They read the same streams, and differ in
+    results only: those whose plans are `alike` may share one, each as a member with a number."""
 
     @property
     def method(self) -> str:
         """How it stores partial matches, for users."""
+        raise AssertionError
+
+    def join(self, automaton: Automaton, number: int) -> int:
+        """Add a member, before the first event; `number`: -1 for the next one. Returns its number."""
+        raise AssertionError
+
+    def leave(self, number: int) -> None:
+        """Remove a member of several. O(1), and now and then O(runs)."""
+        raise AssertionError
+
+    def begun(self) -> bool:
+        """Whether an event has come, so that none may join any more."""
         raise AssertionError
 
     def take(self, stream: i64, time: i64, number: i64, item: Item, row: Row) -> None:
@@ -45,12 +58,14 @@ class Reviser:
         """Promise so of the events with that key, the values of BY."""
         raise AssertionError
 
-    def write(self, automaton: Automaton, begin: int, end: int) -> None:
-        """Replace the arcs, which differ for the events of [begin, end). O(arcs, and events in the interval)."""
+    def write(self, number: int, automaton: Automaton, begin: int, end: int) -> None:
+        """Replace the arcs of a member, which differ for the events of [begin, end). O(arcs, and events in the
+        interval), and O(runs) the first time for one of several."""
         raise AssertionError
 
-    def settle(self) -> list[Revision]:
-        """The changes of results since the last call, without those that cancel. O(changes)."""
+    def settle(self) -> list[tuple[int, Revision]]:
+        """The changes of results since the last call, without those that cancel, each with the number of the member
+        whose it is. O(changes)."""
         raise AssertionError
 
     def keys(self) -> int:
@@ -70,5 +85,5 @@ class Reviser:
         raise AssertionError
 
     def load(self, data: Any) -> None:
-        """The inverse, into a new machine with the same arcs."""
+        """The inverse, into a new machine with the same members and arcs."""
         raise AssertionError

@@ -23,13 +23,17 @@ _CONSTANT: Final = 3
 
 @final
 class Space:
-    """The events of one stream by the values at `positions`."""
+    """The events of one stream by the values at `positions`.
+
+    `strangers`: places whose runs may wait under another key than that of their last event.
+    """
 
     def __init__(self, number: int, stream: str, positions: tuple[int, ...]) -> None:
         self.number = number
         self.stream = stream
         self.positions = positions
         self.single: int = positions[0] if len(positions) == 1 else -1
+        self.strangers = 0
 
     def key_of(self, row: Row) -> Key:
         """The key of an event; None if a value is null, because null equals nothing."""

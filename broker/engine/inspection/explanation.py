@@ -39,7 +39,7 @@ def _machines(catalog: Catalog, program: Program, disorder: Reordering | None) -
     for name, subscriber in catalog.subscriptions.items():
         plan = subscriber.machine
         if plan is not None and name not in program.machines.registrations:
-            machine = revising[name].reviser if name in revising else None
+            machine = revising[name].group.reviser if name in revising else None
             kinds.setdefault(plan.kind, []).append(Known(name, plan, machine))
     for name, registration in program.machines.registrations.items():
         known = Known(stream_name(name), registration.plan, registration.matcher.machine)

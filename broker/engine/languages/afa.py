@@ -10,15 +10,18 @@ from ...algebra.afa.lowering import lower, lower_arcs
 from ...automaton.arc_updates import ArcUpdate, ChangingArcs
 from ...automaton.automaton import Automaton
 from ...automaton.constructions.registers import automaton_of_registers
-from ...events.errors import DefinitionError
+from ...events.errors import DefinitionError, QueryError
 from ...events.instant import FOREVER
 from ...events.nearest import suggestion
+from ...events.schema import Schema
 from ...language.afa import parse, parse_arc, print_query
 from ...language.afa.printer import print_arc
 from ...language.afa.syntax import AfaQuery, ArcExpression
 from ..subscribing.subscriber import CompiledQuery
-from .language import CompileRequest, Language
+from .language import CompileRequest, CopyingQuery, Language
 from .machines import machine_form
+
+INITIAL: Final = {"string": "''", "int": "0", "float": "0", "bool": "FALSE"}
 
 
 def _reads(query: AfaQuery) -> list[str]:
@@ -99,8 +102,41 @@ def _compile(request: CompileRequest) -> CompiledQuery:
     return machine_form(request, automaton, typed.publish, changing=_RegisterArcs(typed, automaton))
 
 
+def _copying(streams: Sequence[tuple[str, Schema]]) -> CopyingQuery:
+    """An arc for each stream, which copies an event into registers."""
+    prefix = "r"
+    while any(name.startswith(prefix) for _, schema in streams for name in schema.names):
+        prefix += "r"
+    registers, arcs, columns = [f"{prefix}s INT = 0"], [], []
+    for at, (stream, schema) in enumerate(streams):
+        sets, own = [f"{prefix}s = {at}"], []
+        for attribute in schema.attributes:
+            readable = _readable(attribute.name)
+            own.append(len(registers) if readable else -1)
+            if readable:
+                register = f"{prefix}{len(registers)}"
+                sets.append(f"{register} = {attribute.name}")
+                registers.append(f"{register} {attribute.type.upper()} = {INITIAL[attribute.type]}")
+        arcs.append(f"before -> seen ON {stream} SET {', '.join(sets)}")
+        columns.append(tuple(own))
+    names = ", ".join(stream for stream, _ in streams)
+    head = f"FROM {names} REGISTER {', '.join(registers)} START before FINAL seen\n"
+    return CopyingQuery(head + "\n".join(arcs), tuple(columns))
+
+
+def _readable(name: str) -> bool:
+    """Whether a query can read an attribute of this name."""
+    try:
+        parse_arc(f"before -> seen WHEN {name} IS NULL")
+    except QueryError:
+        return False
+    return True
+
+
 def _no_shape(text: str) -> None:
     """Each text has a form of its own, since its arcs may change."""
 
 
-AFA: Final = Language(name="afa", parse=parse, print=print_query, reads=_reads, compile=_compile, shape=_no_shape)
+AFA: Final = Language(
+    name="afa", parse=parse, print=print_query, reads=_reads, compile=_compile, shape=_no_shape, copying=_copying
+)

@@ -6,7 +6,7 @@ languages (table).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, final
 
@@ -94,6 +94,19 @@ class CompileRequest:
 
 @final
 @dataclass(frozen=True, slots=True)
+class CopyingQuery:
+    """A query that has a result for every event of its streams, which comes and goes with the event.
+
+    The first value is the number of the stream; `columns` has, by stream and attribute, the number of the value that is
+    the attribute's, -1 for an attribute that no query can read.
+    """
+
+    query: str
+    columns: tuple[tuple[int, ...], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Language:
     """A row of the table.
 
@@ -109,7 +122,8 @@ class Language:
     `lineage`: whether results carry theirs by default. `reports`: the values of the option `report`, its default first.
     `forecasts`: whether its subscriptions may be predictive, `forecast_parts` whether forecasts may be combined from
     those of a subscription's parts. `doubts`: warnings on a text that only its automaton shows, each with its place; it
-    may raise what `compile` raises.
+    may raise what `compile` raises. `copying`: makes a query that copies the events of streams with these schemas, if
+    the language has one.
     """
 
     name: str
@@ -126,4 +140,5 @@ class Language:
     reports: tuple[str, ...] = ()
     forecasts: bool = False
     forecast_parts: bool = False
+    copying: Callable[[Sequence[tuple[str, Schema]]], CopyingQuery] | None = None
     doubts: Callable[[Any, str, SchemaOf], Iterator[tuple[int, str]]] = lambda syntax, text, schema_of: iter(())

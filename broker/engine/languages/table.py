@@ -6,14 +6,16 @@ broker/language).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from ...events.errors import DefinitionError, Unsupported
+from ...events.schema import Schema
 from ...language.names import LANGUAGES as NAMES
 from ...language.subscription import SubscriptionDefinition
 from .afa import AFA
 from .cayuga import CAYUGA
-from .language import Language
+from .language import CopyingQuery, Language
 from .ptopss import PTOPSS
 from .sase import SASE
 from .window import WINDOW
@@ -34,6 +36,11 @@ def language_of(definition: SubscriptionDefinition) -> Language:
     if found is None:
         raise Unsupported(f"subscription {definition.name!r}: language {definition.language!r} is not supported yet")
     return found
+
+
+def copying_query(streams: Sequence[tuple[str, Schema]]) -> tuple[str, CopyingQuery]:
+    """A query that copies the events of these streams, with the name of its language."""
+    return next((row.name, row.copying(streams)) for row in LANGUAGES.values() if row.copying is not None)
 
 
 def canonical(definition: SubscriptionDefinition) -> str:

@@ -47,6 +47,12 @@ class Account:
         """Add the units that one event earns."""
         self.left = min(self.left + self.earned, self.most)
 
+    def widen(self, most: int, earned: int) -> None:
+        """Add what one more, or one less, of the subscriptions that share it has alone."""
+        self.most += most
+        self.earned += earned
+        self.left = max(0, self.left + most)
+
     def spend(self, units: i64) -> None:
         """Spend units. Raises Exhausted, and empties the account, if fewer are left."""
         self.left -= units

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias, final
 
+from mypy_extensions import i64
+
 from ...algebra.normal_form import Form
 from ...algebra.timed_stream import is_timed, untimed
 from ...automaton.automaton import State
+from ...events.instant import FOREVER
 from ..index.arcs import ArcIndex
 from ..index.boxes import Box
 from ..index.spaces import Key, Space, WaitingKeyPart, equalities
@@ -19,6 +22,7 @@ from .target import Target
 from .transition import Place, Transition
 
 NO_STREAM: Final = -1
+NEVER: Final = -(1 << 62)  # earlier than any event
 
 Cellmark: TypeAlias = tuple[Space, Key]
 
@@ -41,7 +45,7 @@ class Directory:
     """`spaces` by stream number, `statics` by space number and key.
 
     `changed` collects the cells whose static part was added, removed or moved since the runtime last looked; `dead`
-    counts places whose runs wait for removal.
+    counts places whose runs wait for removal. Matches of runs that were born after `latest` serve one subscriber each.
     """
 
     def __init__(self, options: Options) -> None:
@@ -51,6 +55,7 @@ class Directory:
         self.statics: list[dict[Key, Static]] = []
         self.changed: list[Cellmark] = []
         self.dead = 0
+        self.latest: i64 = NEVER  # since when the newest subscription of merged automata has been there
         self.others: list[int] = []  # by stream number: the start arcs and places that report no symbols
         self.timed: list[int] = []  # by stream number: the number of its timed stream, NO_STREAM if nothing reads that
         self._free_streams: list[int] = []
@@ -134,13 +139,25 @@ class Directory:
         key: Key = values[0] if len(values) == 1 else values
         return self.space(stream, positions), key, rest
 
+    def served(self, target: Target, since: i64) -> None:
+        """A subscription has joined a target of merged automata. Several at one target are counted one by one."""
+        self.latest = max(self.latest, since) if target.others is None else FOREVER
+
     def place(self, number: int, depth: int, state: State) -> Place:
         """A place for the runs of a state, under the keys that the state's theta requires."""
         found, rest = equalities(state.theta) if self.options.affected_index else ({}, state.theta)
         positions = tuple(sorted(found))
         space = self.space(state.stream, positions)
         parts = [WaitingKeyPart(found[p]) for p in positions]
-        return Place(number, depth, space, parts, rest, self.options.dynamic_few)
+        place = Place(number, depth, space, parts, rest, self.options.dynamic_few)
+        space.strangers += place.stranger()
+        return place
+
+    def withdraw(self, place: Place) -> None:
+        """A place is needed no more; the runtime removes its runs some time."""
+        place.dead = True
+        place.space.strangers -= place.stranger()
+        self.dead += 1
 
     def check_invariants(self) -> None:
         for statics in self.statics:

@@ -50,6 +50,14 @@ class Fill:
             case Computed(term):
                 self.computation = computation(term)
 
+    def computed(self) -> bool:
+        """Whether `computation` is the source."""
+        return self.kind == _COMPUTED
+
+    def carries(self, slot: int) -> bool:
+        """Whether it keeps the value of a slot."""
+        return self.kind == _CARRY and self.slot == slot
+
     def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Any:
         kind = self.kind
         if kind == _COMPUTED:
@@ -67,6 +75,10 @@ class SlotUpdate:
         self.first = Fill(sources[0])
         self.second = Fill(sources[1]) if len(sources) > 1 else None
         self.others = [Fill(source) for source in sources[2:]]
+
+    def fills(self) -> list[Fill]:
+        """The sources of all slots. O(slots)."""
+        return [self.first, *([] if self.second is None else [self.second]), *self.others]
 
     def fill(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Slots:
         first = self.first.value(row, bound, slots, length, span)
@@ -113,3 +125,7 @@ class Place:
         self.lineage = 0  # the number of subscribers below that want lineage
         self.dead = False
         self.watches: list[Watch] | None = None
+
+    def stranger(self) -> bool:
+        """Whether its runs may wait under another key than that of the event that they have just taken."""
+        return self.space.single < 0 or self.own != self.space.single

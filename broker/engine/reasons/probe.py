@@ -1,8 +1,7 @@
 """The events that a subscription sees, also those of published streams: what a subscription beside it is told.
 
-The probe is a register automaton with an arc for each stream, which matches every event alone and copies it into its
-registers. So it is told of events that come late or are withdrawn exactly as the subscription is. An attribute whose
-name is a keyword has no value here, since no query can read it.
+The probe's query matches every event alone and copies its values. So it is told of events that come late or are
+withdrawn exactly as the subscription is. The table of languages says which one can do that.
 
 Not here: what the subscription makes of these events (register_runs, window_runs).
 """
@@ -10,24 +9,21 @@ Not here: what the subscription makes of these events (register_runs, window_run
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 from ...algebra.timed_stream import is_timed, timed_row, untimed
 from ...automaton.automaton import Automaton
-from ...events.errors import QueryError
 from ...events.schema import Row, Schema
-from ...language.afa import parse_arc
 from ..disorder.joined import RevisedResults
 from ..executors.matches import contributed, ids
 from ..executors.reference.run import SeenEvent
 from ..executors.speculative.found import LifetimeMatches
 from ..executors.speculative.speculation import lineage
+from ..languages.table import copying_query
 from ..match import Match
 
 if TYPE_CHECKING:
     from ..engine import Engine
-
-INITIAL: Final = {"string": "''", "int": "0", "float": "0", "bool": "FALSE"}
 
 
 @final
@@ -40,31 +36,13 @@ class EventProbe:
         self.name = "probe"
         while self.name in engine.subscriptions:
             self.name += "_"
-        self._columns: list[list[int]] = []  # by source and attribute the register, -1 for none
+        streams = [untimed(source.stream) for source in automaton.sources]
+        language, copying = copying_query([(stream, self._schema(engine, stream)) for stream in streams])
+        self._columns = copying.columns
         self._events: dict[tuple[str, int, int], SeenEvent] = {}  # by stream, time and order
         self._sorted: list[SeenEvent] | None = None
         self._count = 0
-        engine.subscribe(self.name, "afa", self._text(engine), True, results=None if revises else "final")
-
-    def _text(self, engine: Engine) -> str:
-        schemas = [self._schema(engine, untimed(source.stream)) for source in self.sources]
-        prefix = "r"
-        while any(name.startswith(prefix) for schema in schemas for name in schema.names):
-            prefix += "r"
-        registers, arcs = [f"{prefix}s INT = 0"], []
-        for at, schema in enumerate(schemas):
-            sets, columns = [f"{prefix}s = {at}"], []
-            for attribute in schema.attributes:
-                readable = _readable(attribute.name)
-                columns.append(len(registers) if readable else -1)
-                if readable:
-                    own = f"{prefix}{len(registers)}"
-                    sets.append(f"{own} = {attribute.name}")
-                    registers.append(f"{own} {attribute.type.upper()} = {INITIAL[attribute.type]}")
-            arcs.append(f"before -> seen ON {untimed(self.sources[at].stream)} SET {', '.join(sets)}")
-            self._columns.append(columns)
-        streams = ", ".join(untimed(source.stream) for source in self.sources)
-        return f"FROM {streams} REGISTER {', '.join(registers)} START before FINAL seen\n" + "\n".join(arcs)
+        engine.subscribe(self.name, language, copying.query, True, results=None if revises else "final")
 
     def take(self, results: Any) -> None:
         """Note the events that results show and withdraw. O(results)."""
@@ -128,12 +106,3 @@ class EventProbe:
     def _schema(engine: Engine, stream: str) -> Schema:
         declared = engine.streams.get(stream)
         return engine.published[stream] if declared is None else declared.schema
-
-
-def _readable(name: str) -> bool:
-    """Whether a query can read an attribute of this name."""
-    try:
-        parse_arc(f"before -> seen WHEN {name} IS NULL")
-    except QueryError:
-        return False
-    return True

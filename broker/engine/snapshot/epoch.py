@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..results import Results
+from ..results import results_of_moment
 from .state import EngineState
 
 
@@ -30,4 +30,4 @@ def restore(state: EngineState, content: Any) -> None:
     runtime.runs.now, runtime.promised, runtime.runs.begun = content["now"], content["promised"], content["begun"]
     if runtime.now is not None:
         tally = {(name, branch, trace): count for name, branch, trace, count in content["tally"]}
-        runtime.results = Results([runtime.now], [()], [0], [runtime.now], tally)
+        runtime.results = results_of_moment(runtime.now, tally)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...automaton.automaton import Automaton
-from ..disorder.readers import salt_of
+from ..disorder.joined import salt_of
 from ..planner import Wanted, plan_of
 from ..program.program import Program
 from ..program.target import Feed
@@ -39,7 +39,7 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
     machine = subscriber.machine
     if machine is not None and disorder is not None and revises:
         holding = Holding(feed=_publishes(program, subscriber))
-        disorder.readers.join(subscriber, machine.reviser(engine.options))
+        disorder.readers.join(subscriber, machine, disorder.copies.restoring is not None)
     elif machine is not None:
         holding = Holding(feed=_publishes(program, subscriber))
         program.machines.join(subscriber.name, machine, subscriber, holding.feed)

@@ -18,7 +18,7 @@ from ..program.account import FAILED, reason_of
 from ..program.program import Program
 from ..program.target import Outcome, Target
 from ..program.transition import NO_SYMBOL, Transition
-from ..results import Results
+from ..results import Results, results_of_moment
 from .catalog import Catalog, Holding, Service
 from .forecasting import end_forecasts
 from .subscriber import Subscriber
@@ -46,7 +46,7 @@ def remove(engine: Engine, subscriber: Subscriber) -> Results:
     if catalog.withdrawn.pop(name, None) is None:
         censored, left = withdraw(catalog, program, subscriber)
     now = 0 if engine.now is None else engine.now
-    results = Results([now], [()], [0], [now], {})
+    results = results_of_moment(now, {})
     for target, notice in censored:
         results.notify(0, target, notice)
     catalog.leave(subscriber)

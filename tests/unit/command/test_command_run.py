@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from broker.command.column_rows import ColumnRows
 from broker.command.complaint import BadInput
 from broker.command.reading import open_events
 from broker.command.results import JsonLines, ResultWriter
@@ -65,6 +66,11 @@ class EchoEngine:
         self.calls.append(f"subscribe {name} {language} {query} {lineage}")
 
         assert results is None
+
+    def publish_columns(
+        self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
+    ) -> list[Echo]:
+        return self.publish(stream, times, list(ColumnRows(columns, list(columns), len(times))), ids, starts)
 
     def unsubscribe(self, name: str) -> list[Echo]:
         self.calls.append(f"unsubscribe {name}")

@@ -226,6 +226,16 @@ def test_a_stream_that_another_publishes_and_withdraws() -> None:
     assert [step.events for step in steps] == [(1, 3), (4, 6)]
 
 
+def test_a_keyword_as_the_name_of_an_attribute_is_passed_over() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"r": "string", "when": "int?", "x": "int"}, disorder="speculate")
+    engine.subscribe("q", "afa", "FROM S START a FINAL b one: a -> b WHEN x > 1 AND r = 'v'")
+    events = [Event("S", 1, 1, 1, ("v", 5, 2)), Event("S", 2, 2, 2, ("v", None, 1))]
+    (match,) = published(engine, list(events))
+    assert set(texts(engine.why(match.id, events).line()["steps"][0]["conditions"])) == {"2 > 1", "'v' = 'v'"}
+    assert [each.events for each in engine.why_not("q", events, wanted=(2,)).beginnings] == [(2,)]
+
+
 # --- windows ------------------------------------------------------------------------------------------------------
 
 

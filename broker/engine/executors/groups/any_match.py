@@ -121,7 +121,7 @@ class AnyCell(GroupCell):
         template = self.template
         longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
         for step, log in enumerate(self._logs):
-            head = log.since_time(time, longest, self._heads[step], log.count)
+            head = log.passed(time, longest, self._heads[step], log.count)
             self._heads[step] = head
             if log.count > 2 * self._kept[step] + 128:
                 log.retain([i >= head for i in range(log.count)])

@@ -282,7 +282,7 @@ class PathsFound(Found):
         rows: list[Row] = []
         for number in path:
             at = page.place(number)
-            assigned.append((len(rows), page.items[at], int(page.times[at])))
+            assigned.append((len(rows), page.items[at], int(page.time(at))))
             rows.append(page.rows[at])
         if completed:
             assigned.append((len(rows), blocks.item, int(blocks.time)))

@@ -75,7 +75,8 @@ class MatchBlocks:
         """Drop all blocks. O(1)."""
         self.members_upto = self.paths_upto = self.upto = self.total = 0
         self.source = self.ranking = None
-        self.runs = []
+        if len(self.runs) > 0:
+            self.runs = []
 
     def room_for_members(self, count: i64) -> Integers:
         """The column of members with room for `count` more behind `members_upto`."""

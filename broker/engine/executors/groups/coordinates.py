@@ -81,7 +81,8 @@ def narrowed(
         source = bound.source
         j = at + bound.coordinate
         if source == ATTRIBUTE:
-            value = bound.sign * number(row, bound.attribute)
+            given = row[bound.attribute]
+            value = bound.sign * (given if isinstance(given, float) else number_of(given))
         elif source == DURATION:
             value = bound.sign * float(time - start + 1)
         elif source == SPAN:

@@ -15,8 +15,6 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....automaton.analyses.mechanism import Layout
-from ....automaton.analyses.template import GroupTemplate
 from ....events.schema import Row
 from ...program.target import Outcome
 from ..completions import Completions
@@ -29,8 +27,8 @@ from ..trail import KeyTrail
 from .blocks import FIELDS, RUN
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
-from .lookback import lookback
 from .machine import GroupMachine
+from .making import CellRecipe
 
 LONG_AGO: Final = -(1 << 62)
 
@@ -44,20 +42,19 @@ class EpochMachine(GroupMachine):
 
     def __init__(
         self,
-        template: GroupTemplate,
-        layout: Layout,
+        recipe: CellRecipe,
         inputs: list[Input],
         outcome: Outcome,
         events_max: int,
         runs: EpochRuns,
         may_look: bool = True,
     ) -> None:
-        super().__init__(template, layout, inputs, outcome, events_max, runs)
-        self._runs = runs
-        apart = len(self._parts) > 0 or len(template.found) > 0
-        self._look = lookback(self._maker.form, self.members) if may_look and not apart else None
+        super().__init__(recipe, inputs, outcome, events_max, runs)
+        self._epoch_runs = runs
+        apart = len(self._parts) > 0 or len(recipe.template.found) > 0
+        self._look = recipe.look if may_look and not apart else None
         self.looks = self._look is not None
-        self._steps: i64 = len(template.steps)
+        self._steps: i64 = len(recipe.template.steps)
         self._resumes: i64 = LONG_AGO
         self._trail: KeyTrail | None = None
         self._overflows: i64 = 0
@@ -98,7 +95,7 @@ class EpochMachine(GroupMachine):
             if trail.plain + steps <= trail.epoch + 1 and self._resumes <= trail.epoch:
                 if not self.looks:
                     self._resume()
-                look.take(trail, self.number, found.event, self._audience, matches.packed)
+                look.take(self.members, trail, self.number, found.event, self._audience, matches.packed)
                 if self._audience.feeding and matches.feeding:
                     matches.unpack()
                 return
@@ -114,8 +111,10 @@ class EpochMachine(GroupMachine):
             cell = self._cell(row, time)
             if cell is None:
                 return
-        self._pass(cell, trail, trail.number, event)
         out = self._found
+        if out.members_upto > 0:
+            out.clear()
+        self._pass(cell, trail, trail.number, event)
         if out.upto > 0:
             self._complete(found.epochs, found.event)
         if cell.noted == event and self.events.grown():
@@ -138,7 +137,7 @@ class EpochMachine(GroupMachine):
         """Make the runs that the events up to `upto` have left, and keep runs from now on. O(events of the trail)."""
         self.looks = False
         self._resumes = trail.epoch + self._steps
-        cell = self._maker.make()
+        cell = self._made()
         at: i64
         for at in range(trail.least(), upto + 1):
             event = self.number - (trail.number - at)
@@ -172,12 +171,12 @@ class EpochMachine(GroupMachine):
             first = target.first
             if target.feeds is not None:
                 audience.feeding = True
-                self._runs.lineage = True
+                self._epoch_runs.lineage = True
             if first is None:
                 audience.single = False
             else:
                 if first.lineage:
-                    self._runs.lineage = True
+                    self._epoch_runs.lineage = True
                 if first.since > audience.newest:
                     audience.newest = first.since
         self._newcomers = []
@@ -204,7 +203,7 @@ class EpochMachine(GroupMachine):
                     to: i64 = len(path.rows)
                     for j in range(begin + i * width, begin + (i + 1) * width):
                         at = page.place(paths[j])
-                        path.add(page.rows[at], page.items[at], page.starts[at], page.times[at])
+                        path.add(page.rows[at], page.items[at], page.start(at), page.time(at))
                     packed.add(event, audience, path.times[to], out.members, first, number, to, width)
             block += FIELDS
         out.clear()

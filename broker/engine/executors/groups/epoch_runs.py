@@ -64,6 +64,13 @@ class EpochRuns:
         if len(updates) == FOLDED:
             self._count(*updates)
 
+    def alike(self) -> EpochRuns:
+        """The same for another group of the template."""
+        other = EpochRuns(())
+        other.steps, other.fills = self.steps, self.fills
+        other.counters, other.counter_steps = self.counters, self.counter_steps
+        return other
+
     def _count(self, begin: tuple[SlotSource, ...], take: tuple[SlotSource, ...]) -> None:
         """Find the counters; none if another slot changes, too."""
         if len(begin) != len(take):

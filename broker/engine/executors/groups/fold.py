@@ -124,6 +124,7 @@ class FoldCell(GroupCell):
         self._new = FoldRuns(int(template.d), len(self._counters))
         self._untouched: i64 = 0  # how many waiting ones
         self._number: i64 = 0  # of the newest run
+        self._traced: i64 = 0  # what the current event adds to a digest
         self._stamped: i64 = -1  # the run that the newest stamp is for
         self._x: Floats = filled(template.d, INFINITY)
         self._pair: Row | None = None  # an event that was taken before the current one
@@ -138,6 +139,7 @@ class FoldCell(GroupCell):
             self._turn(time)
         self._stamped = -1
         self._pair = None
+        self._traced = traced(self.item)
         self._begin(row, time, event, length)
         waiting = self._waiting
         numbers, each = waiting.integers, waiting.each
@@ -191,7 +193,7 @@ class FoldCell(GroupCell):
             numbers, place = new.integers, new.count * new.each
             numbers[place + FIRST], numbers[place + NUMBER] = event, self._number
             numbers[place + BEGAN], numbers[place + BORN] = self.began, time
-            numbers[place + TRACE] = mixed(0, traced(self.item), 1)
+            numbers[place + TRACE] = mixed(0, self._traced, 1)
             numbers[place + TAKEN], numbers[place + TOUCHED] = time, 0
             slots = self._epochs.filled(0, row, (), (), int(length), int(length))
             at = place + COUNTERS
@@ -256,7 +258,7 @@ class FoldCell(GroupCell):
         for j in range(new.each):
             numbers[place + j] = before[old + j]
         numbers[place + NUMBER] = self._number
-        numbers[place + TRACE] = mixed(before[old + TRACE], traced(self.item), 1)
+        numbers[place + TRACE] = mixed(before[old + TRACE], self._traced, 1)
         numbers[place + TAKEN], numbers[place + TOUCHED] = time, 0
         slots = waiting.slots[run]
         if len(self._counters) > 0:
@@ -267,7 +269,7 @@ class FoldCell(GroupCell):
         else:
             span = time - before[old + BEGAN] + 1
             slots = self._epochs.filled(1, row, waiting.rows[run], slots, int(length), int(span))
-        lineage: Lineage = linked(waiting.lineages[run], self.item) if self._epochs.lineage else None
+        lineage: Lineage = linked(waiting.lineage(run), self.item) if self._epochs.lineage else None
         new.close(row, slots, lineage)
         counter = self._counter
         if counter >= 0 and template.sign * float(before[old + counter] + template.end[0].added) < need:
@@ -295,7 +297,7 @@ class FoldCell(GroupCell):
                     self._stamps.next()
                 self._stamps.thin(out, found)
         if out.members_upto > begun:
-            trace, lineage = numbers[place + TRACE], waiting.lineages[run]
+            trace, lineage = numbers[place + TRACE], waiting.lineage(run)
             out.close_run(begun, PartialMatch(bound, slots, began, numbers[place + BORN], trace, lineage))
 
     def close_epoch(self) -> None:
@@ -337,7 +339,7 @@ class FoldCell(GroupCell):
             values = [runs.floats[run * (d + 1) + j] for j in range(d + 1)]
             numbers = [int(runs.integers[run * each + j]) for j in range(COUNTERS)]
             first, number, began, born, trace, taken, touched = numbers
-            lineage = runs.lineages[run]
+            lineage = runs.lineage(run)
             found.append(
                 [
                     runs.rows[run], list(self._slots(runs, run)), began, born, trace,
@@ -369,7 +371,7 @@ class FoldCell(GroupCell):
     def check_invariants(self) -> None:
         self.members.check_invariants()
         for runs in (self._waiting, self._new):
-            assert len(runs.rows) == len(runs.slots) == len(runs.lineages) == runs.count
+            assert len(runs.rows) == len(runs.slots) >= runs.count
         waiting = self._waiting
         assert self._untouched == sum(
             waiting.integers[i * waiting.each + TOUCHED] == 0 for i in range(int(waiting.count))

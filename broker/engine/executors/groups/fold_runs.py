@@ -23,12 +23,15 @@ TRACE: Final = 4
 TAKEN: Final = 5  # the end of its last event
 TOUCHED: Final = 6  # whether an event of the newest epoch affects it
 COUNTERS: Final = 7
+KEPT_MAX: Final = 64  # rows up to which a column that is empty stays as long as it was
 
 
 @final
 class FoldRuns:
     """`d` values and the least value that reports (`need`) a run; integers; the row that it took last, its other slots,
-    and the events that contributed, if anybody asks for them."""
+    and the events that contributed, if anybody asks for them.
+
+    The columns may be longer than `count`: their rest is written over."""
 
     def __init__(self, d: int, counters: int) -> None:
         self.d: i64 = d
@@ -50,10 +53,22 @@ class FoldRuns:
 
     def close(self, row: Row, slots: Slots, lineage: Lineage) -> None:
         """Add the run whose numbers are written behind the others."""
-        self.rows.append(row)
-        self.slots.append(slots)
-        self.lineages.append(lineage)
-        self.count += 1
+        n = self.count
+        if n < len(self.rows):
+            self.rows[n] = row
+            self.slots[n] = slots
+        else:
+            self.rows.append(row)
+            self.slots.append(slots)
+        if lineage is not None or len(self.lineages) > n:
+            while len(self.lineages) <= n:
+                self.lineages.append(None)
+            self.lineages[n] = lineage
+        self.count = n + 1
+
+    def lineage(self, run: i64) -> Lineage:
+        """The events that contributed to a run; None if nobody asked for them when it began."""
+        return self.lineages[run] if run < len(self.lineages) else None
 
     def add(self, source: FoldRuns, run: i64) -> None:
         """Append a copy of another run."""
@@ -65,13 +80,14 @@ class FoldRuns:
         at, base = self.count * self.each, run * self.each
         for j in range(self.each):
             self.integers[at + j] = source.integers[base + j]
-        self.close(source.rows[run], source.slots[run], source.lineages[run])
+        self.close(source.rows[run], source.slots[run], source.lineage(run))
 
     def clear(self) -> None:
         self.count = 0
-        if len(self.rows) > 0:
+        if len(self.rows) > KEPT_MAX:  # events that no run has any more would be held
             self.rows.clear()
             self.slots.clear()
+        if len(self.lineages) > 0:
             self.lineages.clear()
 
     def put(self, values: list[float], numbers: list[int], row: Row, slots: Slots, lineage: Lineage) -> None:

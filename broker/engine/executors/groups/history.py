@@ -154,7 +154,7 @@ class HistoryCell(GroupCell):
         """Skip the events that no window holds; drop them when they are as many as the rest."""
         template, entries = self.template, self.entries
         longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
-        self._head = entries.since_time(time, longest, self._head, entries.count)
+        self._head = entries.passed(time, longest, self._head, entries.count)
         while self._bottom < self._height and self._upto[self._bottom] <= self._head:
             self._bottom += 1
         if entries.count > 2 * self._kept + SWEEP_MIN:

@@ -13,37 +13,50 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from ..matches import Item
-from .columns import Integers, integers, put_integer
+from .columns import Integers, integers, roomy
 
 SWEEP_MIN: Final = 256
+EACH: Final = 3  # integers of an event
 
 
 @final
 class EventPage:
-    """Events by ascending number. It only grows, at its end."""
+    """Events by ascending number. It only grows, at its end. `_numbers`: the number, start and time of each."""
 
     def __init__(self) -> None:
-        self.numbers: Integers = integers()
-        self.times: Integers = integers()
-        self.starts: Integers = integers()
+        self._numbers: Integers = integers()
         self.rows: list[Row] = []
         self.items: list[Item] = []
 
     def add(self, number: i64, row: Row, start: i64, time: i64, item: Item) -> None:
-        at: i64 = len(self.rows)
-        self.numbers = put_integer(self.numbers, at, number)
-        self.times = put_integer(self.times, at, time)
-        self.starts = put_integer(self.starts, at, start)
-        self.rows.append(row)
+        rows = self.rows
+        at: i64 = EACH * len(rows)
+        if len(self._numbers) < at + EACH:
+            self._numbers = roomy(self._numbers, at + EACH)
+        numbers = self._numbers
+        numbers[at] = number
+        numbers[at + 1] = start
+        numbers[at + 2] = time
+        rows.append(row)
         self.items.append(item)
+
+    def number(self, at: i64) -> i64:
+        return self._numbers[EACH * at]
+
+    def start(self, at: i64) -> i64:
+        return self._numbers[EACH * at + 1]
+
+    def time(self, at: i64) -> i64:
+        return self._numbers[EACH * at + 2]
 
     def place(self, number: i64) -> i64:
         """The index of an event, which must be here. O(log)."""
+        numbers = self._numbers
         low: i64 = 0
         high: i64 = len(self.rows)
         while low < high:
             middle = (low + high) >> 1
-            if self.numbers[middle] < number:
+            if numbers[EACH * middle] < number:
                 low = middle + 1
             else:
                 high = middle
@@ -74,15 +87,15 @@ class KeptEvents:
         """Make another page with these events only. O(events)."""
         old, page = self.page, EventPage()
         for at, row in enumerate(old.rows):
-            if int(old.numbers[at]) in used:
-                page.add(old.numbers[at], row, old.starts[at], old.times[at], old.items[at])
+            if int(old.number(at)) in used:
+                page.add(old.number(at), row, old.start(at), old.time(at), old.items[at])
         self.page = page
         self._kept = len(page.rows)
 
     def dump(self) -> list[Any]:
         page = self.page
         return [
-            [int(page.numbers[at]), list(row), int(page.starts[at]), int(page.times[at]), page.items[at]]
+            [int(page.number(at)), list(row), int(page.start(at)), int(page.time(at)), page.items[at]]
             for at, row in enumerate(page.rows)
         ]
 
@@ -95,5 +108,5 @@ class KeptEvents:
         self._kept = len(self.page.rows)
 
     def check_invariants(self) -> None:
-        numbers = self.page.numbers
-        assert all(numbers[at - 1] < numbers[at] for at in range(1, len(self.page.rows)))
+        page = self.page
+        assert all(page.number(at - 1) < page.number(at) for at in range(1, len(page.rows)))

@@ -41,11 +41,11 @@ class LookStep:
 
 @final
 class Lookback:
-    """The search for one template and its members."""
+    """The search for one template, which all its groups share. `members`: those of the group that searches."""
 
-    def __init__(self, template: ChainTemplate, members: Members) -> None:
+    def __init__(self, template: ChainTemplate) -> None:
         self.template = template
-        self.members = members
+        self.members = Members(template.d)
         self.length: i64 = template.length
         self.d: i64 = template.d
         clauses = [step[0] for step in template.steps]
@@ -73,11 +73,14 @@ class Lookback:
         self._rows: list[Row] = [NO_ROW] * len(template.steps)
         self._out = MatchBlocks()
 
-    def take(self, trail: KeyTrail, number: i64, event: i64, audience: GroupAudience, found: MemberMatches) -> None:
-        """Write the matches that the trail's newest event completes.
+    def take(
+        self, members: Members, trail: KeyTrail, number: i64, event: i64, audience: GroupAudience, found: MemberMatches
+    ) -> None:
+        """Write the matches that the trail's newest event completes for these members.
 
         `number`: the event's number for the members; `event`: its number in the batch.
         """
+        self.members = members
         last = self.length - 1
         x, d = self._x, self.d
         base = last * d
@@ -179,10 +182,10 @@ class Lookback:
         return True
 
 
-def lookback(template: object, members: Members) -> Lookback | None:
+def lookback(template: object) -> Lookback | None:
     """The search for a template; None if its runs may wait for longer than an epoch, or take different ways."""
     if not isinstance(template, ChainTemplate) or template.unions or template.passes or template.window >= 0:
         return None
     if any(stay != NEXT for stay in template.stays[1:]):
         return None
-    return Lookback(template, members)
+    return Lookback(template)

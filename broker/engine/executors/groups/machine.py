@@ -12,25 +12,23 @@ from typing import Any, Final, TypeAlias, cast, final
 
 from mypy_extensions import i64
 
-from ....algebra.predicate import computation
-from ....automaton.analyses.mechanism import Layout
-from ....automaton.analyses.template import GroupTemplate
 from ....events.schema import Row
 from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome, Target
-from ..common_runs import CommonPattern
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Assigned, Item
 from .audience import BLOCK_FIELDS, CommonPage, GroupAudience
-from .blocks import COMBINED, FIELDS, RANKED, MatchBlocks
+from .blocks import COMBINED, FIELDS, RANKED
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
 from .kept_events import KeptEvents
-from .making import CellMaker
+from .making import CellRecipe
 from .members import Members
+from .stamps import Stamps
 
 Key: TypeAlias = Any  # a value, or a tuple of values
+FREE: Final = Account(UNLIMITED, UNLIMITED)  # of all groups that spend nothing
 FEW: Final = 64  # useless entries up to which they are not cleared away
 
 
@@ -54,41 +52,40 @@ class GroupMachine(Executor):
 
     def __init__(
         self,
-        template: GroupTemplate,
-        layout: Layout,
+        recipe: CellRecipe,
         inputs: list[Input],
         outcome: Outcome,
         events_max: int,
         runs: EpochRuns | None = None,
-        common: CommonPattern | None = None,
         account: Account | None = None,
     ) -> None:
-        own = account or Account(UNLIMITED, UNLIMITED)
-        super().__init__(own, inputs, template.counted, epochs=runs is not None)
+        template = recipe.template
+        super().__init__(account or FREE, inputs, template.counted, epochs=runs is not None)
         self._events_max: i64 = events_max
         self.outcome = outcome
         self.number: i64 = 0
-        self.members = Members(layout.dimensions)
+        self.members = Members(recipe.dimensions)
         self.events = KeptEvents()
         self.cells: dict[Key, GroupCell] = {}
-        self._maker = CellMaker(template, layout, self.members, self.events, runs, common)
+        self._recipe = recipe
+        self._runs = runs
+        self._stamps = Stamps()
         self._common: CommonPage | None = None
         self._newcomers: list[Target] = []  # which the machine has not welcomed yet
         self._parts: list[int] = list(template.parts)
         self._single: i64 = self._parts[0] if len(self._parts) == 1 else -1
         self._late = template.late
-        self._found = MatchBlocks()
+        self._found = recipe.found  # used by one event at a time
         self._one: GroupCell | None = None  # the only cell, if there are no partitions
         self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
         self._handles = 0  # count of handles so far
         self._free: list[int] = []
-        outputs = [computation(term) for term in template.output]
-        self._audience = GroupAudience(outputs, list(template.slots), template.counted, runs)
+        self._audience = GroupAudience(recipe.outputs, list(template.slots), template.counted, runs)
         self._settled: i64 = 0
 
     @property
     def method(self) -> str:
-        return f"a {self._maker.mechanism.value} for {int(self.members.count)} members"
+        return f"a {self._recipe.mechanism.value} for {int(self.members.count)} members"
 
     def audience(self) -> Audience:
         """O(1)."""
@@ -116,7 +113,7 @@ class GroupMachine(Executor):
     def _enter(self, handle: int, point: list[float], since: int) -> GroupMember:
         target = Target(self.outcome, None)
         self.members.put(handle, point, since)
-        self._maker.joined(handle, point)
+        self._recipe.joined(handle, point)
         self._audience.members[handle] = target
         if self.epochs:
             self._newcomers.append(target)
@@ -129,7 +126,7 @@ class GroupMachine(Executor):
         """
         handle = member.handle
         self.members.remove(handle, point)
-        self._maker.left(handle, point)
+        self._recipe.left(handle, point)
         for cell in self.cells.values():
             cell.forget(handle)
         audience = self._audience
@@ -158,6 +155,8 @@ class GroupMachine(Executor):
         cell.place = place
         cell.item = item
         out = self._found
+        if out.members_upto > 0:  # of an event that completed nothing, or failed
+            out.clear()
         cell.take(row, time, event, out)
         if cell.lost > 0:
             self.lost += cell.lost
@@ -183,34 +182,38 @@ class GroupMachine(Executor):
                 return None
             if len(self.cells) > 2 * self._settled + FEW:
                 self._settle(time)
-            cell = self.cells[key] = self._maker.make()
+            cell = self.cells[key] = self._made()
             if len(self._parts) == 0:
                 self._one = cell
         return cell
+
+    def _made(self) -> GroupCell:
+        """A cell without waiting runs."""
+        return self._recipe.make(self.members, self.events, self._runs, self._stamps)
 
     def advance(self, time: i64, found: Completions) -> None:
         due = self._due
         while len(due) > 0 and due[0][0] < time:
             until, first, cell = heappop(due)
-            if cell.due() == until and cell.first() == first:
-                cell.advance_first(self._found)
+            if cell.alarm == until and cell.awaited == first:  # otherwise it woke earlier
                 cell.alarm = NOTHING_DUE
+                if cell.due() == until and cell.first() == first:
+                    cell.advance_first(self._found)
                 self._wait(cell)
         if self._found.upto > 0:
             self._tell(found)
         self.alarm = due[0][0] if len(due) > 0 else NOTHING_DUE
 
     def _wait(self, cell: GroupCell) -> None:
-        """Schedule a cell to wake when time completes its oldest run."""
+        """Schedule a cell to wake when time completes its oldest run; where that ends before, it wakes for nothing."""
         until = cell.due()
-        if until < NOTHING_DUE:
+        if until < NOTHING_DUE and until <= cell.alarm:
             first = cell.first()
-            if until != cell.alarm or first != cell.awaited:  # an earlier run may be due at the same time
+            if until < cell.alarm or first != cell.awaited:  # an earlier run may be due at the same time
                 heappush(self._due, (until, first, cell))
-                cell.awaited = first
-        cell.alarm = until
-        if until < self.alarm:
-            self.alarm = until
+                cell.alarm, cell.awaited = until, first
+                if until < self.alarm:
+                    self.alarm = until
 
     def close_epoch(self) -> None:
         for cell in self.cells.values():
@@ -320,7 +323,7 @@ class GroupMachine(Executor):
                 continue
             for path in sorted(cell.live(handle, point, since, time), key=_by_length):
                 at = [page.place(number) for number in path]
-                found.append([(step, page.items[each], int(page.times[each])) for step, each in enumerate(at)])
+                found.append([(step, page.items[each], int(page.time(each))) for step, each in enumerate(at)])
         return iter(found)
 
     def statistics(self) -> dict[str, int]:
@@ -337,7 +340,8 @@ class GroupMachine(Executor):
         audience = self._audience
         assert len(audience.members) - len(audience.gone) == self.members.count
         assert {handle for handle, _, _ in self.members.each()} == audience.members.keys() - audience.gone.keys()
-        known = {int(number) for number in self.events.page.numbers[: len(self.events.page.rows)]}
+        page = self.events.page
+        known = {int(page.number(at)) for at in range(len(page.rows))}
         for cell in self.cells.values():
             cell.check_invariants()
             used: set[int] = set()
@@ -358,7 +362,7 @@ class GroupMachine(Executor):
         self.number, events, cells = data
         self.events.load(events)
         for key, dumped in cells:
-            cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._maker.make()
+            cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._made()
             cell.load(dumped)
             self._wait(cell)
         self._one = self.cells.get(())

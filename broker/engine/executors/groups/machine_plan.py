@@ -29,11 +29,12 @@ from ..common_runs import Keeper
 from ..contract import Executor, Input, Member
 from ..machine_plan import EventKey, Known, MachinePlan, PlanMaker, counted
 from .epoch_machine import EpochMachine
-from .epoch_runs import EpochRuns
 from .machine import GroupMachine, GroupMember
+from .making import CellRecipe
 
 LIMITS: Final = "runs_max"
 FORMS_MAX: Final = 1_000  # the most templates of one shape that are kept
+KEYS_MAX: Final = 10_000  # and keys of one template
 SHOWN: Final = 8  # subscriptions up to which each is explained
 
 
@@ -41,12 +42,20 @@ SHOWN: Final = 8  # subscriptions up to which each is explained
 class GroupForm:
     """A template with its layout; equal for all subscriptions that differ in the key and the point only."""
 
-    __slots__ = ("_hash", "layout", "template")
+    __slots__ = ("_hash", "_recipe", "layout", "template")
 
     def __init__(self, template: GroupTemplate, layout: Layout) -> None:
         self.template = template
         self.layout = layout
         self._hash = hash((template, layout))
+        self._recipe: CellRecipe | None = None
+
+    @property
+    def recipe(self) -> CellRecipe:
+        """How cells are made, for all groups of the form."""
+        if self._recipe is None:
+            self._recipe = CellRecipe(self.template, self.layout)
+        return self._recipe
 
     def __hash__(self) -> int:
         return self._hash
@@ -154,17 +163,15 @@ class GroupPlan(MachinePlan):
 
     def make(self, options: Options) -> Executor:
         template, most = self.form.template, options.runs_max
-        if template.time is TimeModel.EPOCHS:
-            runs = EpochRuns(template.updates)
-            return EpochMachine(
-                template, self.form.layout, self.inputs(), self.outcome(), most, runs, options.lookback
-            )  # fmt: skip
-        common, account = None, None
         if template.common is not None:
             account = Account(options.work_max, options.work_earned)
             whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
-            common = self.keeper(template.common, whole, account, options)
-        return GroupMachine(template, self.form.layout, self.inputs(), self.outcome(), most, None, common, account)
+            own = CellRecipe(template, self.form.layout, self.keeper(template.common, whole, account, options))
+            return GroupMachine(own, self.inputs(), self.outcome(), most, None, account)
+        recipe = self.form.recipe
+        if recipe.epochs is None:
+            return GroupMachine(recipe, self.inputs(), self.outcome(), most)
+        return EpochMachine(recipe, self.inputs(), self.outcome(), most, recipe.epochs.alike(), options.lookback)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point)
@@ -227,6 +234,8 @@ class MemberPlans:
         self._common = sorted(numbers_in(plan.form.template))
         self._key = [(number_of(constant), constant) for constant in plan.key]
         self._forms: Recent[Literals, GroupForm | Unequal] = Recent(FORMS_MAX)
+        self._texts = [number for number, _ in self._key if number is not None]  # of the literals in the key
+        self._keys: Recent[Literals, tuple[Constant, ...]] = Recent(KEYS_MAX)
 
     def automaton(self, literals: Literals) -> Automaton:
         """O(size of the parts with marks)."""
@@ -256,6 +265,17 @@ class MemberPlans:
         return anew
 
     def _keyed(self, literals: Literals) -> tuple[Constant, ...]:
+        """The key. Members of a group have the same tuple, if its literals are texts."""
+        known = tuple([chosen(literals, number) for number in self._texts])
+        if not all(isinstance(literal, str) for literal in known):
+            return self._made_key(literals)
+        key = self._keys.get(known)
+        if key is None:
+            key = self._made_key(literals)
+            self._keys.put(known, key)
+        return key
+
+    def _made_key(self, literals: Literals) -> tuple[Constant, ...]:
         return tuple(
             [
                 constant if number is None else Constant(chosen(literals, number), constant.type)

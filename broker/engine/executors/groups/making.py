@@ -1,4 +1,4 @@
-"""Makes the cells of a group from a template and its layout: each mechanism has its own form of the steps.
+"""Makes the cells of groups from a template and its layout: each mechanism has its own form of the steps.
 
 Here: that translation. Not here: templates and layouts (broker.automaton.analyses), cells (each mechanism).
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, final
 
 from ....algebra.computation import Computation
-from ....algebra.normal_form import Clause
+from ....algebra.normal_form import Form
 from ....algebra.predicate import computation, condition
 from ....algebra.terms import Arithmetic, Constant, Duration, Register, Term, walk
 from ....automaton.analyses.mechanism import Layout, Mechanism
@@ -23,6 +23,7 @@ from ....automaton.analyses.template import (
 from ....automaton.automaton import Stay, TimeModel
 from ..common_runs import CommonPattern
 from .any_match import AnyCell, AnyTemplate
+from .blocks import MatchBlocks
 from .cell import GroupCell
 from .chain import ChainCell
 from .coordinates import ATTRIBUTE, DURATION, FACTOR, OFFSET, REGISTER, SPAN, CoordinateBound
@@ -32,6 +33,7 @@ from .fold import FoldCell, FoldClause, FoldTemplate
 from .history import HistoryCell, HistoryTemplate
 from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
+from .lookback import Lookback, lookback
 from .members import Members
 from .repeating import RepeatingCell, RepeatingTemplate
 from .stamps import Stamps
@@ -52,28 +54,23 @@ STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, 
 
 
 @final
-class CellMaker:
-    """Makes the cells of one group, which share its members and its events."""
+class CellRecipe:
+    """How the cells of a template are made: all groups of a template share its steps, which change only as scratch.
 
-    def __init__(
-        self,
-        template: GroupTemplate,
-        layout: Layout,
-        members: Members,
-        events: KeptEvents,
-        epochs: EpochRuns | None = None,
-        common: CommonPattern | None = None,
-    ) -> None:
+    A repetition's recipe belongs to one group, since it knows the members.
+    """
+
+    def __init__(self, template: GroupTemplate, layout: Layout, common: CommonPattern | None = None) -> None:
         self.template = template
-        self._common = common
-        self.epochs = epochs
         self.again: list[FoldClause] = []
         self.ends: list[FoldClause] = []
-        self.stamps = Stamps()
-        self.members = members
-        self.events = events
         self.mechanism = layout.mechanism
         self.arrival = template.time is TimeModel.ARRIVAL
+        self.dimensions = layout.dimensions
+        self.epochs = None if self.arrival else EpochRuns(template.updates)
+        self.outputs = [computation(term) for term in template.output]
+        self.found = MatchBlocks()
+        self.look: Lookback | None = None
         self._coordinates = iter(layout.coordinates)
         self._registers: list[Register] = []
         if template.common is not None and common is not None:
@@ -84,6 +81,7 @@ class CellMaker:
         self.window = next(self._coordinates) if template.window else NONE
         self.within = NONE if template.within is None else template.within
         self.form = self._formed(layout.dimensions)
+        self.look = lookback(self.form)
 
     def joined(self, handle: int, point: list[float]) -> None:
         """A member has joined the group."""
@@ -95,15 +93,15 @@ class CellMaker:
         if isinstance(self.form, RepeatingTemplate):
             self.form.left(handle, point)
 
-    def make(self) -> GroupCell:
-        """A cell without waiting runs."""
-        form, members = self.form, self.members
+    def make(self, members: Members, events: KeptEvents, runs: EpochRuns | None, stamps: Stamps) -> GroupCell:
+        """A cell without waiting runs, of the group with these members, events and stamps."""
+        form = self.form
         match form:
             case FoldTemplate():
-                assert self.epochs is not None, "a fold is over epochs"
-                return FoldCell(form, self.epochs, self.stamps, members)
+                assert runs is not None, "a fold is over epochs"
+                return FoldCell(form, runs, stamps, members)
             case ChainTemplate():
-                return ChainCell(form, self.arrival, None, members, self.events)
+                return ChainCell(form, self.arrival, None, members, events)
             case WaitTemplate():
                 return WaitCell(form, members)
             case HistoryTemplate():
@@ -117,7 +115,7 @@ class CellMaker:
             case RepeatingTemplate():
                 return RepeatingCell(form, members)
             case _:
-                return FilterCell(self.steps[0], int(members.d), None, members)
+                return FilterCell(self.steps[0], self.dimensions, None, members)
 
     def _repeating(
         self, template: GroupTemplate, line: CommonLine, pattern: CommonPattern, layout: Layout
@@ -161,14 +159,15 @@ class CellMaker:
                 values.append(computation(asked.term))
             at, source = next(self._coordinates), SOURCES[asked.source]
             bounds.append(CoordinateBound(at, source, asked.attribute, float(asked.sign), register, asked.strict))
-        terms: list[Term] = [atom for clause in clauses for atom in clause.rest]
+        remaining = tuple(one for clause in clauses for one in clause.remaining())
+        terms: list[Term] = [atom for one in remaining for atom in one]
         terms += [asked.term for asked in clauses[0].asked if asked.term is not None]
         read = [part for term in terms for part in walk(term)]
         late = any(isinstance(part, Duration) or (isinstance(part, Register) and part.slot >= 0) for part in read)
         pairwise = not late and not any(bound.source in (DURATION, SPAN) for bound in bounds)
         slot, added = _counter(next((asked.term for asked in clauses[0].asked if asked.term is not None), None))
         return FoldClause(
-            bounds, values, condition(tuple(clause.rest for clause in clauses)), pairwise, slot, added
+            bounds, values, condition(remaining), pairwise, slot, added
         )  # fmt: skip
 
     def _clause(self, clause: TemplateClause) -> StepClause:
@@ -181,12 +180,14 @@ class CellMaker:
                 register = self._registers.index(asked.term)
             at, source = next(self._coordinates), SOURCES[asked.source]
             bounds.append(CoordinateBound(at, source, asked.attribute, float(asked.sign), register, asked.strict))
-        alone: Clause = tuple(atom for atom in clause.rest if not reads_registers(atom))
+        alone: Form = tuple(
+            tuple(atom for atom in one if not reads_registers(atom)) for one in clause.remaining()
+        )  # fmt: skip
         compares = condition((tuple(atom for atom in clause.rest if reads_registers(atom)),))
         read = {part.slot for atom in clause.rest for part in walk(atom) if isinstance(part, Register)}
         slots = [step if slot in read else -1 for slot, step in enumerate(self.template.slots)]
         earlier = None if compares is None else EarlierRows(compares, slots)
-        return StepClause(bounds, condition((alone,)), earlier)
+        return StepClause(bounds, condition(alone), earlier)
 
     def _formed(self, d: int) -> object:
         """The template in the mechanism's form; None for filters, which have only clauses."""

@@ -35,6 +35,7 @@ class Members:
         self.count: i64 = 0
         self.newest: i64 = -1  # the greatest `since` so far
         self.root: Floats = filled(d, INFINITY)  # at most the least corner
+        self.top: float = -INFINITY  # at least the greatest first coordinate
         self.hits: Floats = floats()  # the points that the last `find_points` found, each with its `since`
         self.hits_since: Integers = integers()
         self._pages: list[MemberPage] = []
@@ -68,6 +69,8 @@ class Members:
                 self.root[j] = place[j]
         if place[0] > self._greatest[at]:
             self._greatest[at] = place[0]
+        if place[0] > self.top:
+            self.top = place[0]
 
     def remove(self, handle: int, point: list[float]) -> None:
         """Remove the member with that handle and point. O(pages + page). Raises KeyError."""
@@ -163,8 +166,11 @@ class Members:
         j: i64
         for j in range(d):
             root[j] = INFINITY
+        self.top = -INFINITY
         at: i64
         for at in range(len(self._pages)):
+            if self._greatest[at] > self.top:
+                self.top = self._greatest[at]
             for j in range(d):
                 if self._least[at * d + j] < root[j]:
                     root[j] = self._least[at * d + j]
@@ -337,15 +343,6 @@ class Members:
                             corner[j] = page.points[slot * d + j]
         return corner
 
-    def greatest(self) -> float:
-        """The greatest first coordinate. O(pages)."""
-        top = -INFINITY
-        at: i64
-        for at in range(len(self._pages)):
-            if self._greatest[at] > top:
-                top = self._greatest[at]
-        return top
-
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def each(self) -> Iterator[tuple[int, list[float], int]]:
@@ -382,7 +379,7 @@ class Members:
                         assert low[j] <= value <= high[j], "a member lies in its page's region"
                         assert least[j] <= value
                         assert self.root[j] <= value
-                    assert page.points[slot * d] <= self._greatest[number]
+                    assert page.points[slot * d] <= min(self._greatest[number], self.top)
                     assert page.since[slot] <= self.newest
         assert total == self.count
 

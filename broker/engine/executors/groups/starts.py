@@ -23,7 +23,7 @@ from .columns import (
     floats_from,
     integers,
     integers_from,
-    put_integer,
+    roomy,
     with_room,
 )
 
@@ -65,16 +65,18 @@ class Starts:
     def keep(self, time: i64, event: i64) -> None:
         """Make the row that was opened and filled the newest start."""
         d, n = self.d, self.count
-        self.times = put_integer(self.times, n, time)
-        self.events = put_integer(self.events, n, event)
-        block = (n >> SHIFT) * d
-        if n & MASK == 0:
+        if len(self.times) <= n:
+            self.times, self.events = roomy(self.times, n + 1), roomy(self.events, n + 1)
+        self.times[n] = time
+        self.events[n] = event
+        block, at, first = (n >> SHIFT) * d, n * d, n & MASK == 0
+        if first and len(self._greatest) < block + d:
             self._greatest = with_room(self._greatest, block + d)
         greatest, values = self._greatest, self.values
         j: i64
         for j in range(d):
-            value = values[n * d + j]
-            if n & MASK == 0 or value > greatest[block + j]:
+            value = values[at + j]
+            if first or value > greatest[block + j]:
                 greatest[block + j] = value
         self.count = n + 1
 
@@ -115,6 +117,13 @@ class Starts:
                 first = middle + 1
             else:
                 upto = middle
+        return first
+
+    def passed(self, now: i64, bound: float, first: i64, upto: i64) -> i64:
+        """The same by steps, for a place that only goes on. Amortised O(1)."""
+        times = self.times
+        while first < upto and float(times[first] - now) < bound:
+            first += 1
         return first
 
     def since_event(self, event: i64, first: i64, upto: i64) -> i64:

@@ -24,7 +24,7 @@ from .columns import (
     with_room,
     with_room_for_integers,
 )
-from .coordinates import ATTRIBUTE, CoordinateBound, number
+from .coordinates import ATTRIBUTE, CoordinateBound, number, number_of
 from .kept_events import KeptEvents
 from .members import Members
 
@@ -103,8 +103,11 @@ class StepClause:
             return False
         root = members.root
         for bound in self.bounds:
-            if bound.source == ATTRIBUTE and not root[bound.coordinate] <= bound.sign * number(row, bound.attribute):
-                return True
+            if bound.source == ATTRIBUTE:
+                given = row[bound.attribute]
+                value = given if isinstance(given, float) else number_of(given)
+                if not root[bound.coordinate] <= bound.sign * value:
+                    return True
         return False
 
     def admits(self, row: Row) -> bool:

@@ -124,8 +124,16 @@ class TrailingCell(GroupCell):
             self._height = height + 1
 
     def due(self) -> int:
-        """The time after which `advance` has something to report."""
-        return int(self._pending[self._order[0]].deadline) if self._order else FOREVER
+        """The time after which `advance` has something to report. O(1), and once for each killed pair."""
+        while len(self._order) > 0:
+            pending = self._pending[self._order[0]]
+            pairs = pending.pairs
+            while len(pairs) > 0 and self._killed(pairs[-1][3], pairs[-1][2]):
+                pairs.pop()
+            if len(pairs) > 0:
+                return int(pending.deadline)
+            del self._pending[heappop(self._order)]  # nobody needs to be woken for it
+        return FOREVER
 
     def advance(self, time: i64, out: MatchBlocks) -> None:
         """Time has reached `time`, and no event of it has come: report the pairs past their deadline. O(pairs, log)."""

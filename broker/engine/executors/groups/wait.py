@@ -275,11 +275,11 @@ class WaitCell(GroupCell):
         """Drop the oldest groups if they are out of every window, or no member waits in them any more."""
         template = self.template
         if template.within >= 0:
-            self._head = self.starts.since_time(time, -float(template.within), self._head, self._fresh)
+            self._head = self.starts.passed(time, -float(template.within), self._head, self._fresh)
         elif template.window >= 0:
             longest = self.members.root[template.window]
-            self._head = self.starts.since_time(time + template.extra, longest, self._head, self._fresh)
-        greatest = self.members.greatest() if self._peaks[self._bottom] > -INFINITY else INFINITY
+            self._head = self.starts.passed(time + template.extra, longest, self._head, self._fresh)
+        greatest = self.members.top if self._peaks[self._bottom] > -INFINITY else INFINITY
         while self._bottom < self._height:
             end = self._begins[self._bottom + 1] if self._bottom + 1 < self._height else self._fresh
             if self._peaks[self._bottom] < greatest and end > self._head:

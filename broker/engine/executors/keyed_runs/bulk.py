@@ -72,9 +72,11 @@ class Bulk:
         members = group.members()
         target = members.get(bounds)
         if target is None:
-            members.put(bounds, Target(group.outcome, subscriber))
+            target = Target(group.outcome, subscriber)
+            members.put(bounds, target)
         else:
             target.join(subscriber)
+        self.directory.served(target, subscriber.since)
         if group.place is not None and subscriber.lineage:
             group.place.lineage += 1
         return True
@@ -149,8 +151,7 @@ class Bulk:
             static.boxes.remove(group.box)
         if group.place is not None:
             static.places.remove(group.place)
-            group.place.dead = True
-            self.directory.dead += 1
+            self.directory.withdraw(group.place)
         self.directory.prune(group.space, group.key)
 
     # --- inspection ---------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from ...index.spaces import Key, Space, waiting_key
 from ...program.directory import Static
 from ...program.transition import Place
 from ..matches import Lineage, PartialMatch
+from .column_plan import ColumnPlan
+from .fold_numbers import FoldNumbers
 
 UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
 FOREVER: Final = instant.FOREVER
@@ -58,9 +60,14 @@ class Run(PartialMatch):
 
 @final
 class Cell:
-    """The content of one key value. `runs` are in order of arrival; `due`: a sweep is scheduled."""
+    """The content of one key value. `runs` are in order of arrival; `due`: a sweep is scheduled.
 
-    __slots__ = ("due", "key", "runs", "space", "static")
+    While a batch goes by columns, `last` is the key's newest event in it, and `begun` that which `runs` are of, -1 for
+    none; `fold` has runs of a FOLD meanwhile. `plan`: what its static part does to columns, of that `version` of the
+    program.
+    """
+
+    __slots__ = ("begun", "due", "fold", "key", "last", "plan", "runs", "space", "static", "version")
 
     def __init__(self, space: Space, key: Key, static: Static | None) -> None:
         self.space = space
@@ -68,6 +75,11 @@ class Cell:
         self.static = static
         self.runs: list[Run] = []
         self.due = False
+        self.last: i64 = -1
+        self.begun: i64 = -1
+        self.plan: ColumnPlan | None = None
+        self.fold: FoldNumbers | None = None
+        self.version = 0
 
 
 def sweep_delay(run: Run, now: int) -> int:

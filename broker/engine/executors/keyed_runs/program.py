@@ -24,8 +24,8 @@ from ...program.watcher import Watch, Watcher
 from ...subscribing.subscriber import Subscriber
 from ..merged import MergedAutomata, MergedRuns, SchemaOf
 from .bulk import Bulk
+from .column_runs import ColumnRuns
 from .explanation import drawn, explained
-from .runs import KeyedRuns
 
 
 @final
@@ -53,7 +53,7 @@ class KeyedAutomata(MergedAutomata):
         self._forward_bounds: dict[int, int | None] = {}
 
     def runs(self) -> MergedRuns:
-        return KeyedRuns(self.directory, self.places, self.bulk)
+        return ColumnRuns(self.directory, self.places, self.bulk)
 
     def add(self, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> object:
         end, change = self.forest.insert(automaton)
@@ -64,6 +64,7 @@ class KeyedAutomata(MergedAutomata):
         target = self.target(end)
         if subscriber is not None:
             target.join(subscriber)
+            self.directory.served(target, subscriber.since)
         if feed is not None:
             target.feeds = [feed] if target.feeds is None else [*target.feeds, feed]
         self._want_lineage(end, subscriber, feed, 1)
@@ -213,8 +214,7 @@ class KeyedAutomata(MergedAutomata):
             if node.parent is None:
                 continue
             place = self.places.pop(node.number)
-            place.dead = True
-            self.directory.dead += 1
+            self.directory.withdraw(place)
             self.directory.count(node.state.stream, -1)
             del self._forward_bounds[node.number]
             start = self._starts.pop(node.number, None)

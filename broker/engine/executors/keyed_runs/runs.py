@@ -15,7 +15,7 @@ Here: that effect, hot and written for compilation. Not here: the loop over a ba
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, final
+from typing import Any, Final
 
 from mypy_extensions import i64
 
@@ -39,7 +39,6 @@ from .dump import dumped, loaded
 PURGE_MIN: Final = 64  # dead places up to which their runs are not searched
 
 
-@final
 class KeyedRuns(MergedRuns):
     """The runs of a program. `places` are those of its states, by number; `bulk` has those of families."""
 

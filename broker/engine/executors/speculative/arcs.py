@@ -27,7 +27,7 @@ from .operations import WORDS, Operation
 from .written import CLAUSES, IGNORES, Written, written
 
 UNKNOWN: Final = -1
-CODE_MAX: Final = 1 << 20  # numbers in lists, beyond which all are made again
+CODE_MAX: Final = 1_048_576  # numbers in lists, beyond which all are made again
 
 
 @final

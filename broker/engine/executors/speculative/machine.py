@@ -52,19 +52,13 @@ class RegisterMachine(Executor):
     def join(self, target: Target, automaton: Automaton, number: int) -> RegisterMember:
         """Add a subscription; `number`: -1 for the next one."""
         if self.together.size() > 0:
-            self._allow(1)
+            self.account.widen(self.work_max, self.work_earned)
         return self.together.join(target, automaton, self.together.made if number < 0 else number)
 
     def leave(self, member: RegisterMember) -> None:
         self.together.leave(member)
         if self.together.size() > 0:
-            self._allow(-1)
-
-    def _allow(self, members: int) -> None:
-        account = self.account
-        account.most += members * self.work_max
-        account.earned += members * self.work_earned
-        account.left = max(0, account.left + members * self.work_max)
+            self.account.widen(-self.work_max, -self.work_earned)
 
     def audience(self) -> Audience:
         return Audience([member.target for member in self.together.members.values()], False)

@@ -14,7 +14,6 @@ from ....automaton.binding import MarkedParts
 from ....automaton.diagram import Edge, Graph, Node
 from ....events.instant import format_duration
 from ...options import Options
-from ...program.account import Account
 from ...program.target import Outcome, Target
 from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
@@ -77,7 +76,8 @@ class RegisterPlan(MachinePlan):
         return machine.join(Target(self.outcome(), None), self.automaton, -1 if saved is None else saved)
 
     def reviser(self, options: Options) -> Reviser:
-        return SpeculativeReviser(self.automaton, Account(options.work_max, options.work_earned), options.runs_max)
+        limits = options.work_max, options.work_earned, options.runs_max
+        return SpeculativeReviser(self.outcome(), self.automaton.within, *limits)
 
     def rewrite(self, machine: Any, member: Any, automaton: Automaton, begin: int, end: int) -> None:
         machine.write(member, automaton, begin, end)

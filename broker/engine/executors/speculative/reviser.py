@@ -1,7 +1,7 @@
-"""The machine of a register automaton over events in any order: results come, and go again (AFA, 4.2).
+"""The machine of register automata over events in any order: results come, and go again (AFA, 4.2).
 
-Here: the contract of revising machines around the runs of one automaton. Not here: runs and their repair (speculation),
-events in order (machine).
+Here: the contract of revising machines around the runs of automata that begin alike. Not here: whose runs these are
+(together), runs and their repair (speculation), events in order (machine).
 """
 
 from __future__ import annotations
@@ -13,79 +13,103 @@ from mypy_extensions import i64
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, Account
+from ...program.target import Outcome, Target
 from ..matches import Item
 from ..revising import Reviser, Revision
 from .found import Contributions, LifetimeMatches
-from .saving import dump, load
-from .speculation import Speculation
+from .together import RegistersTogether
 
 
 @final
 class SpeculativeReviser(Reviser):
-    """The runs of one automaton."""
+    """The runs of its members. Each member adds to the account what it would have alone."""
 
-    def __init__(self, automaton: Automaton, account: Account, runs_max: int) -> None:
-        self.account = account
-        self.endless = automaton.within is None
-        self.speculation = Speculation(automaton, runs_max)
-        self.contributions = Contributions(automaton.within)
+    def __init__(self, outcome: Outcome, within: int | None, work_max: int, work_earned: int, runs_max: int) -> None:
+        self.account = Account(work_max, work_earned)
+        self.target = Target(outcome, None)
+        self.endless = within is None
+        self.work_max = work_max
+        self.work_earned = work_earned
+        self.together = RegistersTogether(runs_max)
+        self.contributions = Contributions(within)
 
     @property
     def method(self) -> str:
-        return "in blocks beside the events of each key, which late events and withdrawals repair"
+        kept = "in blocks beside the events of each key, which late events and withdrawals repair"
+        return kept if self.together.size() == 1 else f"{kept}, {self.together.described()}"
+
+    # --- members ------------------------------------------------------------------------------------------------
+
+    def join(self, automaton: Automaton, number: int) -> int:
+        if self.together.size() > 0:
+            self.account.widen(self.work_max, self.work_earned)
+        return self.together.join(self.target, automaton, self.together.made if number < 0 else number).number
+
+    def leave(self, number: int) -> None:
+        self.together.leave(self.together.members[number])
+        self.account.widen(-self.work_max, -self.work_earned)
+
+    def begun(self) -> bool:
+        return self.together.begun
+
+    # --- events -------------------------------------------------------------------------------------------------
 
     def take(self, stream: i64, time: i64, number: i64, item: Item, row: Row) -> None:
-        speculation = self.speculation
+        together = self.together
         self.contributions.take(time, item)
-        before = speculation.work()
+        before = together.work()
         self.account.earn()
-        speculation.take(stream, time, number, number, row)
-        self.account.spend(1 + speculation.work() - before)
+        together.take(stream, time, number, number, row)
+        self.account.spend(1 + together.work() - before)
 
     def retract(self, stream: i64, time: i64, number: i64, row: Row) -> None:
-        before = self.speculation.work()
+        before = self.together.work()
         self.account.earn()
-        self.speculation.retract(stream, time, number, row)
-        self.account.spend(1 + self.speculation.work() - before)
+        self.together.retract(stream, time, number, row)
+        self.account.spend(1 + self.together.work() - before)
 
     def punctuate(self, time: int) -> None:
-        self.speculation.punctuate(time)
+        self.together.punctuate(time)
         self.contributions.clean(time)
 
     def punctuate_key(self, key: Row, time: int) -> None:
-        self.speculation.punctuate_key(key, time)
+        self.together.punctuate_key(key, time)
 
-    def write(self, automaton: Automaton, begin: int, end: int) -> None:
-        before = self.speculation.work()
-        self.speculation.write(automaton.arcs, begin, end)
-        self.account.spend(1 + self.speculation.work() - before)
+    def write(self, number: int, automaton: Automaton, begin: int, end: int) -> None:
+        before = self.together.work()
+        self.together.write(self.together.members[number], automaton, begin, end)
+        self.account.spend(1 + max(0, self.together.work() - before))  # runs that move to another group are not made
 
-    def settle(self) -> list[Revision]:
-        changes = list(self.speculation.settle())
+    def settle(self) -> list[tuple[int, Revision]]:
+        changes = self.together.settle()
         if len(changes) == 0:
             return []
-        self.account.spend(MATCH_UNITS * len(changes))
         contributions, endless = self.contributions, self.endless
-        revisions: list[Revision] = []
-        for change in changes:
-            source = LifetimeMatches([change], [contributions.of(change.node)], endless)
-            revisions.append((change.inserted, source))
-        return revisions
+        found: list[tuple[int, Revision]] = []
+        for members, change in changes:
+            revision: Revision = (
+                change.inserted, LifetimeMatches([change], [contributions.of(change.node)], endless)
+            )  # fmt: skip
+            for member in members:
+                found.append((member.number, revision))
+        self.account.spend(MATCH_UNITS * len(found))
+        return found
 
     def keys(self) -> int:
-        return len(self.speculation.timelines)
+        return self.together.keys()
+
+    # --- inspection ---------------------------------------------------------------------------------------------
 
     def statistics(self) -> dict[str, int]:
-        return {"speculative": 1, **self.speculation.statistics()}
+        return {"speculative": 1, **self.together.statistics()}
 
     def check_invariants(self) -> None:
-        self.speculation.check_invariants()
+        self.together.check_invariants()
 
     def dump(self) -> Any:
-        return [dump(self.speculation), int(self.account.left), self.contributions.dump()]
+        return [self.together.dump(), int(self.account.left), self.contributions.dump()]
 
     def load(self, data: Any) -> None:
         runs, self.account.left, known = data
-        load(self.speculation, runs)
-        self.speculation.settle()  # what is found again was told
+        self.together.load(runs)
         self.contributions.load(known)

@@ -100,8 +100,12 @@ class MergedUnits:
     def settle(self) -> list[OwnChange]:
         """The changes since the last call, with those whose they are."""
         changes = self.speculation.settle()
+        if len(changes) == 0:
+            return []
+        if self.count == 1 and self.families[0] is None:
+            return [(self.ranked[0], change) for change in changes]
         final = self.speculation.automaton.final
-        return [self._own(change, int(change.node.state) - final) for change in changes] if len(changes) > 0 else []
+        return [self._own(change, int(change.node.state) - final) for change in changes]
 
     def _own(self, change: ResultChange, operand: int) -> OwnChange:
         node = change.node
@@ -113,6 +117,9 @@ class MergedUnits:
         if len(self.gone) > 0:
             members = [member for member in members if member.number not in self.gone]
         state = self.automata[unit].final + own
+        if family is None:
+            node.state = state  # nobody else has this object
+            return members, change
         mine = RunNode(node.start, node.order, node.end, state, registers, node.trace, node.links)
         return members, ResultChange(change.inserted, mine, change.time)
 
@@ -260,6 +267,10 @@ class RegistersTogether:
     def punctuate(self, time: int) -> None:
         for group in self.groups:
             group.speculation.punctuate(time)
+
+    def punctuate_key(self, key: Row, time: int) -> None:
+        for group in self.groups:
+            group.speculation.punctuate_key(key, time)
 
     def write(self, member: RegisterMember, automaton: Automaton, begin: int, end: int) -> None:
         """Replace the arcs of a member, which differ for the events of [begin, end). The others keep theirs.

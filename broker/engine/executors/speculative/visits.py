@@ -157,18 +157,40 @@ class Visits:
         self, runs: WaitingRuns, run: i64, entries: list[TimelineEntry], at: i64, changes: Changes, inserted: bool
     ) -> None:
         """Let a run meet the events from there on, up to the end of its interval, which is set if it is `inserted`."""
-        ended = runs.words[run * runs.layout.stride + START] + self.stepper.within
+        first = run * runs.layout.stride
+        ended = runs.words[first + START] + self.stepper.within
+        state, nulls = runs.words[first + STATE], runs.words[first + NULLS]
         spans = runs.spans
         until, order = spans[run * SPAN + 2], spans[run * SPAN + 3]
+        table, own = self.table, run * runs.layout.floats
+        code = table.code
+        klass: i64 = -1
+        plan: i64 = ANY
+        met: i64 = 0
         n: i64 = len(entries)
         while at < n:
             entry = entries[at]
             if entry.time >= ended or entry.time > until or (entry.time == until and entry.order > order):
-                return
-            if not self._meet(runs, run, entry, changes, inserted) and inserted:
-                spans[run * SPAN + 2], spans[run * SPAN + 3] = entry.time, entry.order
-                return
+                break
+            if entry.klass != klass or len(table.epochs) > 1:  # what is asked depends on the class and the arcs then
+                klass = entry.klass
+                plan = self._plan(state, entry)
+                code = table.code
+            if plan == ANY:
+                if not self._meet(runs, run, entry, changes, inserted) and inserted:
+                    spans[run * SPAN + 2], spans[run * SPAN + 3] = entry.time, entry.order
+                    break
+            else:
+                met += 1
+                if plan >= 0:
+                    position = plan + HEAD + 1
+                    given = entry.row[code[position + 4]]
+                    if given is not None and nulls & code[position + 2] == 0:
+                        other = runs.numbers[own + code[position + 1]]
+                        if related_floats(code[position + 3], cast("float", given), other):
+                            self._result(runs, run, entry, plan, changes, inserted)
             at += 1
+        self.stepper.met += met
 
     def _concerns(self, entry: TimelineEntry) -> bool:
         """Whether some waiting state has more for the event than to ignore it."""

@@ -47,6 +47,20 @@ def test_other_keys_and_other_templates_are_other_groups() -> None:
     assert engine.statistics()["groups"] == 2
 
 
+def test_a_long_list_is_part_of_the_template() -> None:
+    """`IN` with many constants is one condition of a step, not as many alternatives; a filter is found by an index."""
+    engine = engine_of()
+    listed = "b.p IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)"
+    for number in range(3):
+        for name, condition in ((f"a{number}", listed), (f"b{number}", listed.replace("10", "11"))):
+            query = falls(number, 20)["query"].replace("b.p < 20", f"b.p < 20 AND {condition}")
+            engine.subscribe(name, language="sase", query=query)
+    engine.subscribe("filter", query=f"FILTER{{ty = 'A' AND {listed.replace('b.p', 'p')}}}(S)")
+    assert (engine.statistics()["groups"], engine.statistics()["group_members"]) == (2, 6)
+    found = engine.publish("S", [1, 2, 3], [("A", 1.5), ("A", 2.25), ("A", 10.0)])
+    assert [match.subscription for match in found] == ["filter", "a0", "a0", "a1", "a1", "a2"]
+
+
 def test_results_are_read_late_by_those_who_were_there() -> None:
     """While nobody reads them members leave, others get their handles, and events are swept."""
     engine = engine_of()

@@ -57,7 +57,7 @@ def check(members: Members, kept: Points, chance: random.Random, d: int, coarse:
     higher = [p for p, _ in kept.values() if p[0] > above]
     corner = [min((p[j] for p in higher), default=math.inf) for j in range(d)]
     assert list(members.least_above(above)) == corner
-    assert members.greatest() >= max((p[0] for p, _ in kept.values()), default=-math.inf)
+    assert members.top >= max((p[0] for p, _ in kept.values()), default=-math.inf)
 
 
 @MANY

@@ -1,0 +1,48 @@
+"""The room that a batch's completions usually need, allocated at once: copying zeros is cheaper than growing.
+
+Here: these columns of zeros, and how they follow what batches write. Not here: what is written (completions,
+member_matches).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from mypy_extensions import i64
+
+from ..executors.completions import Completions
+from ..executors.packed import Integers, integers, roomy
+
+
+@final
+class UsualRoom:
+    """Zeros for about what the last batch wrote: its `usual` numbers, its packed blocks, their members."""
+
+    def __init__(self) -> None:
+        self.usual: i64 = 0
+        self._blank: Integers = integers()
+        self._blocks: Integers = integers()
+        self._members: Integers = integers()
+
+    def open(self, found: Completions, events: i64) -> None:
+        """Make room for a batch of so many events. O(what the last batch wrote)."""
+        if self.usual > 0:
+            wanted = min(self.usual, 16 * events)
+            if len(self._blank) < wanted:
+                self._blank = roomy(self._blank, wanted)
+            found.numbers = self._blank[:wanted]
+        found.epochs.packed.make_room(self._blocks, self._members)
+
+    def close(self, found: Completions) -> None:
+        """Note what a batch has written."""
+        packed = found.epochs.packed
+        self._blocks = _fitting(self._blocks, packed.upto)
+        self._members = _fitting(self._members, packed.total)
+        self.usual = found.upto
+
+
+def _fitting(zeros: Integers, count: i64) -> Integers:
+    """A column of zeros for about so many numbers."""
+    if count > len(zeros):
+        return roomy(zeros, count)
+    return zeros[: len(zeros) >> 1] if 4 * count < len(zeros) else zeros

@@ -1,0 +1,292 @@
+"""What the static part of a cell does to a batch in columns: which arcs, families and boxes can be asked of numbers.
+
+A static part fits if all that begins in it does: single events; two steps of which the second is the next event of the
+same key; runs of FOLD over such events. The others of its key go event by event, and so do all automata of the stream
+if what begins anywhere does not fit.
+
+Here: that decision, and its result. Not here: the events (column_runs).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from ....algebra.computation import ConstantValue, EventValue, Increment, RegisterValue
+from ...index.axis import Axis
+from ...index.boxes import Box
+from ...index.family import Family
+from ...index.spaces import Space
+from ...program.directory import Directory, Static
+from ...program.target import Target
+from ...program.transition import Place, SlotUpdate, Transition
+from .number_matrix import EXACT, NumberMatrix
+from .number_tests import REGISTER, SCALED, SPAN, NumberTest, Tests
+
+NOTHING: Final = -1  # the slot of an axis without an attribute, or of no counter
+FEW: Final = 2**20  # the most by which a counter grows: no stream is so long that it leaves 64 bits
+
+
+@final
+class ColumnArc:
+    """An arc to a target, with its condition on numbers."""
+
+    __slots__ = ("target", "test")
+
+    def __init__(self, test: NumberTest | None, target: Target) -> None:
+        self.test = test
+        self.target = target
+
+    def spans(self) -> bool:
+        """Whether it asks for the DUR of a run."""
+        test = self.test
+        while test is not None:
+            if test.kind == SPAN:
+                return True
+            test = test.rest
+        return False
+
+
+@final
+class ColumnBox:
+    """A box, and where the numbers of its axes are."""
+
+    def __init__(self, box: Box[Target], matrix: NumberMatrix) -> None:
+        self.members = box.members
+        self.first = _slot_of(box.first, matrix)
+        self.second = _slot_of(box.second, matrix)
+        self.first_sign = box.first.sign
+        self.second_sign = box.second.sign
+
+
+@final
+class ColumnPair:
+    """A place whose runs wait for the next event of their key: begun where `begins` holds, and then for `arcs`.
+
+    A family has no arcs; `start` and `forward` are the slots of its axes.
+    """
+
+    def __init__(self, place: Place, begins: NumberTest | None, update: SlotUpdate | None) -> None:
+        self.place = place
+        self.begins = begins
+        self.update = update
+        self.window = place.window
+        self.spans = place.window >= 0  # how long a run has waited matters
+        self.arcs: list[ColumnArc] = []
+        self.family: Family[Target] | None = None
+        self.start: i64 = NOTHING
+        self.forward: i64 = NOTHING
+        self.start_sign = 1.0
+        self.forward_sign = 1.0
+
+    def simple(self) -> bool:
+        """Whether every event begins it, and one comparison with the last event ends it."""
+        if self.family is not None or self.begins is not None or self.spans or len(self.arcs) != 1:
+            return False
+        test = self.arcs[0].test
+        return test is not None and test.rest is None and (test.kind == REGISTER or test.kind == SCALED)
+
+
+@final
+class ColumnFold:
+    """A place whose runs take the next event of their key where `goes_on` holds, and then ask `arcs`; else they end.
+
+    Their slots are those of the first event, but for a `counter`, -1 for none: it begins with `first` and grows by
+    `step`.
+    """
+
+    def __init__(self, place: Place, begins: NumberTest | None, update: SlotUpdate | None) -> None:
+        self.place = place
+        self.begins = begins
+        self.update = update
+        self.goes_on: NumberTest | None = None
+        self.arcs: list[ColumnArc] = []
+        self.counter = NOTHING
+        self.first: i64 = 0
+        self.step: i64 = 0
+
+    def counts(self, begun: SlotUpdate | None, going: SlotUpdate | None) -> bool:
+        """Find the counter; whether all other slots stay as they are."""
+        if begun is None or going is None:
+            return begun is None and going is None
+        starts = begun.fills()
+        for slot, fill in enumerate(going.fills()):
+            if fill.carries(slot):
+                continue
+            by, start = fill.computation, starts[slot].computation
+            if not fill.computed() or not starts[slot].computed() or self.counter != NOTHING:
+                return False
+            if not isinstance(by, Increment) or by.register.slot != slot or by.register.position >= 0:
+                return False
+            if not isinstance(start, ConstantValue) or not -FEW <= by.constant <= FEW:
+                return False
+            first: object = start.constant
+            if type(first) is not int or not -EXACT <= first <= EXACT:
+                return False
+            self.counter, self.first, self.step = slot, first, by.constant
+        return True
+
+
+_NO_ARCS: Final[list[ColumnArc]] = []
+_NO_BOXES: Final[list[ColumnBox]] = []
+_NO_PAIRS: Final[list[ColumnPair]] = []
+
+
+@final
+class ColumnPlan:
+    """What begins in a static part. `fits`: it can be asked of numbers, and `slots` are those.
+
+    Runs of a FOLD are in the order in which they began, so that a key has either one FOLD or pairs. `lone`: the only
+    pair, if every event begins it and one comparison with the last event ends it, which is the usual case.
+    """
+
+    def __init__(self, static: Static | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
+        self.filters: list[ColumnArc] = []
+        self.boxes: list[ColumnBox] = []
+        self.pairs: list[ColumnPair] = []
+        self.fold: ColumnFold | None = None
+        self.lone: ColumnPair | None = None
+        self.slots: list[int] = []
+        self._matrix = matrix
+        self._few = few
+        self.fits = (static is None or self._take(static, keyed)) and not (self._folds() and self.pairs)
+        if len(self.pairs) == 1 and self.pairs[0].simple():
+            self.lone = self.pairs[0]
+        # There may be a plan for each of many keys, and most lists are empty.
+        self.filters = self.filters or _NO_ARCS
+        self.boxes = self.boxes or _NO_BOXES
+        self.pairs = self.pairs or _NO_PAIRS
+
+    def _folds(self) -> bool:
+        return self.fold is not None
+
+    def waits(self) -> bool:
+        """Whether runs begin in it."""
+        return len(self.pairs) > 0 or self._folds()
+
+    def _take(self, static: Static, keyed: Space | None) -> bool:
+        arcs = static.arcs.arcs
+        if len(arcs) > self._few:
+            return False
+        for arc in arcs:
+            if not self._arc(arc, keyed):
+                return False
+        for place in static.places:
+            if not self._family(place, keyed):
+                return False
+        for box in static.boxes:
+            made = ColumnBox(box, self._matrix)
+            self.boxes.append(made)
+            self._read([int(made.first), int(made.second)])
+        return True
+
+    def _arc(self, arc: Transition, keyed: Space | None) -> bool:
+        begins = Tests(arc.guard, self._matrix, False)
+        if not begins.possible or arc.symbol >= 0:
+            return False
+        self._read(begins.slots)
+        if arc.target is not None:
+            self.filters.append(ColumnArc(begins.first, arc.target))
+            return _plain(arc.target)
+        place = arc.place
+        if place is None or not _waits_for_next(place, keyed) or not _harmless(arc.update):
+            return False
+        if place.family is not None or len(place.arcs.arcs) > self._few:
+            return False
+        if place.rebind is not None:
+            return self._fold(ColumnFold(place, begins.first, arc.update), place.rebind)
+        pair = ColumnPair(place, begins.first, arc.update)
+        self.pairs.append(pair)
+        fits = self._ends(place, pair.arcs, NOTHING)
+        pair.spans = pair.spans or any(arc.spans() for arc in pair.arcs)
+        return fits
+
+    def _fold(self, fold: ColumnFold, rebind: Transition) -> bool:
+        place = fold.place
+        tests = Tests(rebind.guard, self._matrix, True)
+        if not tests.possible or tests.spans or tests.counter >= 0 or rebind.place is not place:
+            return False
+        if self.fold is not None or place.window >= 0 or place.lineage or not fold.counts(fold.update, rebind.update):
+            return False
+        self._read(tests.slots)
+        fold.goes_on = tests.first
+        self.fold = fold
+        return self._ends(place, fold.arcs, fold.counter)
+
+    def _ends(self, place: Place, ends: list[ColumnArc], counter: int) -> bool:
+        """Collect the arcs out of a place; whether all lead to targets and can be asked of numbers."""
+        for arc in place.arcs.arcs:
+            tests = Tests(arc.guard, self._matrix, True)
+            target = arc.target
+            if target is None or not _plain(target) or not tests.possible or tests.counter not in (NOTHING, counter):
+                return False
+            self._read(tests.slots)
+            ends.append(ColumnArc(tests.first, target))
+        return True
+
+    def _family(self, place: Place, keyed: Space | None) -> bool:
+        family = place.family
+        if family is None or not _waits_for_next(place, keyed):
+            return False
+        pair = ColumnPair(place, None, None)
+        pair.family = family
+        pair.start, pair.start_sign = _slot_of(family.start, self._matrix), family.start.sign
+        pair.forward, pair.forward_sign = _slot_of(family.forward, self._matrix), family.forward.sign
+        self._read([int(pair.start), int(pair.forward)])
+        self.pairs.append(pair)
+        return True
+
+    def _read(self, slots: list[int]) -> None:
+        self.slots += [slot for slot in slots if slot >= 0 and slot not in self.slots]
+
+
+@final
+class StreamColumns:
+    """How a stream goes by columns. `keyed`: the space of its keys, if any; `open`: what begins without a key."""
+
+    def __init__(self, keyed: Space | None, opened: ColumnPlan) -> None:
+        self.keyed = keyed
+        self.open = opened
+
+
+def columns_of(directory: Directory, stream: int, matrix: NumberMatrix) -> StreamColumns | None:
+    """How a stream goes by columns; None if it does not. O(what begins without a key)."""
+    keyed: Space | None = None
+    free: Space | None = None
+    for space in directory.spaces[stream]:
+        if space.positions == ():
+            free = space
+        elif space.single >= 0 and keyed is None:
+            keyed = space
+        else:
+            return None
+    if (keyed is not None and keyed.strangers > 0) or (free is not None and free.strangers > 0):
+        return None
+    static = None if free is None else directory.statics[free.number].get(())
+    opened = ColumnPlan(static, keyed, matrix, directory.options.static_few)
+    return StreamColumns(keyed, opened) if opened.fits else None
+
+
+def _slot_of(axis: Axis, matrix: NumberMatrix) -> i64:
+    return NOTHING if axis.position < 0 else matrix.slot(axis.position)
+
+
+def _plain(target: Target) -> bool:
+    """Whether a target only serves subscribers."""
+    return target.feeds is None and target.watchers is None
+
+
+def _waits_for_next(place: Place, keyed: Space | None) -> bool:
+    """Whether the next event of its key ends a run's wait, whatever it is."""
+    if keyed is None or place.space is not keyed or place.own != keyed.single:
+        return False
+    return place.theta is None and place.watches is None and not place.dead and place.window not in (0, 1)
+
+
+def _harmless(update: SlotUpdate | None) -> bool:
+    """Whether no register is computed in a way that could raise."""
+    if update is None:
+        return True
+    known = (ConstantValue, EventValue, Increment, RegisterValue)
+    return all(not fill.computed() or isinstance(fill.computation, known) for fill in update.fills())

@@ -1,0 +1,46 @@
+"""The runs of a FOLD under one key as numbers, while a batch goes by columns.
+
+Here: that form, a run so many numbers. Hot. Not here: what an event does to them (column_runs).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from ..packed import Integers, integers, put_integer
+
+FIELDS: Final = 5
+BEGUN: Final = 0  # the first event in the batch; -1, -2, ... are runs that were there before, in `earlier`
+T0: Final = 1
+BORN: Final = 2
+TRACE: Final = 3
+COUNT: Final = 4
+
+
+@final
+class FoldNumbers:
+    """`upto` numbers of runs, the oldest first. `earlier`: the slots of runs that were there before."""
+
+    __slots__ = ("earlier", "numbers", "upto")
+
+    def __init__(self) -> None:
+        self.numbers: Integers = integers()
+        self.upto: i64 = 0
+        self.earlier: list[tuple[object, ...]] = []
+
+    def clear(self) -> None:
+        self.upto = 0
+        if self.earlier:
+            self.earlier = []
+
+    def push(self, begun: i64, t0: i64, born: i64, trace: i64, count: i64) -> None:
+        """Add a run that is younger than all others. O(1), amortised."""
+        at = self.upto
+        numbers = put_integer(self.numbers, at + BEGUN, begun)
+        numbers = put_integer(numbers, at + T0, t0)
+        numbers = put_integer(numbers, at + BORN, born)
+        numbers = put_integer(numbers, at + TRACE, trace)
+        self.numbers = put_integer(numbers, at + COUNT, count)
+        self.upto = at + FIELDS

@@ -1,0 +1,246 @@
+"""Makes columns of what a program gives, and checks them, a loop a column: lists, buffers, Arrow, coded texts.
+
+A check says only that all is well, or that it is not: who finds a batch unfit asks the checks of rows (validation),
+which name the first wrong value, and convert what may be converted.
+
+Here: that. Hot. Not here: reading Arrow's memory (arrow), times and ids (validation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sized
+from typing import Any, Final
+
+from mypy_extensions import i64
+
+from .arrow import has_arrow, has_arrow_columns, read_column, read_columns
+from .batch import (
+    NULL_NUMBER,
+    Batch,
+    Column,
+    FloatColumn,
+    Floats,
+    IntegerColumn,
+    Integers,
+    ObjectColumn,
+    TextColumn,
+    packed_floats,
+    packed_integers,
+    widened,
+)
+from .coded_texts import CodedTexts
+from .errors import EventError, shown
+from .schema import Attribute, Value
+from .stream import StreamDefinition
+from .validation import check_rows, encodable, misfit, unknown_attribute
+
+_GREATEST: Final = 2**63 - 1
+_USUAL: Final = 2**60
+_WHOLE: Final = "bBhHiIlLqQnN"
+_NO_COLUMNS: Final = (str, bytes, bytearray, Mapping, set, frozenset)
+
+
+def batch_of(stream: StreamDefinition, given: Any, count: int) -> Batch:
+    """A valid batch of so many events. O(values).
+
+    `given`: a column for each attribute by name, or a record batch of Arrow; those that may be null may be missing.
+    Raises EventError: for an attribute, or with the row as `check_rows` does.
+    """
+    found = _by_attribute(stream, given, count)
+    columns: list[Column] = []
+    for attribute, values in zip(stream.schema.attributes, found):
+        column = column_of(attribute, values, stream)
+        if column is None:
+            break
+        columns.append(column)
+    if len(columns) == len(found):
+        return Batch(count, columns)
+    lists = [_listed(stream, attribute, values) for attribute, values in zip(stream.schema.attributes, found)]
+    return Batch(count, [], list(check_rows(stream, list(zip(*lists, strict=True)))))
+
+
+def _by_attribute(stream: StreamDefinition, given: Any, count: int) -> list[Any]:
+    """What is given for each attribute, of that length."""
+    if has_arrow_columns(given):
+        given = read_columns(stream, given)
+    if not isinstance(given, Mapping):
+        names = ", ".join([*(f"{name!r}: [...]" for name in stream.schema.names[:3])])
+        expected = f"expected columns by attribute, as {{{names}}}, or a record batch of Arrow"
+        raise EventError(f"stream {stream.name!r}: {expected}, found {shown(given)}")
+    for name in given:
+        if not isinstance(name, str) or stream.schema.position(name) < 0:
+            raise unknown_attribute(stream, name)
+    found: list[Any] = []
+    for attribute in stream.schema.attributes:
+        if attribute.name not in given:
+            if not attribute.nullable:
+                raise misfit(stream, attribute, "nothing")
+            found.append([None] * count)
+            continue
+        values: Any = given[attribute.name]
+        if has_arrow(values):
+            values = read_column(stream, attribute.name, values)
+        if isinstance(values, _NO_COLUMNS) or not isinstance(values, Sized):
+            place = f"stream {stream.name!r}, attribute {attribute.name!r}"
+            raise EventError(f"{place}: expected a column of values, found {shown(values)}")
+        if len(values) != count:
+            place = f"stream {stream.name!r}, attribute {attribute.name!r}"
+            raise EventError(f"{place}: expected {count} values, one for each time, found {len(values)}")
+        found.append(values)
+    return found
+
+
+def column_of(attribute: Attribute, given: Any, stream: StreamDefinition) -> Column | None:
+    """The column of an attribute; None if values do not fit as they are. O(values)."""
+    if isinstance(given, CodedTexts):
+        return _coded(stream, attribute, given)
+    view = None if isinstance(given, (list, tuple, range)) else _view(given)
+    if view is not None:
+        return _of_buffer(attribute, view)
+    values: list[Any] = given if isinstance(given, list) else _listed(stream, attribute, given)
+    match attribute.type:
+        case "float":
+            return _floats(values, attribute.nullable)
+        case "int":
+            return _integers(values, attribute.nullable)
+        case "string":
+            return _texts(values, attribute.nullable)
+        case _:
+            return _bools(values, attribute.nullable)
+
+
+def integers_of(given: Any) -> list[int] | None:
+    """The whole numbers of a buffer; None if it is none. O(values)."""
+    if isinstance(given, (list, tuple, range, str, bytes, bytearray)):
+        return None
+    view = _view(given)
+    if view is None or view.format not in _WHOLE:
+        return None
+    return view.tolist()
+
+
+def _view(given: Any) -> memoryview | None:
+    """The memory of numbers, one after the other, in this machine's order; None if there is none."""
+    try:
+        view = memoryview(given)
+    except (TypeError, ValueError, BufferError):
+        return None
+    return view if view.ndim == 1 and view.c_contiguous and len(view.format) == 1 else None
+
+
+def _of_buffer(attribute: Attribute, view: memoryview) -> Column | None:
+    kind = view.format
+    if attribute.type == "float":
+        if kind == "d":
+            numbers = packed_floats(view)
+        elif kind == "f" or kind in _WHOLE:
+            given: list[Any] = view.tolist()
+            numbers = packed_floats([float(each) for each in given])
+        else:
+            return None
+        return FloatColumn(numbers, False) if _finite(numbers) else None
+    if attribute.type == "int" and kind in _WHOLE:
+        if view.itemsize < 8 or kind in "qln":
+            return IntegerColumn(widened(view))
+        large: list[Any] = view.tolist()
+        return IntegerColumn(packed_integers(large)) if max(large, default=0) <= _GREATEST else None
+    if attribute.type == "bool" and kind == "?":
+        truths: list[Any] = view.tolist()
+        return ObjectColumn(truths)
+    return None
+
+
+def _finite(numbers: Floats) -> bool:
+    at: i64
+    for at in range(len(numbers)):
+        number = numbers[at]
+        if number - number != 0.0:  # true only for NaN and the infinities
+            return False
+    return True
+
+
+def _floats(values: list[Any], nullable: bool) -> Column | None:
+    nulls = False
+    for value in values:
+        if type(value) is float:
+            if value - value != 0.0:
+                return None
+        elif value is None and nullable:
+            nulls = True
+        else:
+            return None
+    if nulls:
+        return FloatColumn(packed_floats([NULL_NUMBER if value is None else value for value in values]), True)
+    return FloatColumn(packed_floats(values), False)
+
+
+def _integers(values: list[Any], nullable: bool) -> Column | None:
+    nulls = False
+    for value in values:
+        if type(value) is int:
+            if not (-_USUAL < value < _USUAL or -_GREATEST - 1 <= value <= _GREATEST):
+                return None
+        elif value is None and nullable:
+            nulls = True
+        else:
+            return None
+    return ObjectColumn(values.copy()) if nulls else IntegerColumn(packed_integers(values))
+
+
+def _texts(values: list[Any], nullable: bool) -> Column | None:
+    texts: list[str] = []
+    for value in values:
+        if type(value) is str:
+            texts.append(value)
+        elif value is not None or not nullable:
+            return None
+    return ObjectColumn(values.copy()) if encodable("".join(texts)) else None
+
+
+def _bools(values: list[Any], nullable: bool) -> Column | None:
+    for value in values:
+        if type(value) is not bool and (value is not None or not nullable):
+            return None
+    return ObjectColumn(values.copy())
+
+
+def _coded(stream: StreamDefinition, attribute: Attribute, given: CodedTexts) -> Column | None:
+    """Raises EventError for a code without a text."""
+    codes = _codes(stream, attribute, given)
+    texts = list(given.texts)
+    if attribute.type != "string" or _texts(texts, False) is None:
+        return None
+    at: i64
+    count: i64 = len(texts)
+    for at in range(len(codes)):
+        if codes[at] < 0 and not attribute.nullable:
+            return None
+        if codes[at] < -1 or codes[at] >= count:
+            place = f"stream {stream.name!r}, row {at}, attribute {attribute.name!r}"
+            raise EventError(f"{place}: expected a code of one of {count} texts, or -1, found {codes[at]}")
+    return TextColumn(codes, texts)
+
+
+def _codes(stream: StreamDefinition, attribute: Attribute, given: CodedTexts) -> Integers:
+    view = None if isinstance(given.codes, (list, tuple, range)) else _view(given.codes)
+    if view is not None and view.format in _WHOLE and (view.itemsize < 8 or view.format in "qln"):
+        return widened(view)
+    codes: list[Any] = view.tolist() if view is not None else list(given.codes)
+    for at, code in enumerate(codes):
+        if type(code) is not int or not -1 <= code < len(given.texts):
+            place = f"stream {stream.name!r}, row {at}, attribute {attribute.name!r}"
+            raise EventError(f"{place}: expected a code of one of {len(given.texts)} texts, or -1, found {shown(code)}")
+    return packed_integers(codes)
+
+
+def _listed(stream: StreamDefinition, attribute: Attribute, given: Any) -> list[Any]:
+    """Python's values of what is given, for the checks of rows."""
+    if isinstance(given, CodedTexts):
+        texts: list[Value] = list(given.texts)
+        return [texts[code] if code >= 0 else None for code in _codes(stream, attribute, given)]
+    for name in ("tolist", "to_pylist"):
+        if hasattr(given, name):
+            return list(getattr(given, name)())
+    return list(given)
+
+

@@ -1,0 +1,122 @@
+"""Batches by columns: which queries go so, and the edges at which a batch changes its way. All else is the law's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker.engine import Engine, Options
+from broker.engine.executors.keyed_runs.column_plan import columns_of
+
+PAIR = "(S NEXT{$2.k = $1.k} S)"
+FOLD = "FOLD{$2.k = $.k, $2.p > $.p, $.n + 1 AS n} S"
+Rows = list[tuple[Any, ...]]
+
+
+def engine(*queries: str, by_columns: bool = True) -> Engine:
+    made = Engine(Options(column_path=by_columns))
+    made.add_stream("S", {"k": "string?", "p": "float?", "v": "int?"})
+    for number, query in enumerate(queries):
+        made.subscribe(f"s{number}", query=query, lineage="FOLD" not in query)
+    return made
+
+
+def goes_by_columns(own: Engine) -> bool:
+    runs: Any = own.runtime.runs
+    return columns_of(own.program.directory, own.program.directory.stream("S"), runs.matrix) is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "fits"),
+    [
+        ("SELECT * FROM FILTER{p > 1.5 AND v < 3}(S)", True),
+        ("SELECT * FROM FILTER{k = 'A' AND p > 1.5 AND v < 3}(S)", True),
+        (f"SELECT * FROM FILTER{{p > 1.01 * p_1}}{PAIR}", True),
+        (f"SELECT * FROM FILTER{{p > p_1 AND v != v_1 AND DUR < 5}}{PAIR}", True),
+        ("SELECT * FROM FILTER{p < 2}(FILTER{k = 'A' AND p > 1.5}(S) NEXT{$2.k = $1.k} S)", True),
+        (f"SELECT * FROM FILTER{{n >= 3}}((SELECT *, 1 AS n FROM S) {FOLD})", True),
+        (f"SELECT * FROM FILTER{{p > 1.5}}({PAIR} NEXT{{$2.k = $1.k}} S)", False),
+        ("SELECT * FROM S NEXT{$2.v > $1.v} S", False),
+        ("SELECT * FROM S NEXT{$2.k = 'A'} S", False),
+        (f"SELECT * FROM FILTER{{p > p_1 + v}}{PAIR}", False),
+        (f"SELECT * FROM {PAIR} PUBLISH Pairs", False),
+    ],
+)
+def test_what_goes_by_columns(query: str, fits: bool) -> None:
+    assert goes_by_columns(engine(query)) is fits
+
+
+def both(queries: list[str], batches: list[tuple[list[int], Rows]]) -> list[Any]:
+    """What is found, which is the same event by event."""
+    found = []
+    for by_columns in (False, True):
+        own = engine(*queries, by_columns=by_columns)
+        found.append([[m.line() for m in own.publish("S", times, rows)] for times, rows in batches])
+        own.check_invariants()
+    assert found[0] == found[1]
+    return found[0]
+
+
+def rows(count: int, keys: str = "ABC") -> Rows:
+    return [(keys[at % len(keys)], float(at % 5), at % 4) for at in range(count)]
+
+
+@pytest.mark.parametrize("apart", [2, 3, 4])
+def test_a_pair_may_last_as_long_as_its_bound(apart: int) -> None:
+    """One key, so that each event ends the one before it."""
+    query = f"SELECT * FROM FILTER{{DUR <= 4}}{PAIR}"
+    (found,) = both([query], [(list(range(0, 40 * apart, apart)), rows(40, "A"))])
+    assert len(found) == (39 if apart <= 3 else 0)
+
+
+def test_events_of_one_key_and_time_do_not_follow_each_other() -> None:
+    times = [*range(20), 20, 20, 20, *range(21, 45), 45, 45]
+    (found,) = both([f"SELECT * FROM {PAIR}"], [(times, rows(len(times), "A"))])
+    assert len(found) == 20 + 2 + 3 + 23 + 2
+
+
+def test_a_batch_continues_the_last_moment_of_the_one_before() -> None:
+    first, second = list(range(30)), [29, 29, *range(30, 60)]
+    both([f"SELECT * FROM {PAIR}"], [(first, rows(30, "AB")), (second, rows(32, "BA"))])
+
+
+def test_nulls_have_no_key_and_compare_with_nothing() -> None:
+    own = rows(60, "AB")
+    for at in range(0, 60, 7):
+        own[at] = (None, None, None)
+    for at in range(3, 60, 9):
+        own[at] = (own[at][0], None, None)
+    queries = [f"SELECT * FROM FILTER{{p != p_1}}{PAIR}", "SELECT * FROM FILTER{v != 2 AND p >= 0}(S)"]
+    both(queries, [(list(range(60)), own)])
+
+
+def test_numbers_that_floats_do_not_hold_go_event_by_event() -> None:
+    own: Rows = [("A", 1.0, 2**53 + at % 2) for at in range(40)]
+    (found,) = both([f"SELECT * FROM FILTER{{v > v_1}}{PAIR}"], [(list(range(40)), own)])
+    assert len(found) == 20
+
+
+def test_a_product_that_is_no_finite_number_is_null() -> None:
+    own: Rows = [("A", 1e308, 0) for _ in range(40)]
+    (found,) = both([f"SELECT * FROM FILTER{{p < 10.0 * p_1}}{PAIR}"], [(list(range(40)), own)])
+    assert found == []
+
+
+def test_runs_of_a_fold_outlive_their_batch() -> None:
+    """All rise, so that every event ends a match with each before it."""
+    own: Rows = [("A", float(at), 0) for at in range(60)]
+    query = f"SELECT * FROM FILTER{{n >= 2}}((SELECT *, 1 AS n FROM S) {FOLD})"
+    found = both([query], [(list(range(30)), own[:30]), (list(range(30, 60)), own[30:])])
+    assert sum(map(len, found)) == sum(range(60))
+
+
+def test_more_than_one_query_and_keys_that_come_once() -> None:
+    queries = [
+        f"SELECT * FROM FILTER{{p > p_1}}{PAIR}",
+        "SELECT * FROM FILTER{p < 2}(FILTER{k = 'A' AND p > 0.5}(S) NEXT{$2.k = $1.k} S)",
+        "SELECT * FROM FILTER{p < 3}(FILTER{k = 'B' AND v > 0}(S) NEXT{$2.k = $1.k AND $2.v > 1} S)",
+    ]
+    own = rows(80)
+    own[40:50] = [(f"K{at}", 1.0, 1) for at in range(10)]
+    both(queries, [(list(range(80)), own), (list(range(80, 160)), own)])
