@@ -71,18 +71,19 @@ class PageGuard:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS:
                     headers.setdefault(name, value)
-            await send(message)
+            try:
+                await send(message)
+            except Exception:  # what follows the head of this request was none: the connection is over
+                raise ClientDisconnect from None
 
-        refused = self._refusal(scope)
-        if refused is not None:
-            await refused(scope, receive, sent)
-            return
         try:
-            await self._app(scope, receive, sent)
-        except (ClientDisconnect, asyncio.CancelledError):
+            await (self._refusal(scope) or self._app)(scope, receive, sent)
+        except ClientDisconnect:
+            return  # nobody is there to be answered
+        except asyncio.CancelledError:
             raise
         except Exception:
-            logging.getLogger("foretell").exception("a page has failed: %s", scope["path"][:200])
+            logging.getLogger("foretell").exception("a page has failed: %r", scope["path"][:200])
             if not started:
                 await problem(500, "the server failed; its log says why")(scope, receive, sent)
 

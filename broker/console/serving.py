@@ -20,17 +20,21 @@ LOOPBACK: Final = "127.0.0.1"
 
 
 def settings(app: ASGIApp, **more: Any) -> uvicorn.Config:
-    """How uvicorn serves here: without logs of requests, sockets of its own, or a name of the server."""
+    """How uvicorn serves here: without logs of requests, sockets of its own, or a name of the server.
+
+    A request that is none is no line in a log either: whoever sends many of them could fill it.
+    """
     import uvicorn
 
     return uvicorn.Config(
         app,
         log_config=None,
-        log_level="warning",
+        log_level="critical",
         access_log=False,
         lifespan="off",
         ws="none",
         server_header=False,
+        proxy_headers=False,
         **more,
     )
 

@@ -90,7 +90,7 @@ class Results(Sequence[Match]):
     def _merge(self) -> None:
         """The same where nobody reads published streams and all that came since the last call is in three places.
 
-        Of an event, the matches of the merged automata come first, then those of groups, then the other machines'.
+        Of an event, the matches of the merged automata come first, then those of shared machines, then others'.
         O(matches since the last call).
         """
         epochs, completions = self.epochs, self.completions

@@ -27,7 +27,7 @@ def test_a_buffer_is_a_sorted_list(data: st.DataObject, near: int) -> None:
         if choice < 6:
             stream = data.draw(st.sampled_from(["S", "S", "T"]))
             times = [safe + time for time in data.draw(st.lists(TIMES, max_size=8))]
-            free = st.sampled_from([number for number in range(41) if stream == "T" or number not in known])
+            free = st.sampled_from([number for number in range(241) if stream == "T" or number not in known])
             ids = data.draw(st.lists(free, min_size=len(times), max_size=len(times), unique=stream == "S"))
             rows: list[tuple[Any, ...]] = [(arrival + at,) for at in range(len(times))]
             early = data.draw(st.integers(0, 1))
@@ -51,7 +51,7 @@ def test_a_buffer_is_a_sorted_list(data: st.DataObject, near: int) -> None:
             model = [event for event in model if event.time >= safe]
             known = {number: event for number, event in known.items() if event.time >= safe}
         elif choice == 8:
-            number = data.draw(st.sampled_from([*known, 41]))
+            number = data.draw(st.sampled_from([*known, 241]))
             found = known.pop(number, None)
             assert buffer.find(number) == found
             assert buffer.withdraw(number) == found
