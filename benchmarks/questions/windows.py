@@ -184,7 +184,8 @@ QUESTION: Final = Question(
         "Foretell and the loops have decoded events in memory, in batches of 100; results are made, and in a row of"
         " their own read, which makes an object with an id of each.",
         "DuckDB has all events in a table in memory and one thread, and gives one sum of all windows: it neither waits"
-        " for events nor tells a window when it is complete.",
+        " for events nor tells a window when it is complete. That is a batch over a table: what windows cost at least"
+        " where all events are there, not the price of telling each window with the event that completes it.",
         "Flink's windows are its job less a job that only reads and counts the same file, by wall time, of warm passes,"
         " at parallelism 1 with threads of its own; where the difference is small, it tells little.",
         "Sums of the rivals and of the loops are running ones, ours the nearest floats to the exact sums; they must"
