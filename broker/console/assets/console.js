@@ -53,7 +53,7 @@ const GROUPS = [
 ];
 
 function overview() {
-  const charts = [["Events a second", "events/s", rate], ["Results a second", "results/s", rate], ["Notifications a second", "notifications/s", rate], ["A batch, 99 of 100", "batch p99 us", micros]]
+  const charts = [["Events a second", "events/s", rate], ["Results a second", "results/s", rate], ["Notifications a second", "notifications/s", rate], ["Batch latency, p99", "batch p99 us", micros]]
     .map(([title, name, shown]) => [name, new Chart(title, shown)]);
   const groups = GROUPS.map(([title, rows]) => [card(title), rows]);
   const others = card("Journal, checkpoints, memory");
