@@ -9,15 +9,15 @@ from typing import Annotated
 
 import typer
 
-from ..console.signing_in import digest, read_tokens
-from ..kernel import User
-
 
 def console_token(
     user: Annotated[str, typer.Argument(metavar="USER", help="The user of the broker, as in its configuration.")],
     tokens: Annotated[Path, typer.Option("--tokens", metavar="FILE", help="The file of console.tokens.")],
 ) -> None:
     """Make a token for a user, print it once, and add its digest to the file; a line that is removed ends a token."""
+    from ..console.signing_in import digest, read_tokens
+    from ..kernel import User
+
     User(user)  # refuses what is no name
     if tokens.exists():
         read_tokens(tokens)

@@ -74,9 +74,9 @@ def test_the_shell_lists_and_changes_and_a_restart_has_it_still(
         _, log = broker.process.communicate(timeout=PATIENCE_SECONDS)
     assert [line.partition("operator ")[2] for line in log.splitlines() if "changed by an operator" in line] == [
         "user=anybody action=move-cursor name=mine position=2",
-        "user=anybody action=replace-subscription name=all",
+        'user=anybody action=replace-subscription name=all language="" keep_runs=False',
         "user=anybody action=delete-subscription name=some",
-        "user=anybody action=add-attribute name=S",
+        "user=anybody action=add-attribute name=S attribute=y type=string?",
         "user=anybody action=delete-stream name=T",
         "user=anybody action=close-session name=2",
     ]

@@ -127,9 +127,9 @@ class FamilyColumns:
             found = self.sparse[int(at)] = self._column(int(code), int(held))
         return found
 
-    def possible(self) -> list[int]:
-        """All relations of the values to a constant."""
-        return list(range(self.codes))
+    def rests(self, tables: WindowTables) -> bool:
+        """Whether no member can begin a window with an event that satisfies no shared condition."""
+        return not any(tables.begins[self.column(code, 0)] for code in range(self.codes))
 
     def _column(self, code: int, held: int) -> int:
         letter = 0
@@ -147,6 +147,15 @@ class FamilyColumns:
             if rest and all(_stands(code >> 2 * value & 3, operator) for value, operator in clause.asked):
                 return True
         return False
+
+
+def tables_of_family(family: WindowFamily) -> tuple[WindowTables, FamilyColumns]:
+    """Tables of a family, whose members may need events that satisfy no shared condition, and its columns."""
+    tables = WindowTables(family.automaton, family)
+    columns = FamilyColumns(family, tables)
+    if tables.sleeps and not columns.rests(tables):
+        tables.need_every_event()
+    return tables, columns
 
 
 def _stands(relation: int, operator: str) -> bool:

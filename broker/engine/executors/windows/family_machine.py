@@ -21,11 +21,10 @@ from ..contract import Executor, Member
 from ..matches import Item
 from .cell import WindowCell, looked, slots_of
 from .family_cell import FamilyCell
-from .family_columns import FamilyColumns
+from .family_columns import tables_of_family
 from .family_matches import FamilyAudience
 from .family_stepping import FamilyStepper
 from .stepping import Stepper
-from .tables import WindowTables
 
 
 @final
@@ -54,15 +53,15 @@ class FamilyMachine(Executor):
         events_max: int,
         sleeps: bool,
     ) -> None:
-        tables = WindowTables(family.automaton, family)
+        tables, columns = tables_of_family(family)
         super().__init__(account, tables.inputs)
         self.batches = True
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
         self.tables = tables
         self.outcome = outcome
-        self.columns = FamilyColumns(family, tables)
-        self.sleeps = tables.sleeps and sleeps and self._rests()
-        self.awake = tables.sleeps and not self.sleeps
+        self.columns = columns
+        self.sleeps = tables.sleeps and sleeps
+        self.awake = tables.sleeps and not sleeps
         self.keys_max: i64 = keys_max
         self.blank: Row = (None,) * tables.width
         self.stepper = Stepper(tables, account, starts_max, events_max)
@@ -72,11 +71,6 @@ class FamilyMachine(Executor):
         self.constants: list[Any] = []
         self.members: list[FamilyMember] = []
         self.orders = 0  # given so far
-
-    def _rests(self) -> bool:
-        """Whether no member can begin a window with an event that satisfies no shared condition."""
-        tables = self.tables
-        return not any(tables.begins[self.columns.column(code, 0)] for code in self.columns.possible())
 
     @property
     def method(self) -> str:

@@ -20,9 +20,9 @@ from ...options import Options
 from ...program.account import Account
 from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
+from .family_columns import tables_of_family
 from .family_machine import FamilyMachine, FamilyMember
 from .machine_plan import WindowsPlan
-from .tables import WindowTables
 
 FAMILIES_MAX: Final = 1_000  # the most families of one shape that are kept
 SHOWN: Final = 8  # subscriptions up to which each is explained
@@ -74,7 +74,8 @@ class WindowFamilyPlan(WindowsPlan):
         return made
 
     def inputs(self) -> list[Input]:
-        return WindowTables(self.family.automaton, self.family).inputs
+        tables, _ = tables_of_family(self.family)
+        return tables.inputs
 
     @property
     def wants_company(self) -> bool:

@@ -129,7 +129,9 @@ class WindowTables:
         self.sleeps = self.forgets and len(self.gaps) == 0 and windows.clock is None
         if family is None:
             self.sleeps = self.sleeps and not self.begins[self.column(0)]
-        self.inputs = self.guards if self.sleeps else [Input(self.source.stream, ALWAYS), *self.guards]
+        self.inputs = self.guards
+        if not self.sleeps:
+            self.need_every_event()
         self._read_aggregates(windows)
 
     # --- partitions -------------------------------------------------------------------------------------------------
@@ -169,6 +171,11 @@ class WindowTables:
             self.sparse[own] = column
         if windows is not None and len(order) <= DENSE_BITS:
             self.dense = _packed([self.sparse.get(own, 0) for own in range(1 << len(order))])
+
+    def need_every_event(self) -> None:
+        """An event that satisfies no condition may begin a window, or change a partition."""
+        self.sleeps = False
+        self.inputs = [Input(self.source.stream, ALWAYS), *self.guards]
 
     def column(self, letter: i64) -> i64:
         """The column of a class, in the machine's order of conditions. O(1)."""
