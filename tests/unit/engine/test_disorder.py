@@ -323,3 +323,14 @@ def test_a_batch_tells_the_net() -> None:
     assert said(together.publish("S", [2, 4], [("X", 0), ("A", 0)], [5, 6])) == [
         ("retraction", [1, 2]), ("match", [6, 4]),
     ]  # fmt: skip
+
+
+def test_an_update_of_the_past_finds_results_also_for_one_of_several_that_run_together() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"ty": "string"}, disorder="speculate")
+    text = "FROM S START a FINAL {} a -> a WHEN FALSE a -> b WHEN FALSE a -> c WHEN FALSE WITHIN 9"
+    engine.subscribe("q", "afa", text.format("b, c"))
+    engine.subscribe("other", "afa", text.format("c"))
+    assert list(engine.publish("S", [1, 2], [("A",), ("A",)])) == []
+    found = engine.update("q", insert=["new: a -> b WHEN ty = 'A'"], start=0)
+    assert [(match.subscription, match.start) for match in found] == [("q", 1), ("q", 2)]

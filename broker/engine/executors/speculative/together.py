@@ -277,16 +277,17 @@ class RegistersTogether:
 
         O(arcs, and events in the interval); the first time for a member that shares states, also O(runs of its group).
         """
-        member.automaton = automaton
         if not self.begun:
+            member.automaton = automaton
             return
         at = self._place(member)
         group = self.groups[at]
         if group.count > 1 or group.families[0] is not None:
-            alone = group.apart(member)
+            alone = group.apart(member)  # with the arcs as they were, under which its runs were reported
             self._put(at, group.without(member))
             self.groups.append(alone)
             group = alone
+        member.automaton = automaton
         group.speculation.write(automaton.arcs, begin, end)
 
     def settle(self) -> list[OwnChange]:
