@@ -48,7 +48,7 @@ def found(seed: int, options: Options) -> dict[str, list[Any]]:
             constants = [chance.choice(NUMBERS) for _ in range(3)]
             engine.subscribe(f"s{number}", language=language, query=text.format(*constants), lineage=True)
             here.append(f"s{number}")
-        elif chance.random() < 0.15 and TEXTS[6] not in chosen:
+        elif here and chance.random() < 0.15 and TEXTS[6] not in chosen:
             engine.unsubscribe(here.pop(chance.randrange(len(here))))
         times: list[int] = []
         rows: list[Row] = []
