@@ -19,7 +19,6 @@ with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
-NULL_CODE: Final = -1
 NULL_NUMBER: Final = float("nan")  # valid floats are finite
 
 if not COMPILED:
@@ -99,7 +98,7 @@ class IntegerColumn(Column):
 
 @final
 class TextColumn(Column):
-    """Texts as numbers in a dictionary; NULL_CODE stands for null."""
+    """Texts as numbers in a dictionary; -1 stands for null."""
 
     def __init__(self, codes: vec[i64], texts: list[str]) -> None:
         self.codes = codes

@@ -25,8 +25,8 @@ class GroupCell:
 
     The host sets `position` and `place`, the number of the event in its stream and in its partition, if a template asks
     for adjacent events; `item`; and `began`, the start of the event, if times are epochs. `noted`: the last event
-    that a later match may have. `alarm`: the time at which the host will wake the cell, `awaited`: for the run of which
-    first event.
+    that a later match may have. `alarm`: the time at which the host will wake the cell; `awaited`: the
+    first event of the run that is due then.
     """
 
     def __init__(self, members: Members) -> None:

@@ -17,6 +17,7 @@ from typing import final
 
 from mypy_extensions import i64
 
+from ...index.columns import below, not_above
 from .blocks import RankedMembers
 from .columns import Floats, floats, floats_from, integers, put, put_integer
 from .coordinates import FACTOR, CoordinateBound
@@ -61,7 +62,7 @@ class Ranking:
             self.apart += 1
             return
         level = point[self.axis] if self.axis >= 0 else 0.0
-        at = self._upto(level)
+        at = not_above(self.levels, level, 0, self.count)
         n = self.count
         self.levels = put(self.levels, n, level)
         self.count = n + 1
@@ -148,36 +149,10 @@ class Ranking:
                     return False
         self.low, self.high = 0, self.count
         if axis >= 0:
-            self.high = self._upto(x[axis])
+            self.high = not_above(self.levels, x[axis], 0, self.count)
             if self._factor:
-                self.low = self._below(-x[axis + 1])
+                self.low = below(self.levels, -x[axis + 1], 0, self.count)
         return self.low < self.high
-
-    def _upto(self, value: float) -> i64:
-        """The number of members whose coordinate is at most that. O(log)."""
-        levels = self.levels
-        low: i64 = 0
-        high = self.count
-        while low < high:
-            middle = (low + high) >> 1
-            if levels[middle] <= value:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def _below(self, value: float) -> i64:
-        """The number of members whose coordinate is less. O(log)."""
-        levels = self.levels
-        low: i64 = 0
-        high = self.count
-        while low < high:
-            middle = (low + high) >> 1
-            if levels[middle] < value:
-                low = middle + 1
-            else:
-                high = middle
-        return low
 
     def check_invariants(self, points: dict[int, list[float]]) -> None:
         """`points`: those of all members."""

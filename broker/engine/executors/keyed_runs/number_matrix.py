@@ -17,7 +17,6 @@ from ..packed import floats, roomy_floats
 
 EXACT: Final = 2**53
 ROOM: Final = 64  # events for which there is room at first
-UNFIT: Final = -1  # in place of the number of a batch
 
 
 @final

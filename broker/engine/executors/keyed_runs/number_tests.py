@@ -11,11 +11,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.comparisons import (
-    EQ,
-    GE,
-    GT,
-    LE,
-    LT,
+    NE,
     AttributeConstant,
     AttributeRegister,
     AttributeScaled,
@@ -25,6 +21,8 @@ from ....algebra.comparisons import (
     FloatRegister,
     IntegerConstant,
     Predicate,
+    related_floats,
+    related_integers,
 )
 from ....algebra.predicate import All
 from ..packed import Floats
@@ -144,41 +142,20 @@ def compared(test: NumberTest, a: float, b: float) -> bool:
         b = b * test.constant
         if b - b != 0.0:  # no finite float: null
             return False
-    operator = test.operator
-    if operator == GT:
-        return a > b
-    if operator == LT:
-        return a < b
-    if operator == GE:
-        return a >= b
-    if operator == LE:
-        return a <= b
-    if operator == EQ:
-        return a == b
-    return a == a and b == b and a != b
+    if test.operator == NE:
+        return a == a and b == b and a != b
+    return related_floats(test.operator, a, b)
 
 
 def passes(test: NumberTest | None, numbers: Floats, stride: i64, at: i64, last: i64, span: i64, count: i64) -> bool:
     """Whether all comparisons hold for the event `at`, and a run whose last event is `last`."""
     while test is not None:
-        kind, operator = test.kind, test.operator
+        kind = test.kind
         if kind <= SCALED:
             other = test.constant if kind == CONSTANT else numbers[test.other * stride + last]
             held = compared(test, numbers[test.slot * stride + at], other)
         else:
-            whole = span if kind == SPAN else count
-            if operator == GT:
-                held = whole > test.whole
-            elif operator == LT:
-                held = whole < test.whole
-            elif operator == GE:
-                held = whole >= test.whole
-            elif operator == LE:
-                held = whole <= test.whole
-            elif operator == EQ:
-                held = whole == test.whole
-            else:
-                held = whole != test.whole
+            held = related_integers(test.operator, span if kind == SPAN else count, test.whole)
         if not held:
             return False
         test = test.rest
