@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from typing import Any, Final, NamedTuple
 
+from doubles.read_columns import in_columns
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from strategies.column_streams import SCHEMA, STREAM, Part, columns, parts, texts
@@ -45,7 +46,7 @@ def played(
         else:
             results = engine.publish_columns(STREAM, columns(chance, part.rows), part.times, starts=part.starts)
         counted = len(results)
-        found.append([match.line() for match in results])
+        found.append([match.line() for match in in_columns(results)])
         assert counted == len(found[-1])
         engine.check_invariants()
     waiting = [(run.row, run.slots, run.t0, run.born, run.trace, run.lineage) for run in engine.runtime.runs.live()]

@@ -20,7 +20,7 @@ from ...index.spaces import Key, Space
 from ...program.directory import Directory
 from ...program.transition import Place
 from ..matches import Lineage
-from ..packed import Floats
+from ..packed import Floats, integers, put_integer
 from ..trace import mixed
 from .bulk import Bulk
 from .cells import FOREVER, Cell, Run
@@ -49,6 +49,8 @@ class ColumnRuns(KeyedRuns):
         self._mode: i64 = 0
         self._keys: list[Any] = []
         self._batch: Batch = self.found.batch
+        self._paired: list[ColumnPair] = []  # those with matches in the batch
+        self._handles = integers()  # 0, 1, 2, ...
 
     def refresh(self) -> None:
         self.version += 1
@@ -68,6 +70,9 @@ class ColumnRuns(KeyedRuns):
         if batch is not self._batch:
             self._batch = batch
             self.matrix.begin(batch)
+            for pair in self._paired:
+                pair.found = None
+            self._paired.clear()
         if not self.matrix.need(columns.open.slots):
             return first
         keyed = columns.keyed
@@ -225,11 +230,11 @@ class ColumnRuns(KeyedRuns):
                     if fresh:
                         followed += 1
                     if compared(test, numbers[test.slot * stride + i], numbers[test.other * stride + last]):
-                        self._complete(lone, i, last)
+                        self._complete(lone, 0, i, last, plan.families)
                 elif waits and not folds:
-                    self._follow(opened, numbers, stride, i, last, fresh)
+                    self._follow(opened, numbers, stride, i, last, fresh, opened.families or plan.families)
                 if plan is not none and len(plan.pairs) > 0:
-                    self._follow(plan, numbers, stride, i, last, fresh)
+                    self._follow(plan, numbers, stride, i, last, fresh, opened.families or plan.families)
             if cell is not None:
                 if opened.fold is not None:
                     self.begun += step(opened.fold, cell, found, numbers, stride, i, last)
@@ -266,14 +271,15 @@ class ColumnRuns(KeyedRuns):
         if len(found.targets) > before:
             found.close(int(i), None)
 
-    def _follow(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, last: i64, fresh: bool) -> None:
+    def _follow(
+        self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, last: i64, fresh: bool, families: bool
+    ) -> None:
         """Compare an event with the last one of its key, and so end the runs which that would have begun.
 
-        `fresh`: they were not begun as objects.
+        `fresh`: they were not begun as objects. `families`: what the event completes may be members of these.
         """
         found = self.found
         for pair in plan.pairs:
-            run: Run | None = None
             family = pair.family
             if family is not None:
                 x = 0.0 if pair.start < 0 else numbers[pair.start * stride + last] * pair.start_sign
@@ -295,19 +301,30 @@ class ColumnRuns(KeyedRuns):
                 if len(found.targets) > before:
                     found.close(int(i), self._run(pair, last))
                 continue
-            for arc in pair.arcs:
-                if passes(arc.test, numbers, stride, i, last, span, 0) and arc.target.first is not None:
-                    if run is None:
-                        run = self._run(pair, last)
-                    found.targets.append(arc.target)
-                    found.close(int(i), run)
+            number: i64
+            for number in range(len(pair.arcs)):
+                if passes(pair.arcs[number].test, numbers, stride, i, last, span, 0):
+                    self._complete(pair, number, i, last, families)
 
-    def _complete(self, pair: ColumnPair, i: i64, last: i64) -> None:
-        """Report the only match of an event that ends a lone pair."""
-        found, target = self.found, pair.arcs[0].target
-        if target.first is not None:
+    def _complete(self, pair: ColumnPair, number: i64, i: i64, last: i64, families: bool) -> None:
+        """Report the match of an event that ends a pair by the arc of this number.
+
+        The matches of one event are all numbers or all runs, so that they keep their order.
+        """
+        found, target = self.found, pair.arcs[number].target
+        if target.first is None:
+            return
+        if families:
             found.targets.append(target)
             found.close(int(i), self._run(pair, last))
+            return
+        roster = pair.found
+        if roster is None:
+            roster = pair.matches(found.batch, found.times, found.ids)
+            self._paired.append(pair)
+        while len(self._handles) <= number:
+            self._handles = put_integer(self._handles, len(self._handles), len(self._handles))
+        found.packed.add(i, roster, found.times[last], self._handles, number, 1, last, 1)
 
     def _run(self, pair: ColumnPair, at: i64) -> Run:
         """The run that an event has begun in a place, as `_enter` makes it."""
