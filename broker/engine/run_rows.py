@@ -19,7 +19,7 @@ from ..events.coded_texts import CodedTexts
 from ..events.schema import Row, Schema, Value
 from .executors.epoch_matches import EpochMatches
 from .executors.matches import PartialMatch, flattened
-from .executors.member_matches import FIELDS, EventPath, MemberMatches
+from .executors.member_matches import FIELDS, RUN, EventPath, MemberMatches
 from .executors.pair_matches import PairMatches
 from .executors.trace import FINAL_DEPTH, mixed
 from .ordinals import Ordinals, Tally
@@ -103,7 +103,7 @@ class RunRows(TableRows):
         pairs: PairMatches | None = None
         last: i64 = NO_EVENT
         born = self.epochs.end(event)
-        if isinstance(roster, PairMatches):
+        if isinstance(roster, PairMatches) and blocks[block + 5] != RUN:
             pairs, last = roster, blocks[block + 4]
             born = roster.times[last]
         else:
