@@ -8,7 +8,7 @@ from broker.engine import CodedTexts, Match
 from broker.engine.disorder.joined import JoinedResults
 from broker.engine.results import Results
 
-R = TypeVar("R", Results, JoinedResults)
+R = TypeVar("R", bound=Results | JoinedResults)
 
 
 def listed(column: Any) -> list[Any]:

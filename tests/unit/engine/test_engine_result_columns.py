@@ -14,7 +14,7 @@ from broker.events import UnknownSubscription
 
 PAIR = "SELECT * FROM FILTER{price > price_1}(Stock NEXT{$2.name = $1.name} Stock)"
 ROWS = [("a", 1.0, 1), ("b", 5.0, None), ("a", 2.0, 3), ("b", None, 4), ("a", 3.0, 5)]
-COLUMNS = {
+COLUMNS: dict[str, Any] = {
     "name": CodedTexts(array("b", [0, 1, 0, 1, 0]), ["a", "b"]),
     "price": [1.0, 5.0, 2.0, None, 3.0],
     "volume": [1, None, 3, 4, 5],
