@@ -131,12 +131,13 @@ class Lane(EventPlaces):
             concerned.clear()
             if len(symbols) == 0:
                 self.upkeep(time)
-        if (len(symbols) == 0 and len(self.awake) == 0) or (self.divided and place == 0):
+        asleep = len(self.awake) == 0
+        if (asleep and len(symbols) == 0) or (self.divided and place == 0):
             return
         for matcher in self.spellers:
             self._spell(matcher, symbols, time, item, found)
         known = self.readers[stream]
-        if len(symbols) == 1 and len(self.awake) == 0:
+        if asleep and len(symbols) == 1:
             readers = known.get(symbols[0])
             if readers is not None and len(readers) == 1:
                 self.step(readers[0].matcher, readers[0].bit, row, time, place, item, found)
@@ -151,7 +152,7 @@ class Lane(EventPlaces):
                     if matcher.mask == 0:
                         touched.append(matcher)
                     matcher.mask |= reader.bit
-        if len(self.awake) > 0:
+        if not asleep:
             for matcher in self.awake:
                 if matcher.mask == 0:
                     touched.append(matcher)

@@ -98,6 +98,7 @@ class KeyedRuns(MergedRuns):
                 continue
             if cell.waiting >= 0:
                 self.waiting[space.number].unpack(cell)
+                self._drop_if_empty(cell)  # nobody needs its runs any more
             if cell.static is not None:
                 self._begin(cell.static)
             if cell.runs:
