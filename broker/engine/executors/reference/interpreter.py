@@ -1,7 +1,7 @@
 """Runs any automaton as its definition says (broker.automaton.automaton): short, obvious, slow.
 
 Every run sees every event of the automaton's streams. Here: the effect of an event, or of time, on each run, and the
-choice of reported matches. Not here: the conditions of one arc (arcs), the contract of executors (executor).
+choice of reported matches. Not here: the conditions of one arc (arcs), the contract of executors (machine).
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ partitions by BY, results (engine).
 
 from __future__ import annotations
 
-from .counts import TupleCounts
-from .machine import CountBounds, CountingMachine
+from .machine import TupleCounts
 from .partition import Partition
+from .tables import CountBounds, CountingTables
 from .tuples import Completion
 
-__all__ = ["CountBounds", "Completion", "CountingMachine", "Partition", "TupleCounts"]
+__all__ = ["CountBounds", "Completion", "CountingTables", "Partition", "TupleCounts"]
