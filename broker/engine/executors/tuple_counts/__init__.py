@@ -1,7 +1,7 @@
 """Matching of composite subscriptions: tuples of events are counted, and made only when results are read.
 
-Here: machines over path automata, their cells, windows and nodes. Not here: which operands an event satisfies, streams,
-partitions by BY, results (engine).
+Here: tables of path automata, their partitions, cells, windows and nodes. Not here: which operands an event
+satisfies, streams, results (engine).
 """
 
 from __future__ import annotations
