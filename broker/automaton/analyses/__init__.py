@@ -4,6 +4,7 @@ Shape: `line`, one operand after another; `sequences`, contiguous events; `chain
 Events: `keys` and `variables`, the values that all events of a match share; `agreement`, whether the events of one key
 decide alone; `chain_keys`, the key that a forecast counts by; `ignoring`, the events that a run may skip. Time:
 `window`, the duration of a match and what lies outside it; `window_bounds`, how many windows are open at once;
+`window_chain`, the states of a forecast of windows;
 `horizon` and `kept_times`, how long the times that a run keeps are needed. Runs: `memory`, what is still read of them;
 `pasts`, whether distinct ones are few; `measures`, whether conditions compare two numbers; `countable`, how paths can
 be counted.
