@@ -20,9 +20,8 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.predicate import All, condition, holds
 from ....automaton.automaton import Automaton
-from ....events.errors import LimitExceeded
 from ....events.schema import Row
-from ...program.account import MATCH_UNITS
+from ...program.account import MATCH_UNITS, Exhausted
 from ..completions import Completions
 from ..matches import Item, Matched, MatchSource, trace_of, tuple_item
 from ..revising import Reviser, Revision
@@ -189,7 +188,7 @@ class WindowReviser(Reviser):
         found.serve(self.audience)
         self.machine.take(mask, row, time, 0, 0, (), item, found)
         if self.machine.lost > 0:
-            raise LimitExceeded("expected at most runs_max starts and nodes_max events in open windows, found more")
+            raise Exhausted
         windows: list[Matched] = []
         for source in found.since(0, row, time, item):
             for match in source.all():

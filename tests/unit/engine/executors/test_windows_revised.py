@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from broker.engine import Engine, Options
+from broker.engine.results import WORK_LIMIT
 
 AFTER = "FROM S WINDOW AFTER any* MATCHING [v > {}] any{{2}} AGGREGATE sum(v) AS total"
 
@@ -68,7 +69,7 @@ def test_what_waits_until_events_are_final(query: str, more: dict[str, Any]) -> 
 
 
 def test_forgotten_partitions_cost_nothing() -> None:
-    engine = engine_of("FROM S BY v WINDOW EVERY 2 EVENTS")
+    engine = engine_of("FROM S BY v WINDOW AFTER any* MATCHING [v >= 0]")
     for time in range(0, 2_000, 10):
         engine.publish("S", [time, time + 1], [(time,), (time,)])
         engine.punctuate(time)
@@ -77,4 +78,4 @@ def test_forgotten_partitions_cost_nothing() -> None:
 
 def test_a_limit_suspends_what_revises() -> None:
     engine = engine_of("FROM S WINDOW AFTER any* MATCHING any* [v < 0]", options=Options(runs_max=2))
-    assert told(engine.publish("S", [1, 2, 3], [(1,), (1,), (1,)])) == [("incomplete", "q0", "limit")]
+    assert told(engine.publish("S", [1, 2, 3], [(1,), (1,), (1,)])) == [("incomplete", "q0", WORK_LIMIT)]
