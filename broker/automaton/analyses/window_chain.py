@@ -21,7 +21,7 @@ from .window_bounds import window_bounds
 
 CHAIN_STATES_MAX: Final = 64
 """States of an open window that a forecast distinguishes."""
-REACHED_MAX: Final = 4 * CHAIN_STATES_MAX
+LOOKED_AT: Final = 4 * CHAIN_STATES_MAX
 """States that are looked at, those from which no window can end among them."""
 
 Counted: TypeAlias = tuple[int, int]
@@ -78,7 +78,7 @@ class _Part:
         self.columns = columns
         self.before = before
         self.after: dict[Counted, list[Counted]] = {}
-        self.many = len(part.final) > REACHED_MAX
+        self.many = len(part.final) > LOOKED_AT
         self.first = sorted({at for start in part.starts if start != DEAD for at in self._reached(start, 0)})
         waiting = deque(self.first)
         while waiting and not self.many:
@@ -86,7 +86,7 @@ class _Part:
             if at not in self.after:
                 self.after[at] = self._reached(at[0] - before, at[1])
                 waiting.extend(self.after[at])
-                self.many = len(self.after) > REACHED_MAX
+                self.many = len(self.after) > LOOKED_AT
         self.far = self._distances()
         after = [0 if self._ends(at) else self.far[at] for at in self.first if self._ends(at) or at in self.far]
         self.soonest = 1 + min(after, default=-1)
