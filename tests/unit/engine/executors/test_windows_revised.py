@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from broker.engine import Engine, Options
-from broker.engine.results import WORK_LIMIT
+from broker.engine.match import WORK_LIMIT
 
 AFTER = "FROM S WINDOW AFTER any* MATCHING [v > {}] any{{2}} AGGREGATE sum(v) AS total"
 
