@@ -32,7 +32,7 @@ from broker.algebra.window import lowering as window_lowering
 from broker.algebra.window import semantics as semantics_window
 from broker.algebra.window.lowering import lower as lower_window
 from broker.automaton import compilation
-from broker.automaton.analyses import countable, window_bounds
+from broker.automaton.analyses import countable, window_bounds, window_chain
 from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.constructions.windows import classes, determinisation, marked
 from broker.automaton.diagram import draw
@@ -46,12 +46,12 @@ from broker.console import signing_in
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.disorder import buffer, finality
-from broker.engine.executors import expansion
+from broker.engine.executors import match_graph
 from broker.engine.executors.groups import machine_plan as group_plans
-from broker.engine.executors.kleene import plan as kleene_plan
+from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
-from broker.engine.executors.tuple_counts import machine as counting
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
+from broker.engine.executors.tuple_counts import tables as counting
 from broker.engine.reasons import steps, told
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
@@ -154,11 +154,12 @@ LIMIT_MODULES: Final = (
     window_formulas,
     window_lowering,
     window_bounds,
+    window_chain,
     classes,
     determinisation,
     marked,
     query_compiler,
-    expansion,
+    match_graph,
     counting,
     administration,
     subscribing,
