@@ -42,7 +42,7 @@ from broker.command.playground import answering as playground_answering
 from broker.command.playground import application as playground_application
 from broker.command.playground import trial as playground_trial
 from broker.command.playground import worker as playground_worker
-from broker.console import signing_in, typed_fields
+from broker.console import playground_pages, signing_in, typed_fields
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.disorder import buffer, finality
@@ -200,6 +200,7 @@ LIMIT_MODULES: Final = (
     console_sampler,
     console_writing,
     typed_fields,
+    playground_pages,
     rehearsal,
     inside_clients,
     consulting,
