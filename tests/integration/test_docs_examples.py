@@ -40,6 +40,7 @@ from broker.automaton.machines import state_machine
 from broker.command import contributing, questions, scanning, sorting
 from broker.command.playground import answering as playground_answering
 from broker.command.playground import application as playground_application
+from broker.command.playground import journal_events as playground_journal
 from broker.command.playground import trial as playground_trial
 from broker.command.playground import worker as playground_worker
 from broker.console import playground_pages, signing_in, typed_fields
@@ -91,6 +92,7 @@ from broker.server import (
     connections,
     console_connections,
     console_pages,
+    console_playground,
     console_sampler,
     console_writing,
     durability_gate,
@@ -179,6 +181,7 @@ LIMIT_MODULES: Final = (
     scanning,
     playground_answering,
     playground_application,
+    playground_journal,
     playground_trial,
     playground_worker,
     questions,
@@ -197,6 +200,7 @@ LIMIT_MODULES: Final = (
     connections,
     console_connections,
     console_pages,
+    console_playground,
     console_sampler,
     console_writing,
     typed_fields,
