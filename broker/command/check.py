@@ -31,16 +31,25 @@ def check(
         list[str] | None,
         typer.Option("--events", metavar="FILE", help="Look through these events, too: types, nulls, order, keys."),
     ] = None,
+    groups: Annotated[
+        bool,
+        typer.Option("--groups", help="Say of each subscription what it shares with others, or what keeps it out."),
+    ] = False,
     format: FormatOption = None,
     stream: StreamOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
 ) -> int:
     """Check a subscription file, and events for it; status 2 if something is wrong."""
+    from ..engine.inspection.sharing import sharing
+
     engine, file, wrong = checked(subscriptions)
     for name in engine.subscriptions:
         for line in explained(engine, file, name):
             typer.echo(line)
+        if groups:
+            for line in sharing(engine.catalog, engine.program, name):
+                typer.echo(f"   {name}: {line}")
     if wrong:
         sys.stdout.flush()
         for error in wrong[:-1]:

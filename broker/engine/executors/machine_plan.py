@@ -165,6 +165,11 @@ class MachinePlan:
 
     # --- for users ----------------------------------------------------------------------------------------------
 
+    def company(self, machine: Executor) -> str | None:
+        """With how many others the subscription shares its machine, and what they have in common; None if it does not.
+        """
+        return None
+
     def advice(self) -> list[str]:
         """What users should know before they let the query run."""
         return []
