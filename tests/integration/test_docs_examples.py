@@ -42,7 +42,7 @@ from broker.command.playground import answering as playground_answering
 from broker.command.playground import application as playground_application
 from broker.command.playground import trial as playground_trial
 from broker.command.playground import worker as playground_worker
-from broker.console import signing_in
+from broker.console import signing_in, typed_fields
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.disorder import buffer, finality
@@ -70,7 +70,17 @@ from broker.forecast import (
     states,
     varying,
 )
-from broker.kernel import Limits, administration, read_requests, receipts, recent_events, subscribing
+from broker.kernel import (
+    Limits,
+    administration,
+    consulting,
+    noting,
+    read_requests,
+    receipts,
+    recent_events,
+    recent_notes,
+    subscribing,
+)
 from broker.language import afa, ptopss, sase, window
 from broker.language import limits as language_limits
 from broker.language.cayuga import parse
@@ -82,10 +92,13 @@ from broker.server import (
     console_connections,
     console_pages,
     console_sampler,
+    console_writing,
     durability_gate,
     forking,
+    inside_clients,
     journal_history,
     journal_reasons,
+    rehearsal,
     router,
 )
 from broker.server.security import rates
@@ -185,6 +198,13 @@ LIMIT_MODULES: Final = (
     console_connections,
     console_pages,
     console_sampler,
+    console_writing,
+    typed_fields,
+    rehearsal,
+    inside_clients,
+    consulting,
+    noting,
+    recent_notes,
     signing_in,
     forking,
     journal_history,
