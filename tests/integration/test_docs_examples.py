@@ -40,18 +40,19 @@ from broker.automaton.machines import state_machine
 from broker.command import contributing, questions, scanning, sorting
 from broker.command.playground import answering as playground_answering
 from broker.command.playground import application as playground_application
+from broker.command.playground import journal_events as playground_journal
 from broker.command.playground import trial as playground_trial
 from broker.command.playground import worker as playground_worker
-from broker.console import signing_in, typed_fields
+from broker.console import playground_pages, signing_in, typed_fields
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.disorder import buffer, finality
-from broker.engine.executors import expansion
+from broker.engine.executors import match_graph
 from broker.engine.executors.groups import machine_plan as group_plans
-from broker.engine.executors.kleene import plan as kleene_plan
+from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
-from broker.engine.executors.tuple_counts import machine as counting
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
+from broker.engine.executors.tuple_counts import tables as counting
 from broker.engine.reasons import steps, told
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
@@ -91,6 +92,7 @@ from broker.server import (
     connections,
     console_connections,
     console_pages,
+    console_playground,
     console_sampler,
     console_writing,
     durability_gate,
@@ -172,7 +174,7 @@ LIMIT_MODULES: Final = (
     determinisation,
     marked,
     query_compiler,
-    expansion,
+    match_graph,
     counting,
     administration,
     subscribing,
@@ -180,6 +182,7 @@ LIMIT_MODULES: Final = (
     scanning,
     playground_answering,
     playground_application,
+    playground_journal,
     playground_trial,
     playground_worker,
     questions,
@@ -198,9 +201,11 @@ LIMIT_MODULES: Final = (
     connections,
     console_connections,
     console_pages,
+    console_playground,
     console_sampler,
     console_writing,
     typed_fields,
+    playground_pages,
     rehearsal,
     inside_clients,
     consulting,
