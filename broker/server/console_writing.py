@@ -45,6 +45,8 @@ BODY_BYTES_MAX: Final = 200_000
 ARCS_MAX: Final = 100
 """Arcs that one request inserts or deletes."""
 READ_ONLY: Final = "the console is read-only: expected writes = true in [console]"
+_OPTIONS: Final = {"lineage": bool, "report": str, "forecast": dict, "results": str}
+"""Of a subscription, as its file has them."""
 _STATUS: Final = {"permission": 403, "unknown-stream": 404, "unknown-subscription": 404, "busy": 503, "session": 503}
 
 Put = Callable[[Request, Callable[[Kernel, User], Any]], Awaitable[Any]]
@@ -111,15 +113,22 @@ class ConsoleWriting:
         return await self._carried(request, body, lambda n: Publish(n, stream, times, (row,), None, None))
 
     async def _subscribe(self, request: Request) -> Response:
-        body = await self._wanted(request, {"name": str, "language": str, "query": str, "cursor": str})
+        body = await self._wanted(
+            request, {"name": str, "language": str, "query": str, "cursor": str, **_OPTIONS}
+        )
         name, language, query = (_text(body, each) for each in ("name", "language", "query"))
+        options = [body.get(each) for each in _OPTIONS]
+        wanted = _definition(name, language, query, *options)
         cursor = (body.get("cursor") or "").strip() or None
         credits = CREDITS_MAX if cursor is None else 1
 
         def subscribe(n: int) -> Message:
-            return Subscribe(n, name, language, query, None, None, None, credits, durable=cursor)
+            return Subscribe(
+                n, name, language, query, wanted.lineage, wanted.report, wanted.forecast, credits, durable=cursor,
+                results=wanted.results,
+            )  # fmt: skip
 
-        answer = await self._carried(request, body, subscribe, SubscriptionDefinition(name, language, query))
+        answer = await self._carried(request, body, subscribe, wanted)
         if cursor is not None and not body.get("dry") and answer.status_code == 200:
             await self._requested(request, lambda n: Unsubscribe(n, name))  # the cursor stays, for its reader
         return answer
@@ -127,7 +136,7 @@ class ConsoleWriting:
     async def _check(self, request: Request) -> Response:
         body = await self._wanted(request, {"name": str, "language": str, "query": str})
         name, language, query = (_text(body, each) for each in ("name", "language", "query"))
-        wanted = SubscriptionDefinition(name, language, query)
+        wanted = _definition(name, language, query)
         streams = await self._put(request, lambda kernel, user: kernel.consulting.definitions_of_streams(user))
         return _done(await run_in_threadpool(checked, wanted, streams))
 
@@ -136,7 +145,7 @@ class ConsoleWriting:
         body = await self._wanted(request, {"language": str, "query": str, "keep_runs": bool})
         language, query = _text(body, "language"), _text(body, "query")
         details = {"language": language, "query": query, "keep_runs": bool(body.get("keep_runs"))}
-        shown = SubscriptionDefinition(name, language, query)
+        shown = _definition(name, language, query)
         what = administered.REPLACE_SUBSCRIPTION
         return await self._carried(request, body, lambda n: Administer(n, what, name, None, details), shown)
 
@@ -259,6 +268,14 @@ def _refused_alone(answer: Mapping[str, Any]) -> Response | None:
     for each in answer.get("refused") or ():
         return problem(400, each["reason"], field="time", code=each["code"])
     return None
+
+
+def _definition(name: str, language: str, query: str, *options: Any) -> SubscriptionDefinition:
+    """A subscription with what a page has sent. Raises HTTPException: 400."""
+    try:
+        return SubscriptionDefinition(name, language, query, *options)
+    except ForetellError as error:
+        raise HTTPException(400, str(error)) from None
 
 
 def _text(body: Mapping[str, Any], name: str) -> str:

@@ -62,9 +62,9 @@ function differing(before, after) {
 export function tried(what, made, done, place) {
   let fits = "";
   const send = async (dry) => {
-    const [to, body, token] = made();
-    const asked = JSON.stringify([to, body]);
     try {
+      const [to, body, token] = made();
+      const asked = JSON.stringify([to, body]);
       if (!dry && asked !== fits) throw new Error("it has been edited since its dry run: try it again first");
       place.replaceChildren(h("p", { class: "empty" }, dry ? "Trying it in a copy of the broker…" : "Sending…"));
       const found = await post(to, token, { ...body, dry });
