@@ -32,7 +32,7 @@ from broker.algebra.window import lowering as window_lowering
 from broker.algebra.window import semantics as semantics_window
 from broker.algebra.window.lowering import lower as lower_window
 from broker.automaton import compilation
-from broker.automaton.analyses import countable, window_bounds
+from broker.automaton.analyses import countable, window_bounds, window_chain
 from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.constructions.windows import classes, determinisation, marked
 from broker.automaton.diagram import draw
@@ -40,18 +40,19 @@ from broker.automaton.machines import state_machine
 from broker.command import contributing, questions, scanning, sorting
 from broker.command.playground import answering as playground_answering
 from broker.command.playground import application as playground_application
+from broker.command.playground import journal_events as playground_journal
 from broker.command.playground import trial as playground_trial
 from broker.command.playground import worker as playground_worker
-from broker.console import signing_in
+from broker.console import playground_pages, signing_in, typed_fields
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.disorder import buffer, finality
-from broker.engine.executors import expansion
+from broker.engine.executors import match_graph
 from broker.engine.executors.groups import machine_plan as group_plans
-from broker.engine.executors.kleene import plan as kleene_plan
+from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
-from broker.engine.executors.tuple_counts import machine as counting
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
+from broker.engine.executors.tuple_counts import tables as counting
 from broker.engine.reasons import steps, told
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
@@ -70,7 +71,17 @@ from broker.forecast import (
     states,
     varying,
 )
-from broker.kernel import Limits, administration, read_requests, receipts, recent_events, subscribing
+from broker.kernel import (
+    Limits,
+    administration,
+    consulting,
+    noting,
+    read_requests,
+    receipts,
+    recent_events,
+    recent_notes,
+    subscribing,
+)
 from broker.language import afa, ptopss, sase, window
 from broker.language import limits as language_limits
 from broker.language.cayuga import parse
@@ -81,11 +92,15 @@ from broker.server import (
     connections,
     console_connections,
     console_pages,
+    console_playground,
     console_sampler,
+    console_writing,
     durability_gate,
     forking,
+    inside_clients,
     journal_history,
     journal_reasons,
+    rehearsal,
     router,
 )
 from broker.server.security import rates
@@ -154,11 +169,12 @@ LIMIT_MODULES: Final = (
     window_formulas,
     window_lowering,
     window_bounds,
+    window_chain,
     classes,
     determinisation,
     marked,
     query_compiler,
-    expansion,
+    match_graph,
     counting,
     administration,
     subscribing,
@@ -166,6 +182,7 @@ LIMIT_MODULES: Final = (
     scanning,
     playground_answering,
     playground_application,
+    playground_journal,
     playground_trial,
     playground_worker,
     questions,
@@ -184,7 +201,16 @@ LIMIT_MODULES: Final = (
     connections,
     console_connections,
     console_pages,
+    console_playground,
     console_sampler,
+    console_writing,
+    typed_fields,
+    playground_pages,
+    rehearsal,
+    inside_clients,
+    consulting,
+    noting,
+    recent_notes,
     signing_in,
     forking,
     journal_history,

@@ -6,8 +6,9 @@ to the meaning by test_laws_sase_engine.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+import pytest
 from doubles.read_columns import in_columns
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from strategies.group_queries import SCHEMA, Action, Joins, Leaves, Publishes, S
 from broker.engine import Engine, Options
 
 WITHOUT = Options(executors_off=("groups",))
+PARTS: Final = 4  # so that several processes share the scripts, which are many
 
 
 def played(
@@ -56,10 +58,11 @@ def played(
     return found
 
 
-@settings(max_examples=max(300, 10 * settings().max_examples), deadline=None)
-@given(st.integers(0, 2**40))
-def test_groups_change_nothing(seed: int) -> None:
-    actions = script(seed)
+@pytest.mark.parametrize("part", range(PARTS))
+@settings(max_examples=max(300, 10 * settings().max_examples) // PARTS, deadline=None)
+@given(seed=st.integers(0, 2**40))
+def test_groups_change_nothing(part: int, seed: int) -> None:
+    actions = script(PARTS * seed + part)
     note([action for action in actions if isinstance(action, Joins)])
     # The matches of one event that any match finds have no order of their own.
     joined = [action for action in actions if isinstance(action, Joins)]

@@ -6,6 +6,7 @@ template is (template).
 
 from __future__ import annotations
 
+from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ..automaton import Arc, Automaton, Elapsed, Kind, Report
 from .coordinates import exact
 from .keys import key_parts, within_key
@@ -44,6 +45,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         if counted:
             raise NoTemplate("an operand repeats, and it reports completions only")
         return repeating_grouping(automaton)
+    if counted and _has_no_numbers(automaton):  # found soon, as there may be a new shape for each subscription
+        raise NoTemplate("it has no numbers that could differ")
     try:
         automaton = with_whole_rows(automaton)
     except NoRows as reason:
@@ -100,6 +103,19 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         counted=counted,
     )
     return Grouping(template, tuple(known.values()), tuple(values))
+
+
+def _has_no_numbers(automaton: Automaton) -> bool:
+    """Whether all guards say nothing but which value one attribute has."""
+    asked = set()
+    for arc in automaton.arcs:
+        if arc.kind in (Kind.FORWARD, Kind.KILL):
+            match arc.guard:
+                case ((Comparison("=", Attribute(Side.EVENT, position), Constant()),),):
+                    asked.add(position)
+                case _:
+                    return False
+    return len(asked) == 1
 
 
 def _within(automaton: Automaton, condition: Elapsed) -> bool:

@@ -3,23 +3,14 @@
 import { Chart } from "./chart.js";
 import { at, draw, get, h, instant, later, number, post, several, values } from "./dom.js";
 import { coloured } from "./highlight.js";
+import { operating, publishing } from "./operating.js";
 import { navigation } from "./pages.js";
+import { bytes, card, empty, link, micros, rate, say, seconds, table } from "./parts.js";
+import { subscribing } from "./subscribing.js";
+import { cursors, refusals, users } from "./watching.js";
 
 const content = at("content");
 let session;
-
-const rate = (value) => (value >= 10 ? number(Math.round(value)) : String(Math.round(value * 10) / 10));
-const micros = (value) => (value < 1_000 ? `${number(value)} µs` : `${number(Math.round(value / 100) / 10)} ms`);
-const seconds = (value) => value < 120 ? `${Math.round(value)} s` : value < 7_200 ? `${Math.round(value / 60)} min` : value < 172_800 ? `${Math.round(value / 3_600)} h` : `${Math.round(value / 86_400)} days`;
-const bytes = (value) => value < 1e4 ? `${number(value)} B` : value < 1e7 ? `${number(Math.round(value / 1e3))} kB` : value < 1e10 ? `${number(Math.round(value / 1e6))} MB` : `${number(Math.round(value / 1e8) / 10)} GB`;
-const card = (title, ...parts) => h("section", { class: "card", "aria-label": title }, h("div", { class: "bar" }, h("h2", {}, title)), parts);
-const empty = (text) => h("p", { class: "empty" }, text);
-
-function table(title, heads, rows) {
-  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": title }, h("table", {}, h("caption", { class: "unseen" }, title),
-    h("thead", {}, h("tr", {}, heads.map((each) => h("th", { scope: "col", class: each.startsWith("#") ? "count" : null }, each.replace("#", ""))))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((each, place) => h("td", { class: heads[place].startsWith("#") ? "count" : heads[place] === "Values" ? "values" : null }, each)))))));
-}
 
 /** Calls with each look at the broker, also after it has begun anew. */
 function follow(action) {
@@ -39,11 +30,6 @@ function follow(action) {
       action(look);
     }
   };
-}
-
-function say(text, bad = false) {
-  at("status").textContent = text;
-  at("status").className = bad ? "bad" : "";
 }
 
 const GROUPS = [
@@ -78,8 +64,6 @@ function overview() {
   });
 }
 
-const link = (name) => h("a", { href: `/subscriptions/${encodeURIComponent(name)}` }, name);
-
 async function streams() {
   const found = await get("/api/streams");
   const rates = new Map();
@@ -87,17 +71,18 @@ async function streams() {
     const cell = h("span", {}, "–");
     rates.set(each.name, cell);
     return [h("b", {}, each.name), h("span", {}, Object.entries(each.attributes).map(([name, type]) => h("span", { class: "value" }, name, " ", h("i", {}, type)))),
-      each.key ?? "", each.disorder, cell, h("button", { type: "button", class: "ask", onclick: () => tail(each.name, Object.keys(each.attributes)), "aria-label": `Tail ${each.name}` }, "Tail")];
+      each.key ?? "", each.disorder, cell, number(each.refused), h("button", { type: "button", class: "ask", onclick: () => tail(each), "aria-label": `Tail ${each.name}` }, "Tail")];
   });
   const tailed = h("div", { id: "tail" });
-  content.replaceChildren(card("Streams", rows.length ? table("Streams", ["Name", "Attributes", "Key", "Order", "#events/s", "Look"], rows) : empty("No stream yet: a client declares one, or the configuration.")), tailed);
+  content.replaceChildren(card("Streams", rows.length ? table("Streams", ["Name", "Attributes", "Key", "Order", "#events/s", "#Refused", "Look"], rows) : empty("No stream yet: a client declares one, or the configuration.")), tailed);
   if (session.admin) follow((look) => {
     for (const [name, cell] of rates) cell.textContent = rate(look["streams by name"]?.[name]?.["events/s"] ?? 0);
   });
 }
 
 let tailing = 0;
-function tail(name) {
+function tail(stream) {
+  const name = stream.name;
   const own = ++tailing;
   const filter = h("input", { type: "search", placeholder: "name or value", size: "18" });
   const pause = h("button", { type: "button", "aria-pressed": "false", onclick: () => {
@@ -106,7 +91,8 @@ function tail(name) {
   } }, "Pause");
   const rows = h("div", {});
   const known = new Map();
-  at("tail").replaceChildren(h("section", { class: "card", "aria-label": `Last events of ${name}` }, h("div", { class: "bar" }, h("h2", { tabindex: "-1", id: "tail-title" }, `Last events of ${name}`), h("label", {}, "Filter ", filter), pause), rows));
+  at("tail").replaceChildren(h("section", { class: "card", "aria-label": `Last events of ${name}` }, h("div", { class: "bar" }, h("h2", { tabindex: "-1", id: "tail-title" }, `Last events of ${name}`), h("label", {}, "Filter ", filter), pause), rows),
+    h("div", { class: "two" }, session.writes && stream.may_publish ? publishing(name, stream.attributes, session.token) : null, refusals(name)));
   at("tail-title").focus();
   const show = () => {
     const wanted = filter.value.toLowerCase();
@@ -135,7 +121,7 @@ function subscriptions() {
   let page = Number(known.get("page")) || 1;
   const search = h("input", { type: "search", id: "search", value: known.get("search") ?? "", size: "26", autocomplete: "off", spellcheck: "false" });
   const place = h("div", {});
-  content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Search names ", search)), place));
+  content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Search names ", search), session.writes ? h("a", { class: "act", href: "/subscribe" }, "Subscribe…") : null), place));
   let asked = 0;
   const show = async () => {
     const own = ++asked;
@@ -182,7 +168,7 @@ async function subscription(name) {
   const trying = session.playground ? [" · ", h("a", { href: `/playground?subscription=${encodeURIComponent(name)}` }, "Try a change in the playground")] : [];
   content.replaceChildren(h("p", {}, h("a", { href: "/subscriptions" }, "‹ All subscriptions"), trying),
     h("div", { class: "two" }, card(name, facts, query), card("Pattern", picture, h("details", {}, h("summary", {}, "How it is run"), h("ul", {}, found.explain.map((line) => h("li", {}, line)))))),
-    card("Waiting runs: the ids of their events", waiting));
+    card("Waiting runs: the ids of their events", waiting), await operating(name, found, session));
   setInterval(async () => {
     if (document.hidden) return;
     try {
@@ -196,7 +182,7 @@ async function subscription(name) {
 
 async function clients() {
   const place = card("Clients");
-  content.replaceChildren(place);
+  content.replaceChildren(place, await cursors());
   const show = async () => {
     try {
       const found = await get("/api/sessions");
@@ -244,6 +230,8 @@ async function begin() {
   } else if (path === "/streams") await streams();
   else if (path === "/clients") await clients();
   else if (path === "/subscriptions") subscriptions();
+  else if (path === "/subscribe") await subscribing(content, session);
+  else if (path === "/users") await users(content);
   else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)));
 }
 

@@ -131,12 +131,13 @@ class Lane(EventPlaces):
             concerned.clear()
             if len(symbols) == 0:
                 self.upkeep(time)
-        if (len(symbols) == 0 and len(self.awake) == 0) or (self.divided and place == 0):
+        asleep = len(self.awake) == 0
+        if (asleep and len(symbols) == 0) or (self.divided and place == 0):
             return
         for matcher in self.spellers:
             self._spell(matcher, symbols, time, item, found)
         known = self.readers[stream]
-        if len(symbols) == 1 and len(self.awake) == 0:
+        if asleep and len(symbols) == 1:
             readers = known.get(symbols[0])
             if readers is not None and len(readers) == 1:
                 self.step(readers[0].matcher, readers[0].bit, row, time, place, item, found)
@@ -151,7 +152,7 @@ class Lane(EventPlaces):
                     if matcher.mask == 0:
                         touched.append(matcher)
                     matcher.mask |= reader.bit
-        if len(self.awake) > 0:
+        if not asleep:
             for matcher in self.awake:
                 if matcher.mask == 0:
                     touched.append(matcher)
@@ -299,11 +300,14 @@ class Lane(EventPlaces):
     def _watched(
         self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
     ) -> None:
-        before = found.entries
+        before, begin = found.entries, found.upto
         if matcher.machine.take(mask, row, time, self.position, place, self.part, item, found):
             completed = found.entries - before
             for watcher in matcher.watchers or ():
-                for _ in range(completed):
+                if completed > 0 and watcher.reads:
+                    for source in found.since(begin, row, int(time), item):
+                        watcher.told(source)
+                elif completed > 0:
                     watcher.completed()
             for watcher in matcher.watchers or ():
                 watcher.touched()

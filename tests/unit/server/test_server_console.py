@@ -306,7 +306,8 @@ def test_a_page_of_very_many_subscriptions_comes_soon() -> None:
     broker = Broker(engine, "tcp://127.0.0.1:0")
     with visited(broker) as visitor:
         waits: dict[str, float] = {}
-        for path in ("?page=1", "?page=1500", "?search=0999", "?search=nothing", "?page=2000", "/desk.050000"):
+        one = ("/desk.050000", "/desk.050000/changes")
+        for path in ("?page=1", "?page=1500", "?search=0999", "?search=nothing", "?page=2000", *one):
             begun = time.process_time()
             status, found = visitor.get(f"/api/subscriptions{path}")
             waits[path] = time.process_time() - begun

@@ -187,6 +187,10 @@ class GroupPlan(MachinePlan):
         handle, since = saved
         return cast(GroupMachine, machine).rejoin(handle, self.point, since)
 
+    def company(self, machine: Executor) -> str:
+        members = counted(int(cast(GroupMachine, machine).members.count), "member")
+        return f"group of {members} that shares {self.shares()}"
+
     def shares(self) -> str:
         """What members have in common, for users."""
         template = self.form.template

@@ -14,9 +14,9 @@ from ...program.directory import Directory
 from ...program.transition import Place
 from ..member_matches import RUN
 from ..packed import Floats, integers, put_integer
-from .bulk import Bulk
 from .cells import Cell, Run
 from .column_plan import ColumnBox, ColumnPair, ColumnPlan
+from .grouped_subscriptions import Bulk
 from .number_matrix import NumberMatrix
 from .number_tests import passes
 from .runs import KeyedRuns

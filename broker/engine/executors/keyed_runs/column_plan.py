@@ -166,7 +166,7 @@ class ColumnPlan:
         self.fits = (static is None or self._take(static, keyed)) and not (self._folds() and self.pairs)
         if len(self.pairs) == 1 and self.pairs[0].simple():
             self.lone = self.pairs[0]
-        self.lasting = not self._folds() and all(pair.window < 0 for pair in self.pairs)
+        self.lasting = all(pair.window < 0 for pair in self.pairs)  # and a FOLD has none
         # There may be a plan for each of many keys, and most lists are empty.
         self.filters = self.filters or _NO_ARCS
         self.boxes = self.boxes or _NO_BOXES

@@ -20,11 +20,11 @@ from ....events.batch import TextColumn
 from ...index.spaces import Key, Space
 from ...program.directory import Directory
 from ...program.transition import Place
-from .bulk import Bulk
 from .cells import NO_RUNS, Cell
 from .column_matches import ColumnMatches
-from .column_plan import ColumnPair, ColumnPlan, StreamColumns, columns_of
-from .folding import step, waiting
+from .column_plan import ColumnFold, ColumnPair, ColumnPlan, StreamColumns, columns_of
+from .folding import hold, step
+from .grouped_subscriptions import Bulk
 from .number_tests import compared, passes
 
 SHORTEST: Final = 16  # events for which a stretch is worth beginning
@@ -159,7 +159,7 @@ class ColumnRuns(ColumnMatches):
         column = batch.columns[single] if mode == 1 else None
         codes = column.codes if isinstance(column, TextColumn) else None
         texts = column.texts if isinstance(column, TextColumn) else []
-        touched = self._touched
+        touched, kept = self._touched, self.kept
         waits = opened.waits()
         folds = opened.fold is not None
         alone = not opened.filters and not opened.boxes
@@ -213,6 +213,8 @@ class ColumnRuns(ColumnMatches):
                             self._visit(stream, i)
                             if fits:
                                 cell.last = cell.begun = i
+                                if cell.empty():  # it is not among the cells any more
+                                    cells[cell.key] = cell
                         if len(faults) > 0 or len(derived) > 0:
                             self.begun += int(followed)
                             return i + 1
@@ -238,9 +240,9 @@ class ColumnRuns(ColumnMatches):
                     self.follow(plan, numbers, stride, i, last, fresh, opened.families or plan.families)
             if cell is not None:
                 if opened.fold is not None:
-                    self.begun += step(opened.fold, cell, found, numbers, stride, i, last)
+                    self.begun += step(opened.fold, cell, kept, found, numbers, stride, i, last)
                 elif plan.fold is not None:
-                    self.begun += step(plan.fold, cell, found, numbers, stride, i, last)
+                    self.begun += step(plan.fold, cell, kept, found, numbers, stride, i, last)
         assert version == self.version
         self.begun += int(followed)
         return upto
@@ -278,20 +280,23 @@ class ColumnRuns(ColumnMatches):
             i = cell.last
             cell.last = NO_EVENT
             if i == cell.begun:
+                self._drop_if_empty(cell)
                 continue
             plan = cell.plan if cell.static is not None and cell.plan is not None else nothing
             if cell.runs:
                 cell.runs = NO_RUNS
-            if opened.lasting and plan.lasting:
-                began = opened.pairs if lone and not plan.pairs else self._began(opened, plan, i)
-                if began:
-                    self.begun += len(began)
-                    cell.waiting = kept.keep(cell.waiting, found, i, single, self.version, began)
-                    continue
-                if cell.waiting >= 0:
-                    kept.forget(cell)
-            else:
-                self._begin_runs(cell, opened, plan, i)
+            fold = opened.fold if opened.fold is not None else plan.fold
+            began = opened.pairs if lone and not plan.pairs else self._began(opened, plan, i)
+            if not opened.lasting or not plan.lasting:
+                self._turn_to(i)
+                for pair in began:
+                    self._enter(pair.place, pair.update, None)
+            elif began or (fold is not None and self._held(fold, cell)):
+                self.begun += len(began)
+                cell.waiting = kept.keep(cell.waiting, found, i, single, self.version, began)
+                continue
+            elif cell.waiting >= 0:
+                kept.forget(cell)
             self._drop_if_empty(cell)
         self._touched.clear()
         self.recalled.clear()
@@ -313,14 +318,10 @@ class ColumnRuns(ColumnMatches):
                     began.append(pair)
         return began
 
-    def _begin_runs(self, cell: Cell, opened: ColumnPlan, plan: ColumnPlan, i: i64) -> None:
-        """Make the runs that an event has begun, or gone on with, as objects. O(runs of the key)."""
-        fold = opened.fold if opened.fold is not None else plan.fold
+    def _held(self, fold: ColumnFold, cell: Cell) -> bool:
+        """Whether runs of a FOLD wait; they are prepared for another batch. O(runs of the key)."""
         runs = cell.fold
-        if fold is not None and runs is not None:
-            for run in waiting(fold, runs, self.found, i):
-                self.insert(run, cell.key)
-        if opened.pairs or plan.pairs:
-            self._turn_to(i)
-            for pair in self._began(opened, plan, i):
-                self._enter(pair.place, pair.update, None)
+        if runs is None or runs.upto == 0:
+            return False
+        hold(fold, runs, self.found)
+        return True

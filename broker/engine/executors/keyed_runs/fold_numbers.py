@@ -1,4 +1,4 @@
-"""The runs of a FOLD under one key as numbers, while a batch goes by columns.
+"""The runs of a FOLD under one key as numbers, while batches go by columns.
 
 Here: that form, a run so many numbers. Hot. Not here: what an event does to them (column_runs).
 """
@@ -9,6 +9,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
+from ...program.transition import Place
 from ..packed import Integers, integers, put_integer
 
 FIELDS: Final = 5
@@ -21,11 +22,16 @@ COUNT: Final = 4
 
 @final
 class FoldNumbers:
-    """`upto` numbers of runs, the oldest first. `earlier`: the slots of runs that were there before."""
+    """`upto` numbers of runs of a place, the oldest first.
 
-    __slots__ = ("earlier", "numbers", "upto")
+    `earlier`: the slots of runs that were there before; `counter`: the slot that `COUNT` is for, -1 for none.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("counter", "earlier", "numbers", "place", "upto")
+
+    def __init__(self, place: Place, counter: int) -> None:
+        self.place = place
+        self.counter = counter
         self.numbers: Integers = integers()
         self.upto: i64 = 0
         self.earlier: list[tuple[object, ...]] = []

@@ -1,8 +1,8 @@
 """What an event does to the runs of a FOLD while a batch goes by columns: numbers, which all took the same event.
 
 Whether runs go on depends on this event and the last one alone, so that it is asked once for all of them. Here: one
-event, and runs as objects before and after a stretch. Hot. Not here: the numbers themselves (fold_numbers), the order
-of events (column_runs).
+event, and runs that are objects before a stretch. Hot. Not here: the numbers themselves (fold_numbers), the order of
+events (column_runs), between batches (waiting_events).
 """
 
 from __future__ import annotations
@@ -13,25 +13,33 @@ from ....algebra.computation import Slots
 from ..epoch_matches import EpochMatches
 from ..packed import Floats
 from ..trace import mixed
-from .cells import FOREVER, UNTOUCHED, Cell, Run
+from .cells import UNTOUCHED, Cell, Run
 from .column_plan import ColumnFold
-from .fold_numbers import BEGUN, BORN, COUNT, FIELDS, T0, TRACE, FoldNumbers
+from .fold_numbers import BEGUN, COUNT, FIELDS, T0, TRACE, FoldNumbers
 from .number_tests import passes
+from .waiting_events import WaitingEvents, folded
 
 
 def step(
-    fold: ColumnFold, cell: Cell, found: EpochMatches, numbers: Floats, stride: i64, i: i64, last: i64
-) -> int:  # fmt: skip
+    fold: ColumnFold,
+    cell: Cell,
+    kept: WaitingEvents,
+    found: EpochMatches,
+    numbers: Floats,
+    stride: i64,
+    i: i64,
+    last: i64,
+) -> int:
     """Let the runs of a key take an event, or end; and begin one. Returns how many were made. O(runs of the key)."""
     place, runs = fold.place, cell.fold
-    if runs is None:
-        runs = cell.fold = FoldNumbers()
+    if runs is None or runs.place is not fold.place:
+        runs = cell.fold = FoldNumbers(fold.place, fold.counter)
     time: i64 = found.times[i]
     item: i64 = found.ids[i]
     begun = 0
     if last < 0:
         runs.clear()
-    elif last == cell.begun:
+    elif last == cell.begun and cell.waiting < 0:
         _absorb(fold, cell, runs, found.times[last])
     if runs.upto > 0:
         if passes(fold.goes_on, numbers, stride, i, last, 0, 0):
@@ -47,7 +55,7 @@ def step(
                     if arc.target.first is None:
                         continue
                     if run is None:
-                        run = _run(fold, runs, at, found, last)
+                        run = _run(fold, cell, runs, at, kept, found, last)
                     found.targets.append(arc.target)
                     found.close(int(i), run)
                 state[at + TRACE] = mixed(state[at + TRACE], item, place.depth)
@@ -61,15 +69,15 @@ def step(
     return begun
 
 
-def waiting(fold: ColumnFold, runs: FoldNumbers, found: EpochMatches, last: i64) -> list[Run]:
-    """The runs of a key after its last event, as objects; none are left as numbers. O(runs)."""
-    made: list[Run] = []
-    at = runs.upto
-    while at > 0:
-        at -= FIELDS
-        made.append(_run(fold, runs, at, found, last))
-    runs.clear()
-    return made
+def hold(fold: ColumnFold, runs: FoldNumbers, found: EpochMatches) -> None:
+    """Have the slots of all runs, before the batch with the events that they come of goes. O(runs)."""
+    numbers = runs.numbers
+    at: i64
+    for at in range(0, runs.upto, FIELDS):
+        begun = numbers[at + BEGUN]
+        if begun >= 0:
+            runs.earlier.append(_slots(fold, begun, found))
+            numbers[at + BEGUN] = -len(runs.earlier)
 
 
 def _absorb(fold: ColumnFold, cell: Cell, runs: FoldNumbers, last: i64) -> None:
@@ -83,18 +91,17 @@ def _absorb(fold: ColumnFold, cell: Cell, runs: FoldNumbers, last: i64) -> None:
             runs.push(-len(runs.earlier), run.t0, run.born, run.trace, count)
 
 
-def _run(fold: ColumnFold, runs: FoldNumbers, at: i64, found: EpochMatches, last: i64) -> Run:
-    """A run as an object, which has taken the event `last`."""
-    batch, state = found.batch, runs.numbers
-    begun = state[at + BEGUN]
-    slots: Slots = ()
-    if begun < 0:
-        slots = runs.earlier[-begun - 1]
-    elif fold.update is not None:
-        slots = fold.update.fill(batch.row(int(begun)), (), (), 1, 1)
-    if fold.counter >= 0:
-        filled = list(slots)
-        filled[fold.counter] = int(state[at + COUNT])
-        slots = tuple(filled)
-    row, time = batch.row(int(last)), found.times[last]
-    return Run(fold.place, row, slots, state[at + T0], time, state[at + BORN], FOREVER, state[at + TRACE], None)
+def _slots(fold: ColumnFold, begun: i64, found: EpochMatches) -> Slots:
+    """The slots of a run that an event of the batch has begun."""
+    return fold.update.fill(found.batch.row(int(begun)), (), (), 1, 1) if fold.update is not None else ()
+
+
+def _run(
+    fold: ColumnFold, cell: Cell, runs: FoldNumbers, at: i64, kept: WaitingEvents, found: EpochMatches, last: i64
+) -> Run:
+    """A run as an object, which has taken the event `last`, of the batch or one that was recalled."""
+    begun = runs.numbers[at + BEGUN]
+    slots: Slots = runs.earlier[-begun - 1] if begun < 0 else _slots(fold, begun, found)
+    if last < found.batch.count:
+        return folded(runs, at, slots, found.batch.row(int(last)), found.times[last])
+    return folded(runs, at, slots, kept.row(cell), kept.times[cell.waiting])

@@ -32,9 +32,9 @@ from ..epoch_matches import Fault
 from ..matches import Lineage, PartialMatch
 from ..merged import MergedOrder, MergedRuns
 from ..trace import mixed
-from .bulk import Bulk
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
 from .dump import dumped, loaded
+from .grouped_subscriptions import Bulk
 from .waiting_events import WaitingEvents
 
 PURGE_MIN: Final = 64  # dead places up to which their runs are not searched
@@ -98,6 +98,7 @@ class KeyedRuns(MergedRuns):
                 continue
             if cell.waiting >= 0:
                 self.waiting[space.number].unpack(cell)
+                self._drop_if_empty(cell)  # nobody needs its runs any more
             if cell.static is not None:
                 self._begin(cell.static)
             if cell.runs:

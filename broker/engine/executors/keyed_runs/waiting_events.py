@@ -1,9 +1,9 @@
 """The newest events of the keys of a space, packed between batches: each stands for all runs that it has begun.
 
 Of a key that only waits for its next event nothing but that event is needed: its values are in columns here, and the
-next batch compares with them as with its own. Whoever wants runs, makes them: an event that goes the usual way, a
-snapshot, a change of the program. It must be possible to make them of the event alone: runs of one event, without a
-window.
+next batch compares with them as with its own. Runs of a FOLD, which have all taken it, stay numbers beside it
+(fold_numbers). Whoever wants runs, makes them: an event that goes the usual way, a snapshot, a change of the program.
+It must be possible to make them of the event and these numbers alone: runs without a window.
 
 Here: these columns, and runs of them. Hot. Not here: when an event is kept (column_runs).
 """
@@ -14,6 +14,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ....algebra.computation import Slots
 from ....events.batch import NULL_NUMBER, Batch, FloatColumn, IntegerColumn
 from ....events.schema import Row
 from ..epoch_matches import EpochMatches
@@ -22,6 +23,7 @@ from ..packed import Floats, Integers, floats, integers, lengthened, lengthened_
 from ..trace import mixed
 from .cells import FOREVER, Cell, Run
 from .column_plan import ColumnPair
+from .fold_numbers import BEGUN, BORN, COUNT, FIELDS, T0, TRACE, FoldNumbers
 
 ROOM: Final = 16  # events for which there is room at first
 NOBODY: Final[list[ColumnPair]] = []  # what an event that was forgotten stands for
@@ -158,6 +160,8 @@ class WaitingEvents:
         """Forget the event of a cell. O(1)."""
         place = cell.waiting
         cell.waiting = -1
+        if cell.fold is not None:
+            cell.fold.clear()
         self.began[place] = NOBODY
         self._free = put_integer(self._free, self._spare, place)
         self._spare += 1
@@ -175,7 +179,15 @@ class WaitingEvents:
         """The runs of a cell for which its event stands, those that are needed. O(runs)."""
         row = self.row(cell)
         time, item = self.times[cell.waiting], self.items[cell.waiting]
-        return [begun_by(pair, row, time, item) for pair in self.began[cell.waiting] if not pair.place.dead]
+        fold = cell.fold
+        if fold is None or fold.upto == 0:
+            return [begun_by(pair, row, time, item) for pair in self.began[cell.waiting] if not pair.place.dead]
+        made: list[Run] = []
+        at = 0 if fold.place.dead else fold.upto
+        while at > 0:  # the youngest first
+            at -= FIELDS
+            made.append(folded(fold, at, fold.earlier[-fold.numbers[at + BEGUN] - 1], row, time))
+        return made
 
     def unpack(self, cell: Cell) -> None:
         """Let a cell have its runs instead of an event. O(runs)."""
@@ -186,8 +198,18 @@ class WaitingEvents:
 
     def clean(self, cell: Cell) -> None:
         """Forget the event of a cell if none of its runs is needed. O(runs)."""
-        if all(pair.place.dead for pair in self.began[cell.waiting]):
+        if not self.runs(cell):
             self.forget(cell)
+
+
+def folded(fold: FoldNumbers, at: i64, slots: Slots, row: Row, time: i64) -> Run:
+    """A run of a FOLD, which has taken that event at that time."""
+    numbers = fold.numbers
+    if fold.counter >= 0:
+        filled = list(slots)
+        filled[fold.counter] = int(numbers[at + COUNT])
+        slots = tuple(filled)
+    return Run(fold.place, row, slots, numbers[at + T0], time, numbers[at + BORN], FOREVER, numbers[at + TRACE], None)
 
 
 def begun_by(pair: ColumnPair, row: Row, time: i64, item: i64) -> Run:

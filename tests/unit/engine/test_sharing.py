@@ -1,0 +1,78 @@
+"""What `check --groups` says of a subscription: its group, or what keeps it out. Pages have more examples."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker.engine import Engine
+from broker.engine.inspection.sharing import sharing
+
+CHAIN = "FILTER{{price < 5}}(FILTER{{name = 'A' AND price > {0} AND size > 0}} S NEXT{{$2.name = $1.name}} S)"
+REPEATS = (
+    "PATTERN SEQ(S+ a[]) WHERE skip_till_next_match(a[]) {{ [name] AND a[1].name = 'A' AND a[1].price > {0}"
+    " AND a[i].price > a[i-1].price }} WITHIN 9"
+)
+
+
+def told(engine: Engine, name: str) -> list[str]:
+    return sharing(engine.catalog, engine.program, name)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    made = Engine()
+    made.add_stream("S", {"name": "string", "price": "float", "size": "int"})
+    return made
+
+
+def test_a_member_is_told_of_its_group(engine: Engine) -> None:
+    for number in range(3):
+        engine.subscribe(f"s{number}", query=CHAIN.format(number))
+    assert told(engine, "s1")[0] == "group of 3 members that shares 2 steps on S with name = 'A'"
+    engine.unsubscribe("s0")
+    assert told(engine, "s1")[0].startswith("group of 2 members")
+
+
+def test_the_first_repetition_waits_for_company(engine: Engine) -> None:
+    engine.subscribe("a", language="sase", query=REPEATS.format(1))
+    assert "not groups: it is the first subscription of its kind" in told(engine, "a")[0]
+    engine.subscribe("b", language="sase", query=REPEATS.format(2))
+    assert told(engine, "a")[0].startswith("group of 2 members that shares")
+
+
+def test_each_branch_is_told_for_itself(engine: Engine) -> None:
+    engine.subscribe(
+        "both", query=f"(SELECT price FROM {CHAIN.format(1)}) UNION (SELECT price FROM FILTER{{price > 3}}(S))"
+    )
+    chain, cost, columns = told(engine, "both")
+    assert chain.startswith("group of 1 member")
+    assert cost.startswith("cost of an event: a visit of the group")
+    assert columns.startswith("sorted columns")
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "reason"),
+    [
+        (
+            "cayuga",
+            "FILTER{price < 5}(FILTER{starts_with(name, 'A') AND price > 7} S NEXT{$2.name = $1.name} S)",
+            "no constant",
+        ),
+        (
+            "sase",
+            "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) { [name] AND a.name = 'A' AND a.price > 1 AND"
+            " (b.price < 5 OR b.size > 7) } WITHIN 9",
+            "wait: a condition has alternatives",
+        ),
+    ],
+)
+def test_one_outside_is_told_why(engine: Engine, language: str, query: str, reason: str) -> None:
+    engine.subscribe("out", language=language, query=query)
+    why = told(engine, "out")[0]
+    assert why.startswith("executor ")
+    assert reason in why
+
+
+def test_a_forecast_keeps_out(engine: Engine) -> None:
+    engine.subscribe("foretold", query=CHAIN.format(1), forecast={"threshold": 0.5, "within": 9})
+    assert "not groups: it keeps no states that a forecast could follow" in told(engine, "foretold")[0]
