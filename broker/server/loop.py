@@ -18,7 +18,7 @@ from typing import Any, Final, Self, final
 import zmq
 
 from ..events import ForetellError
-from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, Reconfigure, Stop, Tick
+from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, ReasonsWanted, Reconfigure, Stop, Tick
 from ..kernel.auditing import REFUSED
 from ..kernel.inputs_and_effects import Audit
 from ..wire.keys import Keys
@@ -157,6 +157,14 @@ class Broker:
         self._asked.append((question, answer))
         self._wakeup.ask(LoopRequest.REPORT)
         return answer.result(patience_seconds)
+
+    def reasons(
+        self, question: Callable[[Kernel, Callable[[Any], None]], ReasonsWanted], patience_seconds: float
+    ) -> Any:
+        """The answer to a question for reasons, from any thread: Reasons or Failure. Raises as `ask` does."""
+        told: Future[Any] = Future()
+        self.ask(lambda kernel: self._gate.ask_reasons(question(kernel, told.set_result)), patience_seconds)
+        return told.result(patience_seconds)
 
     def run(self) -> None:
         """Serve until asked to stop, then close every session. May be called once.

@@ -1,50 +1,19 @@
 // The console: an overview, streams, subscriptions and one of them, clients. A page each, all from one file.
 
 import { Chart } from "./chart.js";
-import { at, draw, get, h, instant, later, number, post, several, values } from "./dom.js";
-import { coloured } from "./highlight.js";
+import { at, get, h, instant, later, number, post, several, values } from "./dom.js";
+import { bytes, card, counted, empty, follow as followed, link, list, micros, rate, say, seconds, table } from "./parts.js";
+import { subscription } from "./subscription.js";
 
 const PAGES = [["/", "Overview"], ["/streams", "Streams"], ["/subscriptions", "Subscriptions"], ["/clients", "Clients"]];
 const content = at("content");
 let session;
 
-const rate = (value) => (value >= 10 ? number(Math.round(value)) : String(Math.round(value * 10) / 10));
-const micros = (value) => (value < 1_000 ? `${number(value)} µs` : `${number(Math.round(value / 100) / 10)} ms`);
-const seconds = (value) => value < 120 ? `${Math.round(value)} s` : value < 7_200 ? `${Math.round(value / 60)} min` : value < 172_800 ? `${Math.round(value / 3_600)} h` : `${Math.round(value / 86_400)} days`;
-const bytes = (value) => value < 1e4 ? `${number(value)} B` : value < 1e7 ? `${number(Math.round(value / 1e3))} kB` : value < 1e10 ? `${number(Math.round(value / 1e6))} MB` : `${number(Math.round(value / 1e8) / 10)} GB`;
-const card = (title, ...parts) => h("section", { class: "card", "aria-label": title }, h("div", { class: "bar" }, h("h2", {}, title)), parts);
-const empty = (text) => h("p", { class: "empty" }, text);
-
-function table(title, heads, rows) {
-  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": title }, h("table", {}, h("caption", { class: "unseen" }, title),
-    h("thead", {}, h("tr", {}, heads.map((each) => h("th", { scope: "col", class: each.startsWith("#") ? "count" : null }, each.replace("#", ""))))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((each, place) => h("td", { class: heads[place].startsWith("#") ? "count" : heads[place] === "Values" ? "values" : null }, each)))))));
-}
-
-/** Calls with each look at the broker, also after it has begun anew. */
-function follow(action) {
-  const source = new EventSource("/api/live");
-  let quiet = 0;
-  const watch = () => {
-    clearTimeout(quiet);
-    quiet = setTimeout(() => say("The broker does not answer; this page goes on when it does.", true), 6_000);
-  };
-  watch();
-  source.onmessage = (event) => {
-    const look = JSON.parse(event.data);
-    watch();
-    if (look.busy) say("The broker is busy.", true);
-    else {
-      say(`up ${seconds(look["up s"] ?? 0)} · ${new Date(look.at / 1_000).toISOString().slice(11, 19)} UTC`);
-      action(look);
-    }
-  };
-}
-
-function say(text, bad = false) {
-  at("status").textContent = text;
-  at("status").className = bad ? "bad" : "";
-}
+/** Calls with each look at the broker. */
+const follow = (action) => followed("/api/live", (look) => {
+  say(`up ${seconds(look["up s"] ?? 0)} · ${new Date(look.at / 1_000).toISOString().slice(11, 19)} UTC`);
+  action(look);
+});
 
 const GROUPS = [
   ["Clients and queues", [["sessions", "sessions", number], ["queued results", "queued", number], ["queued bytes", "queued bytes", bytes], ["missed a second", "missed/s", rate], ["denied a second", "denied/s", rate]]],
@@ -59,7 +28,6 @@ function overview() {
   const others = card("Journal, checkpoints, memory");
   const lists = h("div", { class: "two" });
   content.replaceChildren(h("h2", { class: "unseen" }, "Overview"), h("div", { class: "figures" }, charts.map(([, chart]) => chart.element)), h("div", { class: "three" }, groups.map(([element]) => element), others), lists);
-  const list = (rows) => h("dl", {}, rows.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
   follow((look) => {
     for (const [name, chart] of charts) chart.add(look[name]);
     for (const [element, rows] of groups)
@@ -77,8 +45,6 @@ function overview() {
     }));
   });
 }
-
-const link = (name) => h("a", { href: `/subscriptions/${encodeURIComponent(name)}` }, name);
 
 async function streams() {
   const found = await get("/api/streams");
@@ -130,67 +96,53 @@ function tail(name) {
   look();
 }
 
+const LANGUAGES = ["", "cayuga", "sase", "ptopss", "afa", "window"];
+
 function subscriptions() {
   const known = new URLSearchParams(location.search);
   let page = Number(known.get("page")) || 1;
   const search = h("input", { type: "search", id: "search", value: known.get("search") ?? "", size: "26", autocomplete: "off", spellcheck: "false" });
+  const language = h("select", { id: "language" }, LANGUAGES.map((each) => h("option", { value: each, selected: each === known.get("language") }, each || "all languages")));
   const place = h("div", {});
-  content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Search names ", search)), place));
+  content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Language ", language), h("label", {}, "Search names ", search)), place));
   let asked = 0;
+  let shown = "";
+  let cells = [];
+  const numbers = (each) => [each["per minute"] === null ? "–" : rate(each["per minute"]), counted(each.results), number(each.clients), number(each.queued)];
   const show = async () => {
     const own = ++asked;
-    const query = new URLSearchParams({ search: search.value, page: String(page) });
+    const query = new URLSearchParams({ search: search.value, language: language.value, page: String(page) });
     try {
       const found = await get(`/api/subscriptions?${query}`);
       if (own !== asked) return;
-      history.replaceState(null, "", search.value || page > 1 ? `?${query}` : location.pathname);
-      const rows = found.entries.map((each) => [link(each.name), each.language, h("code", { class: "short" }, each.query.trim().replace(/\s+/g, " ").slice(0, 160)), each.results === null ? "–" : number(each.results), number(each.clients), number(each.queued)]);
+      history.replaceState(null, "", search.value || language.value || page > 1 ? `?${query}` : location.pathname);
+      const same = JSON.stringify([page, found.total, found.entries.map((each) => each.name)]);
+      if (same === shown) return cells.forEach((row, at) => numbers(found.entries[at]).forEach((text, place) => (row[place].textContent = text)));
+      shown = same;
+      cells = found.entries.map((each) => numbers(each).map((text) => h("span", {}, text)));
+      const rows = found.entries.map((each, at) => [link(each.name), each.language, h("code", { class: "short" }, each.query.trim().replace(/\s+/g, " ").slice(0, 160)), ...cells[at]]);
       const pages = Math.max(1, Math.ceil(found.total / found.size));
       const step = (label, to) => h("button", { type: "button", class: "quiet", disabled: to < 1 || to > pages, onclick: () => {
         page = to;
         show();
       } }, label);
       place.replaceChildren(
-        rows.length ? table("Subscriptions", ["Name", "Language", "Query", "#Results", "#Clients", "#Queued"], rows) : empty(found.all ? "No subscription has such a name." : "No subscription yet."),
+        rows.length ? table("Subscriptions", ["Name", "Language", "Query", "#A minute", "#Results", "#Clients", "#Queued"], rows) : empty(found.all ? "No subscription is like that." : "No subscription yet."),
         h("p", { class: "pages" }, step("‹ Before", page - 1), ` page ${number(page)} of ${number(pages)}, ${several(found.total, "subscription")} `, step("Next ›", page + 1)));
+      say("");
     } catch (error) {
+      shown = "";
       place.replaceChildren(empty(error.message));
     }
   };
-  search.addEventListener("input", later(200, () => {
+  const anew = () => {
     page = 1;
     show();
-  }));
-  show();
-}
-
-async function subscription(name) {
-  const found = await get(`/api/subscriptions/${encodeURIComponent(name)}`);
-  document.title = `${name} – Foretell console`;
-  const picture = h("div", { class: "diagram", tabindex: "0", role: "group", "aria-label": `The automaton of ${name}` });
-  if (found.svg) draw(picture, found.svg);
-  else picture.append(empty("No picture."));
-  const query = h("pre", { class: "query" }, coloured(found.query.trim()).map((runs) => runs.map(([text, style]) => (style ? h("span", { class: style }, text) : text))));
-  const facts = h("dl", { class: "facts" });
-  const waiting = h("div", {});
-  const show = (each) => {
-    facts.replaceChildren(...[["language", each.language], ["results", each.results === null ? "–" : number(each.results)], ["clients", number(each.clients)], ["queued", number(each.queued)], ["waiting runs", each.waiting.length >= 50 ? "50 or more" : number(each.waiting.length)]].flatMap(([title, text]) => [h("dt", {}, title), h("dd", {}, text)]));
-    const operands = [...new Set(each.waiting.flatMap((run) => Object.keys(run)))];
-    waiting.replaceChildren(each.waiting.length ? table("Waiting runs", operands, each.waiting.map((run) => operands.map((operand) => (run[operand] ?? []).join(", ")))) : empty("No run waits, or its executor does not keep them one by one."));
   };
-  show(found);
-  content.replaceChildren(h("p", {}, h("a", { href: "/subscriptions" }, "‹ All subscriptions")),
-    h("div", { class: "two" }, card(name, facts, query), card("Pattern", picture, h("details", {}, h("summary", {}, "How it is run"), h("ul", {}, found.explain.map((line) => h("li", {}, line)))))),
-    card("Waiting runs: the ids of their events", waiting));
-  setInterval(async () => {
-    if (document.hidden) return;
-    try {
-      show(await get(`/api/subscriptions/${encodeURIComponent(name)}`));
-      say("");
-    } catch (error) {
-      say(error.message, true);
-    }
-  }, 2_000);
+  search.addEventListener("input", later(200, anew));
+  language.addEventListener("change", anew);
+  show();
+  setInterval(() => !document.hidden && show(), 2_000);
 }
 
 async function clients() {
@@ -246,7 +198,7 @@ async function begin() {
   } else if (path === "/streams") await streams();
   else if (path === "/clients") await clients();
   else if (path === "/subscriptions") subscriptions();
-  else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)));
+  else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)), content);
 }
 
 begin().catch((error) => content.replaceChildren(card("Not here", empty(error.message))));

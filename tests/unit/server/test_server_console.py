@@ -26,7 +26,7 @@ from broker.events import DefinitionError
 from broker.kernel import Access, Admission, Sources, User, flows, states, wires
 from broker.server import read_configuration
 from broker.server.console import ConsoleSettings, console
-from broker.server.console_sampler import Sampler
+from broker.server.console_sampler import BrokerLooks, Sampler
 from broker.server.loop import Broker
 from client import Client
 
@@ -150,7 +150,7 @@ def test_many_pages_cost_one_look_a_second(monkeypatch: pytest.MonkeyPatch) -> N
     counted = Counted()
 
     async def pages() -> list[int]:
-        sampler = Sampler(cast("Broker", counted), 1.0)
+        sampler = Sampler(BrokerLooks(cast("Broker", counted), 1.0).take)
 
         async def page() -> int:
             looks = 0
@@ -306,7 +306,10 @@ def test_a_page_of_very_many_subscriptions_comes_soon() -> None:
     broker = Broker(engine, "tcp://127.0.0.1:0")
     with visited(broker) as visitor:
         waits: dict[str, float] = {}
-        for path in ("?page=1", "?page=1500", "?search=0999", "?search=nothing", "?page=2000", "/desk.050000"):
+        for path in (
+            "?page=1", "?page=1500", "?search=0999", "?search=nothing", "?page=2000", "/desk.050000",
+            "?language=cayuga", "?language=sase&search=0999",
+        ):  # fmt: skip
             begun = time.process_time()
             status, found = visitor.get(f"/api/subscriptions{path}")
             waits[path] = time.process_time() - begun
@@ -316,3 +319,5 @@ def test_a_page_of_very_many_subscriptions_comes_soon() -> None:
         assert visitor.get("/api/subscriptions?page=2000")[1]["entries"][-1]["name"] == "desk.099999"
         assert visitor.get("/api/subscriptions?page=2001")[1]["entries"] == []
         assert visitor.get("/api/subscriptions?search=0999")[1]["total"] == 120
+        assert visitor.get("/api/subscriptions?language=cayuga&page=2000")[1]["total"] == MANY
+        assert visitor.get("/api/subscriptions?language=sase")[1]["total"] == 0
