@@ -56,12 +56,16 @@ class ConsolePages:
         self._sampler = Sampler(BrokerLooks(broker, patience_seconds).take)
         self._names = SubscriptionNames()
         self._rates = MinuteRates()
-        self._one = SubscriptionPages(broker, self._asked, self._rates, patience_seconds)
+        self._one = SubscriptionPages(broker, self.ask, self._rates, patience_seconds)
+        self._playground = False
 
-    def routes(self) -> list[Route]:
-        """All routes."""
+    def routes(self, playground: bool) -> list[Route]:
+        """All routes; `playground`: there is a page of it, too, whose answers come from elsewhere."""
         pages = PageFiles(["broker.console"])
         shown = dict.fromkeys(("/", "/streams", "/subscriptions", "/clients"), "console.html")
+        self._playground = playground
+        if playground:
+            shown["/playground"] = "playground.html"
 
         async def one(request: Request) -> Response:
             return pages.page("console.html")
@@ -82,16 +86,16 @@ class ConsolePages:
 
     # ---- who looks ----
 
-    def _name(self, request: Request) -> str:
+    def name(self, request: Request) -> str:
         """The name of the user. Raises HTTPException: 401."""
         name = self._signing.user(request.cookies.get(COOKIE))
         if name is None:
             raise HTTPException(401, "expected a token: sign in")
         return name
 
-    async def _asked(self, request: Request, question: Callable[[Kernel, User], _T]) -> _T:
+    async def ask(self, request: Request, question: Callable[[Kernel, User], _T]) -> _T:
         """The answer of the loop to the user who looks. Raises HTTPException."""
-        name = self._name(request)
+        name = self.name(request)
 
         def put(kernel: Kernel) -> _T:
             user = kernel.consulting.user(name)
@@ -113,7 +117,7 @@ class ConsolePages:
 
     async def _session(self, request: Request) -> Response:
         name = self._signing.user(request.cookies.get(COOKIE))
-        user = None if name is None else await self._asked(request, lambda kernel, user: user)
+        user = None if name is None else await self.ask(request, lambda kernel, user: user)
         return JSONResponse(
             {
                 "token": self._token,
@@ -121,6 +125,7 @@ class ConsolePages:
                 "user": None if user is None else user.name,
                 "admin": user is not None and user.admin,
                 "needed": self._signing.needed,
+                "playground": self._playground,
             }
         )
 
@@ -144,18 +149,18 @@ class ConsolePages:
     # ---- what is seen ----
 
     async def _live(self, request: Request) -> Response:
-        await self._asked(request, lambda kernel, user: user.check_admin("statistics"))
+        await self.ask(request, lambda kernel, user: user.check_admin("statistics"))
         last = request.headers.get("last-event-id", "")
         after = int(last) if last.isascii() and last.isdecimal() and len(last) < 20 else 0
         return StreamingResponse(self._sampler.follow(after), media_type="text/event-stream")
 
     async def _streams(self, request: Request) -> Response:
-        return JSONResponse(await self._asked(request, lambda kernel, user: kernel.consulting.streams(user)))
+        return JSONResponse(await self.ask(request, lambda kernel, user: kernel.consulting.streams(user)))
 
     async def _events(self, request: Request) -> Response:
         name = request.path_params["name"]
         return JSONResponse(
-            await self._asked(request, lambda kernel, user: kernel.consulting.events(user, name, TAIL_EVENTS))
+            await self.ask(request, lambda kernel, user: kernel.consulting.events(user, name, TAIL_EVENTS))
         )
 
     async def _subscriptions(self, request: Request) -> Response:
@@ -165,18 +170,18 @@ class ConsolePages:
         language = request.query_params.get("language", "")[:32]
 
         async def ask(question: Callable[[Kernel, User], Any]) -> Any:
-            return await self._asked(request, question)
+            return await self.ask(request, question)
 
-        user = self._name(request)
+        user = self.name(request)
         names = await self._names.all(user, ask)
         found = await self._names.found(user, ask, search, language)
         begin = (number - 1) * PAGE_SUBSCRIPTIONS
         chosen = found[begin : begin + PAGE_SUBSCRIPTIONS]
-        entries = await self._asked(request, lambda kernel, user: kernel.consulting.subscriptions(user, chosen))
+        entries = await self.ask(request, lambda kernel, user: kernel.consulting.subscriptions(user, chosen))
         for entry in entries:
             entry["per minute"] = self._rates.of(entry["name"], entry["results"])
         return JSONResponse({"total": len(found), "all": len(names), "size": PAGE_SUBSCRIPTIONS, "entries": entries})
 
     async def _sessions(self, request: Request) -> Response:
         now = wall_clock()
-        return JSONResponse(await self._asked(request, lambda kernel, user: kernel.consulting.sessions(user, now)))
+        return JSONResponse(await self.ask(request, lambda kernel, user: kernel.consulting.sessions(user, now)))

@@ -2,10 +2,10 @@
 
 import { Chart } from "./chart.js";
 import { at, get, h, instant, later, number, post, several, values } from "./dom.js";
+import { navigation } from "./pages.js";
 import { bytes, card, counted, empty, follow as followed, link, list, micros, rate, say, seconds, table } from "./parts.js";
 import { subscription } from "./subscription.js";
 
-const PAGES = [["/", "Overview"], ["/streams", "Streams"], ["/subscriptions", "Subscriptions"], ["/clients", "Clients"]];
 const content = at("content");
 let session;
 
@@ -181,10 +181,7 @@ function signIn() {
 
 async function begin() {
   session = await get("/api/session");
-  at("nav").replaceChildren(...PAGES.map(([path, title]) => {
-    const here = path === "/" ? location.pathname === "/" : location.pathname.startsWith(path);
-    return h("a", { href: path, "aria-current": here ? "page" : null }, title);
-  }));
+  navigation(at("nav"), session);
   if (session.user === null) return signIn();
   if (session.needed)
     at("who").append(session.user, " ", h("button", { type: "button", class: "quiet", onclick: async () => {
@@ -198,7 +195,7 @@ async function begin() {
   } else if (path === "/streams") await streams();
   else if (path === "/clients") await clients();
   else if (path === "/subscriptions") subscriptions();
-  else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)), content);
+  else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)), content, session);
 }
 
 begin().catch((error) => content.replaceChildren(card("Not here", empty(error.message))));

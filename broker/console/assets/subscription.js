@@ -11,7 +11,7 @@ import { Timeline } from "./timeline.js";
 
 const LISTED = 8;
 
-export async function subscription(name, content) {
+export async function subscription(name, content, session) {
   const path = `/api/subscriptions/${encodeURIComponent(name)}`;
   const found = await get(path);
   document.title = `${name} – Foretell console`;
@@ -22,8 +22,9 @@ export async function subscription(name, content) {
   const waiting = card("Waiting runs");
   const forecasts = h("div", {});
   const matches = new Matches(name, path, found);
+  const trying = session.playground ? [" · ", h("a", { href: `/playground?subscription=${encodeURIComponent(name)}` }, "Try a change in the playground")] : [];
   content.replaceChildren(
-    h("p", {}, h("a", { href: "/subscriptions" }, "‹ All subscriptions")),
+    h("p", {}, h("a", { href: "/subscriptions" }, "‹ All subscriptions"), trying),
     h("h2", { class: "name" }, name, " ", h("span", { class: "kind" }, found.language)),
     h("div", { class: "two wide" },
       card("Query", h("pre", { class: "query", tabindex: "0" }, coloured(found.query.trim()).map((runs) => runs.map(([text, style]) => (style ? h("span", { class: style }, text) : text)))),

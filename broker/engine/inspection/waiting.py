@@ -96,8 +96,10 @@ def waiting_runs(
     catalog: Catalog, program: Program, disorder: Reordering | None, runs: Any, name: str, now: int, most: int,
     listed: int,
 ) -> WaitingRuns:  # fmt: skip
-    """Look at up to `most` runs, those of others that lie between included; list the oldest. O(most log listed), and
-    for groups O(members)."""
+    """Look at up to `most` runs, those of others that lie between included; list the oldest.
+
+    O(most log listed), and what it takes to find one of many that share a machine.
+    """
     found = WaitingRuns()
     subscriber = catalog.subscriptions[name]
     seen: list[ListedRun] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from doubles.small_engine import SmallResult
+from doubles.small_engine import SmallEngine, SmallResult
 
 from broker.kernel.attachments import Attachments
 from broker.kernel.distribution import Distribution
@@ -14,16 +14,6 @@ from broker.kernel.recent_results import (
     RecentResults,
 )
 from broker.wire import decode_result
-
-
-class NoAttachments(Attachments):
-    """Nobody reads."""
-
-    def __init__(self) -> None:
-        pass
-
-    def of(self, name: str) -> dict[bytes, object]:  # type: ignore[override]
-        return {}
 
 
 def test_the_last_results_are_kept_from_the_first_look_on() -> None:
@@ -67,7 +57,7 @@ def test_only_results_that_somebody_looks_at_are_encoded() -> None:
             made.append(self.subscription)
             return SmallResult(self.subscription, self.number, self.number, {}).line()
 
-    distribution = Distribution(NoAttachments())
+    distribution = Distribution(Attachments(SmallEngine(), None))
     distribution.distribute([Counted("a", 1), Counted("b", 2)])
     assert made == []
     distribution.recent.look("b", 0)
