@@ -12,6 +12,7 @@ from ...index.spaces import Key
 from ...program.transition import Place
 from ..matches import WaitingRun
 from .cells import Cell, Run, live
+from .waiting_events import WaitingEvents
 
 
 @final
@@ -24,9 +25,9 @@ class WaitingState(NamedTuple):
 
 
 def waiting_runs(
-    cells: list[dict[Key, Cell]], states: list[object], since: int, now: int | None
+    cells: list[dict[Key, Cell]], kept: list[WaitingEvents], states: list[object], since: int, now: int | None
 ) -> Iterator[WaitingRun | None]:
-    """Those born after `since`; None for each run of others that is looked at in between. O(runs of these spaces)."""
+    """Those born after `since`, in the cells of all spaces or `kept` there as events; None for each run of others that is looked at in between. O(runs of these spaces)."""
     known = [state for state in states if isinstance(state, WaitingState)]
     by_place = {id(state.place): state for state in known}
     for number in sorted({state.place.space.number for state in known}):
@@ -34,7 +35,7 @@ def waiting_runs(
             continue
         for key, cell in cells[number].items():
             whole = key if isinstance(key, tuple) else (key,)
-            for run in cell.runs:
+            for run in cell.runs if cell.waiting < 0 else kept[number].runs(cell):
                 state = by_place.get(id(run.place))
                 own = state is not None and run.born > since and live(run, now) and _started(run, state.low)
                 yield WaitingRun(whole, state.state, int(run.t0), []) if own and state is not None else None
