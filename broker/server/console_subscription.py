@@ -10,9 +10,11 @@ All pages at one subscription share one look a second, and only so many subscrip
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from typing import Any, Final, Protocol, TypeVar, final
 
 from starlette.concurrency import run_in_threadpool
@@ -25,22 +27,23 @@ from ..console.drawing import drawn
 from ..events import ForetellError
 from ..events.instant import parse_instant
 from ..kernel import Kernel, User
-from ..wire import AskReasons, Failure, decode_result
+from ..wire import AskReasons, Failure, PermissionDenied, decode_result
 from .console_rates import MinuteRates
 from .console_sampler import Look, Sampler
+from .journal_reasons import REASONS_WAITING_MAX
 from .loop import Broker, wall_clock
 
 WATCHED_MAX: Final = 16
 """Subscriptions whose pages are open at a time."""
 REASONS_PATIENCE_SECONDS: Final = 12.0
-"""How long a page waits for reasons; the connection ends a little later."""
+"""How long one request waits for reasons; the page asks again then."""
 KEY_CHARACTERS_MAX: Final = 1_000
 KEYS_MAX: Final = 16
 
 _T = TypeVar("_T")
 
 
-class Asked(Protocol):
+class LoopQuestions(Protocol):
     """Asks the loop a question as the user who looks. Raises HTTPException."""
 
     def __call__(self, request: Request, question: Callable[[Kernel, User], _T]) -> Awaitable[_T]: ...
@@ -50,11 +53,12 @@ class Asked(Protocol):
 class SubscriptionPages:
     """The answers. `rates`: those of the listing, too."""
 
-    def __init__(self, broker: Broker, asked: Asked, rates: MinuteRates, patience_seconds: float) -> None:
+    def __init__(self, broker: Broker, asked: LoopQuestions, rates: MinuteRates, patience_seconds: float) -> None:
         self._broker = broker
         self._asked = asked
         self._rates = rates
         self._patience = patience_seconds
+        self._looked_for: dict[tuple[str, AskReasons], Future[Any]] = {}  # by user
         self._watched: dict[tuple[str, bool], Sampler] = {}  # by name, and whether values are seen
 
     def routes(self) -> list[Route]:
@@ -127,15 +131,27 @@ class SubscriptionPages:
         return await self._reasons(request, AskReasons(0, name, None, key, (), moment))
 
     async def _reasons(self, request: Request, wanted: AskReasons) -> Response:
-        user_now: User = await self._asked(request, lambda kernel, user: user)
+        """The answer, or 202 while it is being looked for: the page asks again, and so joins its own question."""
+        asking: User = await self._asked(request, lambda kernel, user: user)
+        known = asking.name, wanted
+        told = self._looked_for.pop(known, None)
         try:
-            found = await run_in_threadpool(
-                self._broker.reasons,
-                lambda kernel, tell: kernel.watching.reasons(user_now, wanted, tell),
-                REASONS_PATIENCE_SECONDS,
-            )
+            if told is None:
+                told = await run_in_threadpool(
+                    self._broker.reasons,
+                    lambda kernel, tell: kernel.watching.reasons(asking, wanted, tell),
+                    self._patience,
+                )
+            found = await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(told)), REASONS_PATIENCE_SECONDS)
         except TimeoutError:
-            raise HTTPException(503, "looking for reasons takes too long here; ask with foretell why") from None
+            if told is None:
+                raise HTTPException(503, "the broker is busy") from None
+            self._looked_for[known] = told
+            while len(self._looked_for) > REASONS_WAITING_MAX:
+                del self._looked_for[next(iter(self._looked_for))]
+            return JSONResponse({"again": True}, 202)
+        except PermissionDenied as error:
+            raise HTTPException(403, str(error)) from None
         except ForetellError as error:
             raise HTTPException(400, str(error)) from None
         if isinstance(found, Failure):

@@ -160,11 +160,11 @@ class Broker:
 
     def reasons(
         self, question: Callable[[Kernel, Callable[[Any], None]], ReasonsWanted], patience_seconds: float
-    ) -> Any:
-        """The answer to a question for reasons, from any thread: Reasons or Failure. Raises as `ask` does."""
+    ) -> Future[Any]:
+        """What will be the answer to a question for reasons, from any thread: Reasons or Failure. Raises as `ask`."""
         told: Future[Any] = Future()
         self.ask(lambda kernel: self._gate.ask_reasons(question(kernel, told.set_result)), patience_seconds)
-        return told.result(patience_seconds)
+        return told
 
     def run(self) -> None:
         """Serve until asked to stop, then close every session. May be called once.

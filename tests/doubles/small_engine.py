@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from broker.automaton.diagram import Graph
-from broker.engine.inspection.waiting import WaitingRuns
+from broker.engine.inspection.waiting import RunsSeen
 from broker.events import (
     DefinitionError,
     Disorder,
@@ -287,8 +287,8 @@ class SmallEngine:
     def languages(self, names: Sequence[str]) -> list[str]:
         return [self.subscriptions[name].language if name in self.subscriptions else "" for name in names]
 
-    def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> WaitingRuns:
-        return WaitingRuns(unlisted=True)
+    def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> RunsSeen:
+        return RunsSeen(unlisted=True)
 
     def sharing(self, name: str) -> list[str]:
         return ["alone"]

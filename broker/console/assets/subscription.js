@@ -190,7 +190,9 @@ class Matches {
     this.answer.replaceChildren(empty("…"));
     let found;
     try {
-      const answer = await get(`${this.path}/${query}`);
+      let answer = { again: true };
+      while (answer.again && own === this.asked) answer = await get(`${this.path}/${query}`);
+      if (answer.again) return;
       found = [...parts(answer), answer.events?.missing ? h("p", { class: "hint" }, `Looked at: ${answer.events.missing}.`) : ""];
     } catch (error) {
       found = [empty(error.message)];

@@ -29,7 +29,7 @@ from ..program.program import Program
 from ..subscribing.catalog import Catalog, Definitions
 from ..subscribing.subscriber import Subscriber
 from .explanation import diagram, explain, live, sharing
-from .waiting import WaitingRuns, waiting_runs
+from .waiting import RunsSeen, waiting_runs
 from .warning import warnings_of
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
@@ -111,7 +111,7 @@ class EngineView:
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
 
-    def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> WaitingRuns:
+    def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> RunsSeen:
         """The oldest partial matches of a subscription and how many wait in each state, from a look at up to `most`.
         Partial matches that time has ruled out may still be among them. Raises UnknownSubscription."""
         self._known(name)

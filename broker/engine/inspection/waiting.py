@@ -38,7 +38,7 @@ class ListedRun(NamedTuple):
 
 @final
 @dataclass(slots=True)
-class WaitingRuns:
+class RunsSeen:
     """What was seen of a subscription's partial matches.
 
     `runs`: the oldest ones. `states`: how many wait, by automaton and state; `arcs`: how often these have taken an arc,
@@ -95,12 +95,12 @@ class Walk:
 def waiting_runs(
     catalog: Catalog, program: Program, disorder: Reordering | None, runs: Any, name: str, now: int, most: int,
     listed: int,
-) -> WaitingRuns:  # fmt: skip
+) -> RunsSeen:  # fmt: skip
     """Look at up to `most` runs, those of others that lie between included; list the oldest.
 
     O(most log listed), and what it takes to find one of many that share a machine.
     """
-    found = WaitingRuns()
+    found = RunsSeen()
     subscriber = catalog.subscriptions[name]
     seen: list[ListedRun] = []
     events = 0
@@ -121,7 +121,7 @@ def waiting_runs(
     return found
 
 
-def _counted(found: WaitingRuns, walk: Walk, keys: tuple[str, ...], number: int, run: WaitingRun) -> ListedRun:
+def _counted(found: RunsSeen, walk: Walk, keys: tuple[str, ...], number: int, run: WaitingRun) -> ListedRun:
     operands = walk.automaton.operands
     events: dict[str, list[int]] = {}
     state = run.state
@@ -145,7 +145,7 @@ def _counted(found: WaitingRuns, walk: Walk, keys: tuple[str, ...], number: int,
 
 def _sources(
     catalog: Catalog, program: Program, disorder: Reordering | None, runs: Any, subscriber: Subscriber, now: int,
-    found: WaitingRuns,
+    found: RunsSeen,
 ) -> Iterator[tuple[Automaton, Iterator[WaitingRun | None] | None]]:  # fmt: skip
     """The subscription's automata with their runs."""
     name, machines = subscriber.name, program.machines

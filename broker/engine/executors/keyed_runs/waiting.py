@@ -27,7 +27,8 @@ class WaitingState(NamedTuple):
 def waiting_runs(
     cells: list[dict[Key, Cell]], kept: list[WaitingEvents], states: list[object], since: int, now: int | None
 ) -> Iterator[WaitingRun | None]:
-    """Those born after `since`, in the cells of all spaces or `kept` there as events; None for each run of others that is looked at in between. O(runs of these spaces)."""
+    """Those born after `since`, as the cells have them, or `kept` as events, by space; None for each run of others that
+    is looked at in between. O(runs of these spaces)."""
     known = [state for state in states if isinstance(state, WaitingState)]
     by_place = {id(state.place): state for state in known}
     for number in sorted({state.place.space.number for state in known}):
