@@ -43,8 +43,7 @@ class RunsSeen:
 
     `runs`: the oldest ones. `states`: how many wait, by automaton and state; `arcs`: how often these have taken an arc,
     by automaton and the arc's index, as far as their events say so. `looked` at so many; `more`: there are others.
-    `unlisted`: an executor keeps partial matches that it does not list. `shared`: with how many subscriptions these
-    runs are shared, itself among them.
+    `unlisted`: an executor keeps partial matches that it does not list.
     """
 
     runs: list[ListedRun] = field(default_factory=list)
@@ -53,7 +52,6 @@ class RunsSeen:
     looked: int = 0
     more: bool = False
     unlisted: bool = False
-    shared: int = 1
 
 
 @final
@@ -104,7 +102,7 @@ def waiting_runs(
     subscriber = catalog.subscriptions[name]
     seen: list[ListedRun] = []
     events = 0
-    for number, (automaton, begun) in enumerate(_sources(catalog, program, disorder, runs, subscriber, now, found)):
+    for number, (automaton, begun) in enumerate(_sources(catalog, program, disorder, runs, subscriber, now)):
         if begun is None:
             found.unlisted = True
             continue
@@ -144,14 +142,12 @@ def _counted(found: RunsSeen, walk: Walk, keys: tuple[str, ...], number: int, ru
 
 
 def _sources(
-    catalog: Catalog, program: Program, disorder: Reordering | None, runs: Any, subscriber: Subscriber, now: int,
-    found: RunsSeen,
+    catalog: Catalog, program: Program, disorder: Reordering | None, runs: Any, subscriber: Subscriber, now: int
 ) -> Iterator[tuple[Automaton, Iterator[WaitingRun | None] | None]]:  # fmt: skip
     """The subscription's automata with their runs."""
     name, machines = subscriber.name, program.machines
     revising = None if disorder is None else disorder.readers.by_name.get(name)
     if revising is not None:
-        found.shared = len(revising.group.members)
         yield subscriber.automata()[0], revising.group.reviser.waiting_runs(revising.place)
         return
     if subscriber.machine is not None:

@@ -164,7 +164,7 @@ class WindowMachine(Executor):
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
     ) -> Iterator[WaitingRun] | None:
-        """The open starts; their states are those of the body automaton."""
+        """The open starts. Which states they are in is not that of an automaton that people see."""
         return self._waiting()
 
     def _waiting(self) -> Iterator[WaitingRun]:
@@ -176,7 +176,7 @@ class WindowMachine(Executor):
                 for at in range(0, len(intervals), 2):
                     for pane in range(intervals[at], intervals[at + 1] + 1):
                         begun = columns.panes[2 * (pane - columns.base) + 1]
-                        yield WaitingRun(whole, int(group.state), int(begun), [])
+                        yield WaitingRun(whole, -1, int(begun), [])
 
     def statistics(self) -> dict[str, int]:
         cells = self.cells.values()
