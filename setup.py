@@ -145,6 +145,8 @@ HOT: Final = (
     "broker/engine/executors/windows/machine.py",
     "broker/engine/executors/windows/measures.py",
     "broker/engine/executors/windows/pane_groups.py",
+    "broker/engine/executors/windows/progress.py",
+    "broker/engine/executors/windows/reviser.py",
     "broker/engine/executors/windows/stepping.py",
     "broker/engine/executors/windows/tables.py",
     "broker/engine/executors/windows/window_matches.py",

@@ -132,9 +132,6 @@ class RegisterMachine(Executor):
     def keys(self) -> int:
         return self.together.keys()
 
-    def partitions(self) -> set[tuple[Any, ...]]:
-        return set()  # their events are not counted
-
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
     ) -> Iterator[WaitingRun] | None:
