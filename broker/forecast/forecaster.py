@@ -68,7 +68,6 @@ class Forecaster:
         self.keyed = keyed
         self.contexts_max = contexts_max
         self.refused: int = 0  # contexts beyond the limit, counted together under ()
-        self._smoothing = smoothing
         cells = varying is not None and len(varying.cells) > 0
         # How many fixed values a context has whose varying ones borrow from these.
         self._fixed = 0 if varying is None or not keyed else parts - len(varying.cells) - varying.end + varying.begin

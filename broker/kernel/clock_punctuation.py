@@ -1,4 +1,4 @@
-"""Punctuates by the broker's clock, so that absence, windows and finality are told on a broker without events.
+"""Punctuates by the broker's clock, so that a broker without events reports absence, windows and finality.
 
 A stream lets the clock promise for it in two cases. If it is in order of arrival, and the clock has stamped all its
 events, no earlier one can follow. If it says `idle`, and has got nothing for so long, it is held to be quiet; if it

@@ -150,7 +150,7 @@ class Send:
 @final
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """A change that somebody has asked for, for the log: who, in which session, what, of which name, and what came of
+    """A change that was requested, for the log: who, in which session, what, of which name, and what came of
     it. `code`: of the refusal. `details`: what else may be shown. `operator`: it is a request for operators."""
 
     user: str

@@ -33,6 +33,13 @@ def test_no_executor_and_no_language_is_named(path: Path) -> None:
     assert [line for line in lines if NAMED.search(line.replace("P-ToPSS", ""))] == []
 
 
+def test_every_folder_has_a_machine_and_its_plan() -> None:
+    """But that of the merged program, whose runs have no machine."""
+    for folder in FOLDERS:
+        assert (ENGINE / "executors" / folder / "machine_plan.py").exists()
+        assert (ENGINE / "executors" / folder / "machine.py").exists() == (folder != MERGED.executor)
+
+
 def test_every_executor_is_in_the_table_under_the_name_of_its_folder() -> None:
     assert {SHARED.get(row.plan.executor, row.plan.executor) for row in TABLE} <= set(FOLDERS)
     assert len({row.plan.executor for row in TABLE}) == len(TABLE)

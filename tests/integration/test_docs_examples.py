@@ -46,12 +46,12 @@ from broker.console import signing_in
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.disorder import buffer, finality
-from broker.engine.executors import expansion
+from broker.engine.executors import match_graph
 from broker.engine.executors.groups import machine_plan as group_plans
-from broker.engine.executors.kleene import plan as kleene_plan
+from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
-from broker.engine.executors.tuple_counts import machine as counting
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
+from broker.engine.executors.tuple_counts import tables as counting
 from broker.engine.reasons import steps, told
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
@@ -159,7 +159,7 @@ LIMIT_MODULES: Final = (
     determinisation,
     marked,
     query_compiler,
-    expansion,
+    match_graph,
     counting,
     administration,
     subscribing,

@@ -16,8 +16,8 @@ from broker.algebra.sase import semantics as meaning
 from broker.algebra.sase.pattern import Pattern
 from broker.algebra.sase.semantics import Event
 from broker.automaton.constructions.pattern import automaton_of_pattern
+from broker.engine.executors.kleene.kleene_plan import compile_kleene
 from broker.engine.executors.kleene.machine import KleeneMachine
-from broker.engine.executors.kleene.plan import compile_kleene
 from broker.engine.executors.kleene.tables import Switches
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]

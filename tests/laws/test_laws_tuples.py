@@ -13,7 +13,7 @@ from broker.algebra.ptopss.composite import Composite
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.composite import automaton_of_composite
-from broker.engine.executors.tuple_counts import Completion, CountingMachine, Partition
+from broker.engine.executors.tuple_counts import Completion, CountingTables, Partition
 from broker.engine.executors.tuple_counts.tuples import Tuple
 from broker.events.errors import DefinitionError
 from broker.events.schema import Row
@@ -59,7 +59,7 @@ def fits(composite: Composite, event: meaning.Event) -> list[int]:
 class Player:
     """Hands a machine the events that concern it, partition by partition, as an engine does."""
 
-    def __init__(self, composite: Composite, machine: CountingMachine) -> None:
+    def __init__(self, composite: Composite, machine: CountingTables) -> None:
         self.composite = composite
         self.machine = machine
         self.partitions: dict[Row, tuple[Partition, list[int]]] = {}
@@ -124,7 +124,7 @@ def test_machines_count_and_find_what_the_semantics_says(
     automaton = compiled(composite, history)
     if automaton is None:
         return
-    machine = CountingMachine(automaton, tuples=every, windows=windows)
+    machine = CountingTables(automaton, tuples=every, windows=windows)
     note(f"{text}\n{machine.method}")
     judge(composite, history, Player(composite, machine).play(history), every)
 
@@ -138,7 +138,7 @@ def test_all_methods_count_what_cells_count(text: str, history: list[meaning.Eve
         automaton = automaton_of_composite(composite)
     except DefinitionError:
         return
-    chosen, general = CountingMachine(automaton, tuples=every), CountingMachine(automaton, windows=False)
+    chosen, general = CountingTables(automaton, tuples=every), CountingTables(automaton, windows=False)
     note(f"{text}\n{chosen.method}")
     found = Player(composite, chosen).play(history)
     expected = Player(composite, general).play(history, check=False)
@@ -163,7 +163,7 @@ def test_a_snapshot_or_a_sweep_at_any_point_changes_nothing(
 ) -> None:
     composite = lowered(text)
     try:
-        machine = CountingMachine(automaton_of_composite(composite), tuples=every, windows=windows)
+        machine = CountingTables(automaton_of_composite(composite), tuples=every, windows=windows)
     except DefinitionError:
         return
     whole, parts = Player(composite, machine), Player(composite, machine)

@@ -1,6 +1,5 @@
 """The distance of an automaton's states from a match: the states of a forecast's chain.
 
-
 Here: numbers and labels. Not here: which states are live (engine), probabilities (forecast).
 """
 

@@ -3,7 +3,7 @@
 The cost of an event grows with the runs that are under way. A condition that compares a register by <, <=, =, >= or >
 ends most runs of a cycle soon; without one, each run stays until WITHIN has passed, and without WITHIN for ever.
 
-Here: finding such cycles. Not here: what users are told of them (executors), limits on runs.
+Here: finding such cycles. Not here: the report to users (executors), limits on runs.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Most subscriptions differ from others in numbers only. A recipe is made once for a form, from automata with marked
 literals. With a subscription's literals it gives the key of its cell and its bounds; nothing else is stored.
 
-Here: which automata have a recipe, and the recipe's content. Not here: storing members (bulk, intervals).
+Here: which automata have a recipe, and the recipe's content. Not here: storing members
+(keyed_runs.grouped_subscriptions, index.intervals).
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Dispatcher:
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
         self._room = UsualRoom()
-        self._feeding = True  # somebody reads a stream that is made of machines' results, as far as is known
+        self._feeding = True  # whether a stream of machines' results may have a reader
         self._known = False
 
     @property

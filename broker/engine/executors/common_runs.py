@@ -17,7 +17,7 @@ from ...automaton.analyses.template import CommonLine
 from ...events.schema import Row
 from ..options import Options
 from ..program.account import Account
-from .expansion import Found
+from .match_graph import Found
 from .matches import Assigned, Item
 from .packed import Floats, Integers, floats, integers
 

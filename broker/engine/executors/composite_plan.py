@@ -50,9 +50,6 @@ class CompositePlan(MachinePlan):
     def inputs(self) -> list[Input]:
         return [Input(self.sources[each.source].stream, each.guard) for each in self.tree.primitives]
 
-    def streams(self) -> tuple[str, ...]:
-        return tuple(sorted(source.stream for source in self.sources))
-
     def outcome(self) -> Outcome:
         schema = self.automaton.schema
         return Outcome(schema.names, (), [attribute.type == "float" for attribute in schema.attributes], LIMITS)

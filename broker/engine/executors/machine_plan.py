@@ -1,7 +1,7 @@
 """Machine plans: all facts about a compiled query that the dispatcher needs for its machine.
 
-Here: that form. Not here: machines themselves (contract), a plan (each executor's plan.py), choosing the executor of a
-query (planner), sharing machines (broker.engine.dispatch.registry).
+Here: that form. Not here: machines themselves (contract), a plan (each executor's machine_plan.py), choosing the
+executor of a query (planner), sharing machines (broker.engine.dispatch.registry).
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class MachinePlan:
 
     `always_open`: subscriptions may join a machine even after it has taken events. `same_inputs`: alike plans have the
     same inputs, so that their subscriptions are one user of them. `pays`: what an event costs, for users, if it does
-    not visit each run. `merged`: all automata with such a plan run in one program of the executor, so that none has a
-    machine, and the plan has no more content. Plans of one `kind` count the events of their streams together, and are
-    explained together. `passed_over`: the executors that the planner tried before, each with the reason against it.
-    `wanted`: the request for which the plan was made, or that for other literals of its shape. `alone`: the executor
-    that runs it better as long as no plan is alike, empty if there is none. The plan is immutable once the planner has
-    made it.
+    not visit each run. `limits`: the options that limit what it keeps, for users. `merged`: all automata with such a
+    plan run in one program of the executor, so that none has a machine, and the plan has no more content. Plans of one
+    `kind` count the events of their streams together, and are explained together. `passed_over`: the executors that the
+    planner tried before, each with the reason against it. `wanted`: the request for which the plan was made, or that
+    for other literals of its shape. `alone`: the executor that runs it better as long as no plan is alike, empty if
+    there is none. The plan is immutable once the planner has made it.
     """
 
     __slots__ = ("alone", "automaton", "passed_over", "wanted")
@@ -53,6 +53,7 @@ class MachinePlan:
     kind: ClassVar[str]
     same_inputs: ClassVar[bool] = False
     pays: ClassVar[str] = ""
+    limits: ClassVar[str] = ""
     merged: ClassVar[bool] = False
 
     @property
@@ -87,7 +88,7 @@ class MachinePlan:
 
     def streams(self) -> tuple[str, ...]:
         """The streams whose events are counted together."""
-        raise AssertionError
+        return tuple(sorted(self.automaton.streams()))
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
         """For each stream the attributes by which its events are counted; () if the query does not need that."""
@@ -99,7 +100,7 @@ class MachinePlan:
 
     def outcome(self) -> Outcome:
         """The names and values of a match."""
-        raise AssertionError
+        return Outcome(self.automaton.schema.names, (), (), self.limits)
 
     # --- templates ----------------------------------------------------------------------------------------------
 
@@ -116,7 +117,7 @@ class MachinePlan:
     def alike(self, options: Options) -> Hashable:
         """A key that plans have in common if they may share a machine that has not taken an event or is always open;
         None if no other subscription may."""
-        raise AssertionError
+        return self.automaton
 
     def make(self, options: Options) -> Executor:
         """A machine without members."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from ...automaton.automaton import TimeModel
 from ...events.event import Event, GapLine, Punctuation, Retraction, UpdateLine
 from ...events.validation import row_from_mapping
-from ..executors.reference.executor import Reference
+from ..executors.reference.machine import Reference
 from ..match import Match
 from ..options import Options
 from ..planner import EXECUTORS, IN_ORDER, MERGED

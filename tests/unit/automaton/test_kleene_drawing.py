@@ -12,7 +12,7 @@ from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.automaton.diagram import DRAWINGS, draw
 from broker.automaton.drawing import automaton_diagram
 from broker.engine.executors.kleene.explanation import plan_lines
-from broker.engine.executors.kleene.plan import compile_kleene
+from broker.engine.executors.kleene.kleene_plan import compile_kleene
 from broker.events.schema import Schema
 from broker.language.cayuga import parse as parse_cayuga
 from broker.language.sase import parse

@@ -6,7 +6,7 @@ import pytest
 from strategies.composite_subscriptions import lowered
 
 from broker.automaton.constructions.composite import automaton_of_composite
-from broker.engine.executors.tuple_counts.plan import CountingPlan, counting_plan
+from broker.engine.executors.tuple_counts.counting_plan import CountingPlan, counting_plan
 
 
 def compiled(match: str, defined: str = "a, b, c, d, e: TRUE") -> CountingPlan:

@@ -10,7 +10,7 @@ from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.composite.conditions import LIMITS_MAX
 from broker.automaton.constructions.composite.exploration import MOVES_MAX
-from broker.engine.executors.tuple_counts.plan import CountingPlan, counting_plan
+from broker.engine.executors.tuple_counts.counting_plan import CountingPlan, counting_plan
 from broker.events.errors import DefinitionError, LimitExceeded
 
 

@@ -8,7 +8,7 @@ import msgpack
 import pytest
 
 from broker.engine import Engine, Match
-from broker.engine.executors import expansion
+from broker.engine.executors import match_graph
 from broker.events import LimitExceeded
 from client import Notification
 from client.expansion import count
@@ -81,7 +81,7 @@ def test_what_is_not_told_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LimitExceeded, match=refusal):
         last(engine(query, lineage=False)).expanded()
     assert last(engine(query, lineage=False)).tuples == 3
-    monkeypatch.setattr(expansion, "EXPANSION_LINKS_MAX", 4)
+    monkeypatch.setattr(match_graph, "EXPANSION_LINKS_MAX", 4)
     with pytest.raises(LimitExceeded, match=refusal):
         last(engine(query)).expanded()
 

@@ -13,7 +13,7 @@ from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
 from broker.engine.dispatch.matchers import Clock, Matcher
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.contract import Input, Member
-from broker.engine.executors.tuple_counts import CountingMachine, TupleCounts
+from broker.engine.executors.tuple_counts import CountingTables, TupleCounts
 from broker.engine.program.account import FAILED, NOT_SUSPENDED
 from broker.engine.program.target import Outcome, Target
 from broker.events.schema import Row
@@ -23,7 +23,7 @@ TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
 
 
 def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
-    machine = CountingMachine(automaton_of_composite(lowered(TEXT.format(separator))))
+    machine = CountingTables(automaton_of_composite(lowered(TEXT.format(separator))))
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
     counts = TupleCounts(machine, len(by) > 0, inputs)
     counts.member = Member(Target(Outcome((), ()), None))

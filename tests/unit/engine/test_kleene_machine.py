@@ -8,8 +8,8 @@ from doubles.kleene_player import Player, Result
 from broker.algebra.sase.lowering import lower
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.automaton.constructions.pattern import automaton_of_pattern
+from broker.engine.executors.kleene.kleene_plan import KleenePlan, compile_kleene
 from broker.engine.executors.kleene.machine import KleeneMachine
-from broker.engine.executors.kleene.plan import KleenePlan, compile_kleene
 from broker.engine.executors.kleene.tables import Switches
 from broker.events.errors import LimitExceeded
 from broker.events.schema import Schema

@@ -11,8 +11,8 @@ from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.kleene.buffer import Pasts
 from broker.engine.executors.kleene.event_log import EventLog
+from broker.engine.executors.kleene.kleene_plan import compile_kleene
 from broker.engine.executors.kleene.machine import KleeneMachine
-from broker.engine.executors.kleene.plan import compile_kleene
 from broker.engine.executors.kleene.tables import RunBounds, Switches
 from broker.engine.executors.matches import MatchSource
 from broker.events.schema import Row, Schema

@@ -11,7 +11,7 @@ from broker.automaton.analyses.memory import memories
 from broker.automaton.analyses.pasts import shares_pasts
 from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.pattern import automaton_of_pattern
-from broker.engine.executors.kleene.plan import KleenePlan, compile_kleene
+from broker.engine.executors.kleene.kleene_plan import KleenePlan, compile_kleene
 from broker.events.schema import Schema
 from broker.language.sase import parse
 

@@ -17,7 +17,7 @@ from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.contract import Member
 from broker.engine.executors.matches import Matched, MatchSource
-from broker.engine.executors.reference.executor import Reference
+from broker.engine.executors.reference.machine import Reference
 from broker.engine.program.account import UNLIMITED, Account, Exhausted
 from broker.engine.program.target import Outcome, Target
 from broker.events.schema import Row

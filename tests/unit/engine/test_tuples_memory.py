@@ -8,7 +8,7 @@ import pytest
 from strategies.composite_subscriptions import lowered
 
 from broker.automaton.constructions.composite import automaton_of_composite
-from broker.engine.executors.tuple_counts import CountBounds, CountingMachine, Partition
+from broker.engine.executors.tuple_counts import CountBounds, CountingTables, Partition
 from broker.events.schema import Row
 
 
@@ -18,8 +18,8 @@ def machine(
     tuples: bool = False,
     bounds: CountBounds | None = None,
     windows: bool = True,
-) -> CountingMachine:
-    return CountingMachine(
+) -> CountingTables:
+    return CountingTables(
         automaton_of_composite(lowered(f"FROM S\n{defined}\nMATCH {match}")), tuples, bounds, windows
     )
 

@@ -8,7 +8,7 @@ import pytest
 from strategies.composite_subscriptions import lowered
 
 from broker.automaton.constructions.composite import automaton_of_composite
-from broker.engine.executors.tuple_counts import Completion, CountingMachine, Partition
+from broker.engine.executors.tuple_counts import Completion, CountingTables, Partition
 from broker.engine.executors.tuple_counts.tuples import Tuple
 
 RANGE = "@(t(b) - t(a) >= {low}) @(t(b) - t(a) < {high})"
@@ -31,10 +31,10 @@ def test_a_range_in_windows_counts_as_in_cells(match: str, tuples: bool) -> None
         low = chance.randint(1, 6)
         asked = match.format(low=low, high=low + chance.randint(2, 8))
         automaton = automaton_of_composite(lowered(f"FROM S\na, b, c: TRUE\nMATCH {asked}"))
-        by_windows, by_cells = (CountingMachine(automaton, tuples, None, windows) for windows in (True, False))
+        by_windows, by_cells = (CountingTables(automaton, tuples, None, windows) for windows in (True, False))
         windowed += by_windows.windowed
         kept, known = Partition(by_windows), Partition(by_cells)
-        all_of = Partition(CountingMachine(automaton, True, None, windows=False))
+        all_of = Partition(CountingTables(automaton, True, None, windows=False))
         time = 0
         for position in range(1, 60):
             time += chance.choice([0, 1, 1, 2, 9, 20])

@@ -20,7 +20,7 @@ from ....events.schema import Row
 from ...program.target import Target
 from ..common_runs import CommonMatches
 from ..completions import HEADER, Audience, Completions, Events, Served
-from ..expansion import Found
+from ..match_graph import Found
 from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
 from ..member_matches import EventPath
 from ..packed import Integers, integers, put_integer

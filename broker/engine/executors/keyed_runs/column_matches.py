@@ -12,9 +12,9 @@ from ....events.batch import Batch
 from ...program.directory import Directory
 from ...program.transition import Place
 from ..packed import Floats
-from .bulk import Bulk
 from .cells import Cell, Run
 from .column_plan import ColumnBox, ColumnPair, ColumnPlan
+from .grouped_subscriptions import Bulk
 from .number_matrix import NumberMatrix
 from .number_tests import passes
 from .runs import KeyedRuns

@@ -20,11 +20,11 @@ from ....events.batch import TextColumn
 from ...index.spaces import Key, Space
 from ...program.directory import Directory
 from ...program.transition import Place
-from .bulk import Bulk
 from .cells import NO_RUNS, Cell
 from .column_matches import ColumnMatches
 from .column_plan import ColumnPair, ColumnPlan, StreamColumns, columns_of
 from .folding import step, waiting
+from .grouped_subscriptions import Bulk
 from .number_tests import compared, passes
 
 SHORTEST: Final = 16  # events for which a stretch is worth beginning

@@ -24,9 +24,9 @@ from ...program.transition import UNBOUNDED, Place, SlotUpdate, Transition
 from ...program.watcher import Watch, Watcher
 from ...subscribing.subscriber import Subscriber
 from ..merged import MergedAutomata, MergedRuns, SchemaOf
-from .bulk import Bulk
 from .column_runs import ColumnRuns
 from .explanation import drawn, explained
+from .grouped_subscriptions import Bulk
 from .waiting import WaitingState
 
 

@@ -32,9 +32,9 @@ from ..epoch_matches import Fault
 from ..matches import Lineage, PartialMatch, WaitingRun
 from ..merged import MergedOrder, MergedRuns
 from ..trace import mixed
-from .bulk import Bulk
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
 from .dump import dumped, loaded
+from .grouped_subscriptions import Bulk
 from .waiting import waiting_runs
 from .waiting_events import WaitingEvents
 

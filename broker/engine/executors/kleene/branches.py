@@ -19,10 +19,10 @@ from ....events.schema import Row
 from ...program.account import Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..expansion import Found
+from ..match_graph import Found
 from ..matches import Assigned, Begun, Item, Matched, MatchSource
+from .kleene_plan import KleenePlan
 from .machine import KleeneMachine
-from .plan import KleenePlan
 from .tables import RunBounds, Switches
 
 MASKS_MAX = 4096  # combinations of inputs whose translation is kept

@@ -1,12 +1,12 @@
 """The plan of an automaton with several branches, each a line of operands with a plan of its own.
 
-Here: the inputs of all branches, and what the dispatcher needs. Not here: the plan of one branch (plan), the machine
-(branches).
+Here: the inputs of all branches, and what the dispatcher needs. Not here: the plan of one branch (kleene_plan), the
+machine (branches).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Final, final
 
 from ....automaton.analyses.branches import LineBranch, branches_of
@@ -18,9 +18,9 @@ from ..contract import Executor, Input, Member
 from ..machine_plan import MachinePlan, PlanMaker
 from .branches import BranchingMachine
 from .explanation import plan_lines
+from .kleene_plan import INPUTS_MAX, KleenePlan, compile_kleene
 from .machine import inputs_of
 from .machine_plan import PatternPlan, bounds_of, switches_of
-from .plan import INPUTS_MAX, KleenePlan, compile_kleene
 from .plan_template import plan_maker
 
 SHOWN: Final = 8  # branches up to which each is explained
@@ -60,9 +60,6 @@ class BranchingPlan(PatternPlan):
 
     def inputs(self) -> list[Input]:
         return self.asked
-
-    def alike(self, options: Options) -> Hashable:
-        return self.automaton
 
     def make(self, options: Options) -> Executor:
         operands = [branch.operands for branch in self.branches]

@@ -6,7 +6,7 @@ tails. Each link knows the newest first event that any path through it or behind
 only paths of matches inside the window, except for members of one union that are too old. Entries older than the window
 are dropped by giving up the older half of a page; a reader of the old page keeps it (kleene notes, 3).
 
-Here: pages, counting and enumerating paths. Not here: which runs share a node (groups).
+Here: pages, counting and enumerating paths. Not here: which runs share a node (shared_pasts).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
-from .. import expansion
-from ..expansion import Found, GraphWriter
+from .. import match_graph
+from ..match_graph import Found, GraphWriter
 from ..matches import Item, Matched, tuple_item
 from ..packed import Integers, integers, put_integer
 from .tables import BEFORE, Tables
@@ -242,7 +242,7 @@ class Shared(Found):
     def written(self, writer: GraphWriter) -> dict[str, Any] | None:
         """The graph of all matches. O(links of the window)."""
         page = self.page
-        if page.nodes + page.links > 4 * expansion.EXPANSION_LINKS_MAX or self.most >= 0:
+        if page.nodes + page.links > 4 * match_graph.EXPANSION_LINKS_MAX or self.most >= 0:
             return None
         wanted = page.reached(self.unions, self.oldest)
         events: dict[int, int] = {}  # by node of the page, the number in the graph

@@ -12,7 +12,7 @@ from ....automaton.analyses.line import line_of
 from ....automaton.automaton import Arc, Automaton, Kind, Report, Stay
 from ....automaton.drawing import ANY_EVENT, event_name, standing, written
 from ....events.instant import format_duration
-from .plan import ForbiddenEvents, KleenePlan
+from .kleene_plan import ForbiddenEvents, KleenePlan
 
 STRATEGIES: Final = {
     Stay.NONE: "strict_contiguity",

@@ -3,7 +3,7 @@
 The group's constants are not in the automaton. Of those that bound a measure, numbered runs know the least, so that the
 group is asked only about matches that some member may have.
 
-Here: runs for a group. Not here: members (groups), the runs themselves (numbered_runs, runs).
+Here: runs for a group. Not here: members (executors.groups), the runs themselves (numbered_runs, runs).
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ...options import Options
 from ...program.account import Account
 from ..common_runs import CommonMatches, CommonPattern, CommonRuns
 from ..completions import Completions
-from ..expansion import Found
+from ..match_graph import Found
 from ..matches import Assigned, Item
 from ..packed import Floats, Integers, integers, put_integer
 from .cell import RunCell
 from .columns import RunColumns
 from .event_log import EventLog
+from .kleene_plan import KleenePlan, compile_kleene
 from .measure_columns import MeasureReader, MeasureReaders
 from .numbered_matches import RUNS, NumberedMatches
 from .numbered_runs import NumberedRuns
 from .pending import Pending, ends
-from .plan import KleenePlan, compile_kleene
 from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, unrolled
 from .runs import Runs
 from .stacks import Stacks

@@ -21,15 +21,15 @@ from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Begun, Item
 from .cell import RunCell
 from .columns import RunColumns
-from .groups import Groups, Recalls
+from .kleene_plan import KleenePlan
 from .measure_columns import MeasureReaders
 from .negation_index import NegationIndex
 from .numbered_matches import RunsAudience
 from .numbered_runs import NumberedRuns
 from .pending import Pending
-from .plan import KleenePlan
 from .run import KleeneRun, Restored, RunsArchive, complete
 from .runs import Runs
+from .shared_pasts import Recalls, SharedPasts
 from .stacks import Stacks
 from .tables import BEFORE, FOREVER, RunBounds, Switches, Tables
 
@@ -149,7 +149,7 @@ class KleeneMachine(Executor):
             return RunColumns(self.tables, self.measures)
         negated = self._indexes_of(key)
         if self.recalls is not None:
-            return Groups(self.tables, self.recalls, negated)
+            return SharedPasts(self.tables, self.recalls, negated)
         return Runs(self.tables, negated, self.pending)
 
     def _plain(self, runs: list[KleeneRun]) -> RunCell:

@@ -1,11 +1,10 @@
 """The plan of a pattern with Kleene parts and negations, and the choice of the subscriptions that share its runs.
 
-Here: what the dispatcher needs. Not here: runs (machine), the tests of each edge (plan).
+Here: what the dispatcher needs. Not here: runs (machine), the tests of each edge (kleene_plan).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Final
 
 from ....automaton.analyses.ignoring import asks_for_adjacent_events_of_a_partition
@@ -14,12 +13,11 @@ from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
 from ...options import Options
-from ...program.target import Outcome
 from ..contract import Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from .explanation import plan_lines
+from .kleene_plan import KleenePlan, compile_kleene
 from .machine import KleeneMachine, inputs_of
-from .plan import KleenePlan, compile_kleene
 from .plan_template import plan_maker
 from .tables import RunBounds, Switches
 
@@ -36,6 +34,7 @@ class PatternPlan(MachinePlan):
     version = 1
     figures = ("patterns", "pattern_keys", "pattern_runs", "pattern_waiting", "pattern_negated")
     kind = "pattern"
+    limits = LIMITS
 
     def __init__(self, automaton: Automaton, plan: KleenePlan | None = None) -> None:
         self.automaton = automaton  # equal for subscriptions that may share a machine
@@ -52,19 +51,10 @@ class PatternPlan(MachinePlan):
     def inputs(self) -> list[Input]:
         return inputs_of(self.plan)
 
-    def streams(self) -> tuple[str, ...]:
-        return tuple(sorted(source.stream for source in self.automaton.sources))
-
     def keys(self) -> tuple[tuple[int, ...], ...]:
         ordered = sorted(self.automaton.sources, key=lambda source: source.stream)
         adjacent = asks_for_adjacent_events_of_a_partition(self.automaton)
         return tuple(source.key for source in ordered) if adjacent else ()
-
-    def outcome(self) -> Outcome:
-        return Outcome(self.automaton.schema.names, (), (), LIMITS)
-
-    def alike(self, options: Options) -> Hashable:
-        return self.automaton
 
     def make(self, options: Options) -> Executor:
         return KleeneMachine(self.plan, bounds_of(options), switches_of(options))

@@ -13,7 +13,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....events.schema import Row
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events
-from ..expansion import Found
+from ..match_graph import Found
 from ..matches import Item, Matched, MatchSource
 from ..packed import Integers
 from .event_log import EventLog

@@ -1,6 +1,6 @@
 """A plan with other literals: its structure does not depend on them while the same ones are equal.
 
-Here: putting literals into a plan. Not here: making one (plan).
+Here: putting literals into a plan. Not here: making one (kleene_plan).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from ....algebra.normal_form import Form
 from ....automaton.binding import UNMARKED, BoundLiterals, MarkedParts
-from .plan import ForbiddenEvents, KeyedInput, KleenePlan, OperandStep
+from .kleene_plan import ForbiddenEvents, KeyedInput, KleenePlan, OperandStep
 
 
 def plan_maker(plan: KleenePlan, parts: MarkedParts) -> Callable[[BoundLiterals], KleenePlan]:

@@ -1,6 +1,6 @@
 """The registers of a run as a tuple: a value or row for each slot of the plan, then the components of sums.
 
-Here: filling them as events are taken. Hot: typed for compilation. Not here: the choice of slots (plan).
+Here: filling them as events are taken. Hot: typed for compilation. Not here: the choice of slots (kleene_plan).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ....algebra.computation import Slots
 from ....algebra.functions import bounded
 from ....automaton.automaton import Accumulated, EventRow
 from ....events.schema import Row
-from .plan import OperandStep
+from .kleene_plan import OperandStep
 
 COUNT: Final = 0
 LENGTH: Final = 1

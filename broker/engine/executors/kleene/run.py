@@ -12,7 +12,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....events.schema import Row
-from ..expansion import Found
+from ..match_graph import Found
 from ..matches import Item, Matched, tuple_item
 from .tables import Tables
 

@@ -21,9 +21,9 @@ from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Assigned, Item
 from .cell import RunCell
+from .kleene_plan import ANY, NEXT, PARTITION, STRICT
 from .negation_index import NegationIndex
 from .pending import Pending, order
-from .plan import ANY, NEXT, PARTITION, STRICT
 from .run import KleeneRun, Restored, RunsArchive, Trail, complete, unrolled
 from .tables import BEFORE, Edges, Tables
 

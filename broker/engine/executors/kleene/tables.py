@@ -16,7 +16,7 @@ from ....automaton.automaton import Report
 from ....events import instant
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, UNLIMITED, Account
-from .plan import KleenePlan
+from .kleene_plan import KleenePlan
 from .registers import Registers
 
 FOREVER: Final = instant.FOREVER

@@ -1,7 +1,7 @@
 """Runs any automaton as its definition says (broker.automaton.automaton): short, obvious, slow.
 
 Every run sees every event of the automaton's streams. Here: the effect of an event, or of time, on each run, and the
-choice of reported matches. Not here: the conditions of one arc (arcs), the contract of executors (executor).
+choice of reported matches. Not here: the conditions of one arc (arcs), the contract of executors (machine).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Interpreter:
         self._leaving = [[arc for arc in arcs if arc.arc.source == state] for state in range(automaton.final)]
         self._kills = [arc for arc in arcs if arc.arc.kind is Kind.KILL]
         self._completed: list[CompletedRun] = []
-        self.notes: Notes | None = None  # what is noted for reasons, if somebody asks
+        self.notes: Notes | None = None  # the notes for reasons; None if no reasons are wanted
 
     def feed(self, stream: str, start: int, end: int, row: Row, item: Item) -> list[CompletedRun]:
         """Process an event of one of the automaton's streams; returns the matches that it makes known."""

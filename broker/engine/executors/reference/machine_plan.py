@@ -5,7 +5,6 @@ Here: what the dispatcher needs. Not here: runs (interpreter), which queries get
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Final
 
 from ....automaton.automaton import Automaton, Kind, Stay, TimeModel, describe_arc
@@ -17,9 +16,8 @@ from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome
 from ..contract import Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker
-from .executor import Reference, inputs_of
+from .machine import Reference, inputs_of
 
-LIMITS: Final = "work_max"
 STYLES: Final[dict[Kind, EdgeKind]] = {Kind.LOOP: "rebind", Kind.KILL: "trigger"}
 
 
@@ -32,6 +30,7 @@ class ReferencePlan(MachinePlan):
     version = 1
     figures = ("references", "reference_keys", "reference_runs", "reference_waiting", "reference_log")
     kind = "reference"
+    limits = "work_max"
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
@@ -39,19 +38,13 @@ class ReferencePlan(MachinePlan):
     def inputs(self) -> list[Input]:
         return inputs_of(self.automaton)
 
-    def streams(self) -> tuple[str, ...]:
-        return tuple(sorted(self.automaton.streams()))
-
     def outcome(self) -> Outcome:
         if self.automaton.time is TimeModel.EPOCHS:
             return Outcome(self.automaton.schema.names, self.automaton.output)
-        return Outcome(self.automaton.schema.names, (), (), LIMITS)
+        return super().outcome()
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
         return lambda bound, automaton: ReferencePlan(automaton(bound))
-
-    def alike(self, options: Options) -> Hashable:
-        return self.automaton
 
     def make(self, options: Options) -> Executor:
         if self.automaton.time is TimeModel.EPOCHS:  # no option limits these

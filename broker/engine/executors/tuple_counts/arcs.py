@@ -1,7 +1,7 @@
 """States and arcs as flat tables, without the conditions that a key or a window decides.
 
 An automaton's path from its start to its end is one tuple of events. Here: these tables. Not here: how they follow from
-the automaton (plan), counts of any stream (cells, windows).
+the automaton (counting_plan), counts of any stream (cell_counting, window_counting).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mypy_extensions import i64
 
 from ....automaton.distances import Distances
 from ....events.schema import Row
-from .slots import Asked, Slots, flat, within
+from .kept_times import Asked, Slots, flat, within
 
 NOWHERE: Final = -1  # in no span
 ALL: Final = -2  # an arc that tests none of its source's variables

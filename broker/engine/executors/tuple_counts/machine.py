@@ -1,102 +1,100 @@
-"""The tables of a composite subscription that its partitions share.
+"""The machine of a composite subscription: the partial matches of each partition by BY.
 
-Here: tables and limits. Not here: how they follow from the automaton (plan), partial matches (partition).
+Here: which partition an event belongs to. Not here: how one partition's tuples are counted (partition), the form that
+all executors have (contract).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, final
+from collections.abc import Iterator
+from typing import Any, final
 
 from mypy_extensions import i64
 
-from ....automaton.automaton import Automaton
-from ...program.account import UNLIMITED, Account
-from .arcs import ArcMoves
-from .plan import CountingPlan, counting_plan
-from .tuples import ALWAYS_GOOD
-
-PLANS_MAX: Final = 1024  # sets of operands whose arcs are remembered
-
-
-@dataclass(frozen=True, slots=True)
-class CountBounds:
-    """Limits of one partition; for each, the oldest partial matches are forgotten, and completions which may lack
-    tuples say so. `bindings`: key values. `cells`: keys, and `nodes`: events kept for tuples, of one key value. `work`
-    and `earned` are those of the account, of all partitions."""
-
-    bindings: int = 1_000_000
-    cells: int = 100_000
-    nodes: int = 10_000_000
-    work: int = UNLIMITED
-    earned: int = UNLIMITED
+from ....events.schema import Row
+from ..completions import Completions
+from ..contract import Executor, Input, Member
+from ..matches import Begun, Item
+from .partition import Partition
+from .tables import CountingTables
 
 
 @final
-class CountingMachine:
-    """Immutable tables, the moves that were derived from them, and the account of all partitions.
+class TupleCounts(Executor):
+    """The partitions of the stream. If it is not `divided` by BY there is one, of the key ()."""
 
-    `tuples`: each completion hands out all its tuples, not only a witness. `windows` may be False to count by cells
-    whatever the conditions. `single`: an event has one key value; `beginners`: operands that can take a match's first
-    event; `depth`: of how many events in a row times are asked for. By span: the greatest and least distance, `bounds`
-    and `nearest`, `sizes`, and the states that are `fleeting`, which do not skip; `slack`: how much longer windows may
-    keep what no condition asks for. `listed`: the states of which all nodes are kept.
-    `plan`: the automaton's, where it is known already.
-    """
-
-    def __init__(
-        self,
-        automaton: Automaton,
-        tuples: bool = False,
-        limits: CountBounds | None = None,
-        windows: bool = True,
-        plan: CountingPlan | None = None,
-    ) -> None:
-        self.plan = plan = counting_plan(automaton) if plan is None else plan
-        self.tuples = tuples
-        self.limits = limits or CountBounds()
-        self.account = Account(self.limits.work, self.limits.earned)
-        self.cells_max = self.limits.cells
-        self.nodes_max = self.limits.nodes
-        self.windowed = windows and plan.uses_windows(tuples)
-        self.horizon: i64 = ALWAYS_GOOD if plan.horizon is None else plan.horizon
-        self.keyed = len(plan.key) > 0
-        self.keys: list[list[int]] = [list(positions) for positions in plan.keys]
-        self.single = all(positions == self.keys[0] for positions in self.keys)
-        self.beginners: i64 = 0
-        for arc in plan.arcs:
-            if arc.source == 0:
-                self.beginners |= 1 << arc.operand
-        self.depth: i64 = max([n for arc in plan.arcs for n in arc.recents], default=0)
-        self.states = plan.states
-        self.skips: list[bool] = [state.skips for state in plan.states]
-        self.bounds: list[int] = [span.bound for span in plan.spans or ()]
-        self.nearest: list[int] = [span.nearest for span in plan.spans or ()]
-        self.sizes: list[int] = [len(span.states) for span in plan.spans or ()]
-        self.slack: i64 = max(self.bounds, default=0)
-        self.fleeting: list[list[int]] = [[] for _ in self.bounds]
-        for state in plan.states:
-            if state.span >= 0 and not state.skips:
-                self.fleeting[state.span].append(int(state.at))
-        self.listed = [tuples or (state.span >= 0 and self.nearest[state.span] > 0) for state in plan.states]
-        self._arcs = sorted(plan.arcs, key=lambda arc: -arc.source)
-        self._moves: dict[int, ArcMoves] = {}
+    def __init__(self, tables: CountingTables, divided: bool, inputs: list[Input]) -> None:
+        super().__init__(tables.account, inputs, not tables.tuples)
+        self.tables = tables
+        self.partitioned: dict[Row, Partition] = {}
+        self.divided = divided
 
     @property
     def method(self) -> str:
-        """How tuples are counted, for users."""
-        return self.plan.method(self.windowed)
+        return self.tables.method
 
-    def moves(self, mask: int) -> ArcMoves:
-        """The moves of an event that satisfies the operands in `mask`."""
-        moves = self._moves.get(mask)
-        if moves is None:
-            if len(self._moves) >= PLANS_MAX:
-                self._moves.clear()
-            moves = ArcMoves([arc for arc in self._arcs if mask >> arc.operand & 1], len(self.bounds))
-            self._moves[mask] = moves
-        return moves
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+    ) -> bool:
+        if self.divided:
+            if place == 0:
+                return False
+            position = place
+        partition = self.partitioned.get(part)
+        if partition is None:
+            if mask & self.tables.beginners == 0:
+                return False
+            partition = self.partitioned[part] = Partition(self.tables)
+            self.taken = True
+        for completion in partition.step(mask, row, time, position, item):
+            found.add(completion)
+        if partition.lost > 0:
+            self.lost += partition.lost
+            partition.lost = 0
+        return True
 
-    def until(self, time: i64) -> i64:
-        """The time until which the partial matches of a time can be of use."""
-        return ALWAYS_GOOD if self.horizon >= ALWAYS_GOOD else time + self.horizon
+    def clear(self) -> None:
+        self.partitioned = {}
+
+    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+        for key in list(self.partitioned):
+            own: i64 = places.get(key, 0) if self.divided else position
+            if self.partitioned[key].empty(time, own + 1):
+                del self.partitioned[key]
+        return not self.partitioned
+
+    def keys(self) -> int:
+        return len(self.partitioned)
+
+    def partitions(self) -> set[tuple[Any, ...]]:
+        return set(self.partitioned)
+
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Begun] | None:
+        """The tuples begun (Runner.partial)."""
+        return self._partial(position, places)
+
+    def _partial(self, position: i64, places: dict[Any, int]) -> Iterator[Begun]:
+        for key, partition in self.partitioned.items():
+            for begun in partition.partial(places.get(key, 0) if self.divided else position):
+                yield key, list(begun)
+
+    def statistics(self) -> dict[str, int]:
+        figures = {"machines": 1}
+        for partition in self.partitioned.values():
+            for name, count in partition.statistics().items():
+                figures[name] = figures.get(name, 0) + count
+        return figures
+
+    def check_invariants(self) -> None:
+        for partition in self.partitioned.values():
+            partition.check_invariants()
+
+    def dump(self) -> Any:
+        return [[list(key), partition.dump()] for key, partition in self.partitioned.items()]
+
+    def load(self, data: Any) -> None:
+        for key, partition in data:
+            self.partitioned[tuple(key)] = Partition(self.tables)
+            self.partitioned[tuple(key)].load(partition)

@@ -1,6 +1,6 @@
 """The plan of a composite subscription whose tuples are counted.
 
-Here: what the dispatcher has to know of it. Not here: how tuples are counted (machine).
+Here: what the dispatcher has to know of it. Not here: how tuples are counted (partition).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ....forecast.states import States
 from ...options import Options
 from ..composite_plan import CompositePlan
 from ..contract import EventPlaces, Executor
-from .counts import TupleCounts
-from .machine import CountBounds, CountingMachine
-from .plan import CountingPlan, counting_plan
+from .counting_plan import CountingPlan, counting_plan
+from .machine import TupleCounts
 from .progress import CountedProgress
+from .tables import CountBounds, CountingTables
 
 COUNTING_PLANS_MAX: Final = 64  # counting plans of one template
 
@@ -63,8 +63,8 @@ class CountsPlan(CompositePlan):
     def make(self, options: Options) -> Executor:
         kept = options.bindings_max, options.cells_max, options.nodes_max
         bounds = CountBounds(*kept, options.work_max, options.work_earned)
-        machine = CountingMachine(self.automaton, self.tuples, bounds, plan=self.counted)
-        return TupleCounts(machine, self.divided(), self.inputs())
+        tables = CountingTables(self.automaton, self.tuples, bounds, plan=self.counted)
+        return TupleCounts(tables, self.divided(), self.inputs())
 
     def part(self, automaton: Automaton, operands: list[int]) -> CountsPlan:
         return CountsPlan(automaton)
@@ -77,5 +77,5 @@ class CountsPlan(CompositePlan):
         return CountedProgress(cast(TupleCounts, machine), places, states, left, own, by)
 
     def counting(self) -> str:
-        machine = CountingMachine(self.automaton, self.tuples, plan=self.counted)
-        return f"{len(machine.plan.states)} states of its path automaton; tuples by {machine.method}"
+        tables = CountingTables(self.automaton, self.tuples, plan=self.counted)
+        return f"{len(tables.plan.states)} states of its path automaton; tuples by {tables.method}"

@@ -13,11 +13,11 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from .arcs import NEVER
-from .cells import Cells
-from .machine import CountingMachine
+from .cell_counting import Cells
 from .runner import Runner
+from .tables import CountingTables
 from .tuples import Binding, Completion, Tuple
-from .windows import Windows
+from .window_counting import Windows
 
 FEW: Final = 64  # key values beyond which useless ones are searched
 
@@ -26,10 +26,10 @@ FEW: Final = 64  # key values beyond which useless ones are searched
 class Partition:
     """The partial matches of one partition of the stream (of all of it without BY)."""
 
-    __slots__ = ("dropped", "lost", "machine", "runners", "settled", "suspect")
+    __slots__ = ("dropped", "lost", "runners", "settled", "suspect", "tables")
 
-    def __init__(self, machine: CountingMachine) -> None:
-        self.machine = machine
+    def __init__(self, tables: CountingTables) -> None:
+        self.tables = tables
         self.runners: dict[Binding, Runner] = {}
         self.settled = 0  # the number of runners after the last search for useless ones
         self.dropped = 0  # key values that were dropped
@@ -43,16 +43,16 @@ class Partition:
         Neither times nor positions fall. Returns what it completes, at most one completion a binding.
         """
         found: list[Completion] = []
-        machine = self.machine
-        if not machine.keyed:
+        tables = self.tables
+        if not tables.keyed:
             self._lead((), mask, row, time, position, item, found)
-        elif machine.single:
-            key: Binding = tuple([row[attribute] for attribute in machine.keys[0]])
+        elif tables.single:
+            key: Binding = tuple([row[attribute] for attribute in tables.keys[0]])
             self._lead(key, mask, row, time, position, item, found)
         else:
             masks: dict[Binding, int] = {}
             bit: i64 = 1  # doubled, not shifted: compiled, a literal that is shifted has 32 bits
-            for positions in machine.keys:
+            for positions in tables.keys:
                 if mask & bit:
                     key = tuple([row[attribute] for attribute in positions])
                     masks[key] = masks.get(key, 0) | int(bit)
@@ -67,7 +67,7 @@ class Partition:
         """Pass the event to the runner of its key value."""
         runner = self.runners.get(key)
         if runner is None:
-            if mask & self.machine.beginners == 0 or None in key:
+            if mask & self.tables.beginners == 0 or None in key:
                 return
             runner = self._begin(key, time, position)
         already = len(found)
@@ -82,16 +82,16 @@ class Partition:
     def _whole(self, key: Binding, rest: Binding) -> Binding:
         """A completion's binding with the key's values in their places."""
         values = list(rest)
-        for at, variable in enumerate(self.machine.plan.key):
+        for at, variable in enumerate(self.tables.plan.key):
             values[variable] = key[at]
         return tuple(values)
 
     def _runner(self) -> Runner:
-        return Windows(self.machine) if self.machine.windowed else Cells(self.machine)
+        return Windows(self.tables) if self.tables.windowed else Cells(self.tables)
 
     def _begin(self, key: Binding, time: i64, position: i64) -> Runner:
         runners = self.runners
-        most = self.machine.limits.bindings
+        most = self.tables.limits.bindings
         if len(runners) >= min(most, 2 * self.settled + FEW):
             self.expire(time, position)
         if len(runners) >= most:
@@ -99,7 +99,7 @@ class Partition:
                 del runners[old]
                 self.dropped += 1
             self.lost += 1
-            self.suspect = self.machine.until(time)
+            self.suspect = self.tables.until(time)
         runner = runners[key] = self._runner()
         if time <= self.suspect:
             runner.doubtful = self.suspect

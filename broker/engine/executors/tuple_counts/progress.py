@@ -16,7 +16,7 @@ from ....forecast.progress import Progress
 from ....forecast.states import NONE, States
 from ..contract import EventPlaces
 from ..matches import ids
-from .counts import TupleCounts
+from .machine import TupleCounts
 from .runner import Runner
 
 
@@ -39,12 +39,12 @@ class CountedProgress(Progress):
         self.by = by
         self.places = places
         self.states = states
-        plan = self.counts.machine.plan
+        plan = self.counts.tables.plan
         self.numbers: list[int] = [state.number for state in plan.states]  # elementary; 0: nothing waits there
         self.left = left
-        # Which of the machine's variables are part of the key, and where: only runners of these values are the key's.
+        # Which of the automaton's variables are part of the key, and where: only runners of these values are the key's.
         self.agreed: list[tuple[int, int]] = []
-        keys = self.counts.machine.keys
+        keys = self.counts.tables.keys
         for at in range(len(keys[0])):
             position = keys[0][at]
             if position in positions and all(found[at] == position for found in keys):

@@ -1,6 +1,6 @@
-"""Runners: the partial matches of one key value of one machine, in any method.
+"""Runners: the partial matches of one key value in one partition, in any method.
 
-Here: their common form. Not here: a method (cells, windows).
+Here: their common form. Not here: a method (cell_counting, window_counting).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
 from .arcs import NEVER, Recents
-from .machine import CountingMachine
+from .tables import CountingTables
 from .tuples import Completion, Tuple
 
 
@@ -24,17 +24,17 @@ class Runner:
     the time `doubtful` may lack tuples, because a limit was hit.
     """
 
-    __slots__ = ("doubtful", "losses", "machine", "recents")
+    __slots__ = ("doubtful", "losses", "recents", "tables")
 
-    def __init__(self, machine: CountingMachine) -> None:
-        self.machine = machine
-        self.recents = Recents(machine.depth)
+    def __init__(self, tables: CountingTables) -> None:
+        self.tables = tables
+        self.recents = Recents(tables.depth)
         self.doubtful: i64 = NEVER
         self.losses: i64 = 0  # how often a limit was hit
 
     def lose(self, time: i64) -> None:
         """A limit was hit: as long as what was forgotten could have been of use, tuples may be missing."""
-        self.doubtful = self.machine.until(time)
+        self.doubtful = self.tables.until(time)
         self.losses += 1
 
     def take(self, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]) -> None:

@@ -4,7 +4,7 @@ Tuples are not stored. A node is an event taken for an operand, with the list of
 that was then: lists only ever grow, so that a length is a version. A walk backwards from a completing node never
 fails, and the work between two tuples is linear in the tuple. Where only a witness is wanted each list has one node.
 
-Here: nodes, the walk, nodes as plain values for a snapshot. Not here: making them (cells, windows).
+Here: nodes, the walk, nodes as plain values for a snapshot. Not here: making them (cell_counting, window_counting).
 """
 
 from __future__ import annotations

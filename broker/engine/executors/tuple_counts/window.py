@@ -1,7 +1,7 @@
 """Ways through a span of states, counted for all its first events within a window: the common form of all methods.
 
 Here: that form. Not here: a method (window_sums, window_subtracting, window_stacks), ways that leave a span and
-witnesses (windows).
+witnesses (window_counting).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from mypy_extensions import i64, mypyc_attr
 
-from .slots import UNCHANGING
+from .kept_times import UNCHANGING
 from .tuples import unpacked
 
 

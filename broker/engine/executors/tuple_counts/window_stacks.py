@@ -13,7 +13,7 @@ from typing import Any, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from .slots import UNCHANGING
+from .kept_times import UNCHANGING
 from .tuples import packed, unpacked
 from .window import Window, identity, pairs
 

@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from .slots import UNCHANGING
+from .kept_times import UNCHANGING
 from .tuples import packed
 from .window import Window
 

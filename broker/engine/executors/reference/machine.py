@@ -18,7 +18,7 @@ from ....events.schema import Row
 from ...program.account import MATCH_UNITS, Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..expansion import Found, MatchGraph
+from ..match_graph import Found, MatchGraph
 from ..matches import Assigned, Begun, Expansion, Item, Lineage, Matched, PartialMatch, WaitingRun, ids
 from ..trace import mixed
 from .interpreter import Interpreter

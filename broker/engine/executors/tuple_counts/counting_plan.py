@@ -3,7 +3,7 @@
 The tables leave out what needs no counting: the values that all events of a match share are a key, so that they are in
 no state.
 
-Here: this plan, made of the automaton alone. Not here: what the tables mean (arcs), counts of any stream (machine).
+Here: this plan, made of the automaton alone. Not here: what the tables mean (arcs), counts of any stream (partition).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Cells: partial matches that are in one state, have bound the same values and keep the same times are one number.
 
-Here: cells, their groups and indexes, dropping and joining cells. Not here: the effect of an event (cells), the meaning
-of times (slots).
+Here: cells, their groups and indexes, dropping and joining cells. Not here: the effect of an event
+(cell_counting), the meaning of times (kept_times).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from .arcs import NEVER
-from .machine import CountingMachine
-from .slots import UNCHANGING
+from .kept_times import UNCHANGING
+from .tables import CountingTables
 from .tuples import ALWAYS_GOOD, Binding, NodeArchive, TupleNode, chained, packed, restored, unpacked
 
 FEW: Final = 16  # cells beyond which useless ones are searched where no event visits
@@ -60,11 +60,11 @@ class CellStore:
 class Stores:
     """All stores of one key value, by state; that of the start holds the one way to be there."""
 
-    __slots__ = ("cells", "machine", "nodes", "settled", "stores")
+    __slots__ = ("cells", "nodes", "settled", "stores", "tables")
 
-    def __init__(self, machine: CountingMachine) -> None:
-        self.machine = machine
-        self.stores = [CellStore(len(state.indexes)) for state in machine.states]
+    def __init__(self, tables: CountingTables) -> None:
+        self.tables = tables
+        self.stores = [CellStore(len(state.indexes)) for state in tables.states]
         start = CellGroup(())
         start.cells[()] = CountCell()
         start.cells[()].count = 1
@@ -76,7 +76,7 @@ class Stores:
     def add(self, state: i64, binding: Binding, key: tuple[int, ...], count: int, node: TupleNode, at: i64) -> None:
         """More ways to a state, by the event at that position. O(1)."""
         store = self.stores[state]
-        if store.stamp != at and not self.machine.skips[state]:
+        if store.stamp != at and not self.tables.skips[state]:
             self._clear(state)
             store.stamp = at
         group = store.groups.get(binding)
@@ -86,9 +86,9 @@ class Stores:
         if cell is None:
             cell = group.cells[key] = CountCell()
             self.cells += 1
-            group.change = min(group.change, self.machine.states[state].slots.changes(key))
+            group.change = min(group.change, self.tables.states[state].slots.changes(key))
         cell.count += count
-        if self.machine.tuples:
+        if self.tables.tuples:
             cell.nodes.append(node)
             self.nodes += 1
         else:
@@ -97,13 +97,13 @@ class Stores:
     def _begin(self, state: i64, binding: Binding) -> CellGroup:
         store = self.stores[state]
         group = store.groups[binding] = CellGroup(binding)
-        for subset, index in zip(self.machine.states[state].indexes, store.indexes):
+        for subset, index in zip(self.tables.states[state].indexes, store.indexes):
             index.setdefault(tuple([binding[v] for v in subset]), {})[binding] = group
         return group
 
     def settle(self, state: i64, group: CellGroup, time: i64) -> None:
         """Drop the group's cells that are of no use, join those that differ in nothing that matters."""
-        slots = self.machine.states[state].slots
+        slots = self.tables.states[state].slots
         before = group.cells
         group.cells = {}
         group.change = UNCHANGING
@@ -120,7 +120,7 @@ class Stores:
                 continue
             self.cells -= 1
             known.count += cell.count
-            if self.machine.tuples:  # the shorter list is appended to the longer, which its readers know by its length
+            if self.tables.tuples:  # the shorter list is appended to the longer, which its readers know by its length
                 if len(known.nodes) < len(cell.nodes):
                     known.nodes, cell.nodes = cell.nodes, known.nodes
                 known.nodes += cell.nodes
@@ -138,14 +138,14 @@ class Stores:
 
     def _forget(self, cell: CountCell) -> None:
         self.cells -= 1
-        if self.machine.tuples:
+        if self.tables.tuples:
             self.nodes -= len(cell.nodes)
 
     def _drop(self, state: i64, group: CellGroup) -> None:
         """A group without cells."""
         store = self.stores[state]
         del store.groups[group.binding]
-        for subset, index in zip(self.machine.states[state].indexes, store.indexes):
+        for subset, index in zip(self.tables.states[state].indexes, store.indexes):
             key: Binding = tuple([group.binding[v] for v in subset])
             del index[key][group.binding]
             if not index[key]:
@@ -158,7 +158,7 @@ class Stores:
             self._drop(state, group)
 
     def _too_many(self) -> bool:
-        return self.cells > self.machine.cells_max or self.nodes > self.machine.nodes_max
+        return self.cells > self.tables.cells_max or self.nodes > self.tables.nodes_max
 
     def forgot(self) -> bool:
         """Whether there were too many: then the older half of each group's cells is gone, or all if need be."""
@@ -186,13 +186,13 @@ class Stores:
                     assert cell.count > 0
                     assert cell.nodes
                     nodes += len(cell.nodes)
-                for subset, index in zip(self.machine.states[number].indexes, store.indexes):
+                for subset, index in zip(self.tables.states[number].indexes, store.indexes):
                     assert index[tuple([binding[v] for v in subset])][binding] is group
             for index in store.indexes:
                 assert sum(len(several) for several in index.values()) == len(store.groups)
         assert cells == self.cells
-        assert self.nodes == (nodes if self.machine.tuples else 0)
-        assert self.machine.tuples or nodes == cells
+        assert self.nodes == (nodes if self.tables.tuples else 0)
+        assert self.tables.tuples or nodes == cells
 
     def dump(self) -> list[Any]:
         archive = NodeArchive()
@@ -214,11 +214,11 @@ class Stores:
                     cell = group.cells[key] = CountCell()
                     [cell.count] = unpacked([count])
                     cell.nodes = lists[nodes]
-                    if format_5 and not self.machine.tuples:
+                    if format_5 and not self.tables.tuples:
                         cell.nodes = chained(format_5[0], ALWAYS_GOOD)
-                    group.change = min(group.change, self.machine.states[number].slots.changes(key))
+                    group.change = min(group.change, self.tables.states[number].slots.changes(key))
                     self.cells += 1
-                    if self.machine.tuples:
+                    if self.tables.tuples:
                         self.nodes += len(cell.nodes)
         self.settled = settled[0] if settled else 0
 

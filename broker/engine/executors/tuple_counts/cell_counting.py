@@ -1,8 +1,8 @@
 """Counting by cells: partial matches that are in one state, have bound the same values and keep the same times are one
 number. Exact whatever the conditions (P-ToPSS 4; the cost of an event is the cells of the states that it moves).
 
-Here: the effect of an event. Not here: where cells are (stores), the meaning of times (slots), counting without keys
-(windows).
+Here: the effect of an event. Not here: where cells are (cell_store), the meaning of times (kept_times), counting
+without keys (window_counting).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ....events.schema import Row, Value
 from ...program.account import MATCH_UNITS
 from ..contract import Outdated
 from .arcs import ALL, EXACT, NEVER, CountedArc
-from .machine import CountingMachine
+from .cell_store import CellGroup, CellStore, Stores
+from .kept_times import DECIDED, UNCHANGING, within
 from .runner import Runner
-from .slots import DECIDED, UNCHANGING, within
-from .stores import CellGroup, CellStore, Stores
+from .tables import CountingTables
 from .tuples import ALWAYS_GOOD, NO_FLOOR, Binding, Completion, Tuple, TupleNode, walk
 
 
@@ -30,30 +30,30 @@ class Cells(Runner):
 
     __slots__ = ("kept",)
 
-    def __init__(self, machine: CountingMachine) -> None:
-        super().__init__(machine)
-        self.kept = Stores(machine)
+    def __init__(self, tables: CountingTables) -> None:
+        super().__init__(tables)
+        self.kept = Stores(tables)
 
     def take(self, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]) -> None:
-        machine = self.machine
-        if machine.depth > 0:
+        tables = self.tables
+        if tables.depth > 0:
             self.recents.take(position, time)
         ends: dict[Binding, Completion] = {}
-        for arc in machine.moves(mask).arcs:
+        for arc in tables.moves(mask).arcs:
             store = self.kept.stores[arc.source]
             if not store.groups or (store.stamp != position - 1 and not arc.skips):
                 continue
             if arc.conditional and not arc.fits(row, self.recents):
                 continue
             groups = _probed(arc, store, row)
-            machine.account.spend(len(groups))
+            tables.account.spend(len(groups))
             for group in groups:
-                machine.account.spend(len(group.cells))
+                tables.account.spend(len(group.cells))
                 if time >= group.change:
                     self.kept.settle(arc.source, group, time)
                 self._read(arc, group, row, time, position, item, ends)
         for completion in ends.values():
-            machine.account.spend(MATCH_UNITS)
+            tables.account.spend(MATCH_UNITS)
             found.append(completion)
         self.kept.settle_all(time)
         if self.kept.forgot():
@@ -69,7 +69,7 @@ class Cells(Runner):
         item: object,
         ends: dict[Binding, Completion],
     ) -> None:
-        target = self.machine.states[arc.target]
+        target = self.tables.states[arc.target]
         binding: Binding = ()
         if arc.final:
             binding = tuple([None if at < 0 else _value(arc, at, group, row) for at in target.bound])
@@ -98,7 +98,7 @@ class Cells(Runner):
             return
         if known.count is not None:
             known.count += count
-        if self.machine.tuples:
+        if self.tables.tuples:
             known.nodes.append(node)
         else:
             known.nodes = [node]
@@ -107,7 +107,7 @@ class Cells(Runner):
         found: list[int] = []
         for state in range(1, len(self.kept.stores)):
             store = self.kept.stores[state]
-            if store.groups and (self.machine.skips[state] or store.stamp == position):
+            if store.groups and (self.tables.skips[state] or store.stamp == position):
                 for group in list(store.groups.values()):
                     if time >= group.change:
                         self.kept.settle(state, group, time)
@@ -123,7 +123,7 @@ class Cells(Runner):
         return soonest - 1
 
     def end(self, state: i64) -> i64:
-        slots = self.machine.states[state].slots
+        slots = self.tables.states[state].slots
         latest: i64 = NEVER
         for group in self.kept.stores[state].groups.values():
             for key in group.cells:
@@ -137,7 +137,7 @@ class Cells(Runner):
 
     def partial(self, position: i64) -> Iterator[Tuple]:
         for state in range(1, len(self.kept.stores)):
-            if self.kept.stores[state].stamp == position or self.machine.skips[state]:
+            if self.kept.stores[state].stamp == position or self.tables.skips[state]:
                 yield from self.ways(state)
 
     def tally(self, figures: dict[str, int]) -> None:

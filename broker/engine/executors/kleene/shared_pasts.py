@@ -1,4 +1,4 @@
-"""Groups of runs for patterns that may skip relevant events: runs share their pasts, and no run is an object.
+"""Shared pasts: for patterns that may skip relevant events, runs in groups of equal future, none of them an object.
 
 The key of a group is the part of the runs' registers that is still read, for runs of one state. The group is a union of
 nodes, and an event makes one node of each union that it continues (SASE+ 4.2, 4.3; kleene notes, 3 and 4). With
@@ -27,8 +27,8 @@ from ..completions import Completions
 from ..matches import Assigned, Item
 from .buffer import FEW, NOTHING, Pasts, Shared
 from .cell import RunCell
+from .kleene_plan import KleenePlan
 from .negation_index import NegationIndex
-from .plan import KleenePlan
 from .registers import AVERAGE, SUM, Registers
 from .run import Restored, RunsArchive, plain_slots, slots_of
 from .tables import BEFORE, Edges, Tables
@@ -89,7 +89,7 @@ class RunGroup:
 
 
 @final
-class Groups(RunCell):
+class SharedPasts(RunCell):
     """The groups by component of the newest event, and by kept registers."""
 
     __slots__ = ("done", "fresh", "groups", "marked", "page", "recalls", "registers", "tables")

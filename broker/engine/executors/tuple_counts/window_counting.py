@@ -3,7 +3,7 @@
 A state that does not skip is of use only to the event after its stamp. Windows take their part of an event after all
 have been read.
 
-Here: totals and nodes by state. Not here: windows themselves (window_sums, ...), keys (cells).
+Here: totals and nodes by state. Not here: windows themselves (window_sums, ...), keys (cell_counting).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ....events.schema import Row, Value
 from ...program.account import MATCH_UNITS
 from ..contract import Outdated
 from .arcs import NEVER, ArcMoves, CountedArc
-from .machine import CountingMachine
+from .kept_times import UNCHANGING
 from .runner import Runner
-from .slots import UNCHANGING
+from .tables import CountingTables
 from .tuples import (
     ALWAYS_GOOD,
     NO_FLOOR,
@@ -52,32 +52,32 @@ class Windows(Runner):
 
     __slots__ = ("begun", "due", "kept", "nodes", "stamps", "totals", "trims", "unbound", "windows")
 
-    def __init__(self, machine: CountingMachine) -> None:
-        super().__init__(machine)
-        self.unbound: tuple[Value, ...] = (None,) * len(machine.states[0].bound)
+    def __init__(self, tables: CountingTables) -> None:
+        super().__init__(tables)
+        self.unbound: tuple[Value, ...] = (None,) * len(tables.states[0].bound)
         self._begin()
 
     def _begin(self) -> None:
-        machine = self.machine
-        states = len(machine.states)
+        tables = self.tables
+        states = len(tables.states)
         self.totals: list[int] = [0] * states
         self.totals[0] = 1
         self.stamps: list[int] = [NEVER] * states
-        self.nodes: list[list[TupleNode]] = [[] if listed else NOTHING for listed in machine.listed]
+        self.nodes: list[list[TupleNode]] = [[] if listed else NOTHING for listed in tables.listed]
         self.trims: list[int] = [FEW] * states
         self.kept = 0  # nodes of states that list them
-        self.windows = [window_of(machine, span) for span in range(len(machine.bounds))]
+        self.windows = [window_of(tables, span) for span in range(len(tables.bounds))]
         self.due: i64 = UNCHANGING
-        self.begun: list[list[int]] = [[] for _ in machine.bounds]
+        self.begun: list[list[int]] = [[] for _ in tables.bounds]
 
     def take(self, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]) -> None:
-        machine = self.machine
-        moves = machine.moves(mask)
-        if machine.depth > 0:
+        tables = self.tables
+        moves = tables.moves(mask)
+        if tables.depth > 0:
             self.recents.take(position, time)
-        if time >= self.due and (moves.leaves or time - machine.slack >= self.due):
+        if time >= self.due and (moves.leaves or time - tables.slack >= self.due):
             self._expire(time)
-        machine.account.spend(len(moves.arcs))
+        tables.account.spend(len(moves.arcs))
         inner = [list[int]() for _ in moves.inner] if moves.depends else moves.inner
         count = 0
         ends = NOTHING
@@ -95,7 +95,7 @@ class Windows(Runner):
             if not arc.final:
                 self._arrive(arc, value, node, position)
                 continue
-            if count > 0 and machine.tuples:
+            if count > 0 and tables.tuples:
                 ends.append(node)
             else:
                 ends = [node]
@@ -103,10 +103,10 @@ class Windows(Runner):
         if moves.spans:
             self._advance(moves, inner, time)
         if count:
-            machine.account.spend(MATCH_UNITS)
+            tables.account.spend(MATCH_UNITS)
             incomplete = time <= self.doubtful
             found.append(Completion(None if incomplete else count, self.unbound, incomplete, ends))
-        if self.kept > machine.nodes_max:
+        if self.kept > tables.nodes_max:
             self._begin()
             self.lose(time)
 
@@ -120,8 +120,8 @@ class Windows(Runner):
             floor = SAME_FLOOR
             best = before[-1].best
         elif arc.span >= 0:
-            floor = time - self.machine.bounds[arc.span]
-            nearest = self.machine.nearest[arc.span]
+            floor = time - self.tables.bounds[arc.span]
+            nearest = self.tables.nearest[arc.span]
             if nearest > 0:
                 length = bisect_right(before, time - nearest, key=_best)
         if arc.begins >= 0:
@@ -131,8 +131,8 @@ class Windows(Runner):
     def _arrive(self, arc: CountedArc, value: int, node: TupleNode, position: i64) -> None:
         """Ways into a state that is not final."""
         target = arc.target
-        listed = self.machine.listed[target]
-        if not self.machine.skips[target] and self.stamps[target] != position:
+        listed = self.tables.listed[target]
+        if not self.tables.skips[target] and self.stamps[target] != position:
             self.stamps[target] = position
             self.totals[target] = 0
             if listed:
@@ -155,7 +155,7 @@ class Windows(Runner):
         target = arc.target
         nodes = self.nodes[target]
         if arc.to >= 0 and len(nodes) >= self.trims[target]:
-            oldest = node.time - self.machine.bounds[arc.span if arc.inner else arc.begins]
+            oldest = node.time - self.tables.bounds[arc.span if arc.inner else arc.begins]
             self.kept -= len(nodes)
             nodes = self.nodes[target] = nodes[bisect_left(nodes, oldest, key=_best) :]
             self.kept += len(nodes)
@@ -183,11 +183,11 @@ class Windows(Runner):
     def live(self, time: i64, position: i64) -> list[int]:
         if time >= self.due:
             self._expire(time)
-        skips = self.machine.skips
+        skips = self.tables.skips
         found: list[int] = []
         for number in range(1, len(skips)):
             if skips[number] or self.stamps[number] == position:
-                state = self.machine.states[number]
+                state = self.tables.states[number]
                 if self.totals[number] if state.span < 0 else self.windows[state.span].holds(state.at):
                     found.append(number)
         return found
@@ -196,15 +196,15 @@ class Windows(Runner):
         return self.due - 1
 
     def end(self, state: i64) -> i64:
-        span = self.machine.states[state].span
-        return ALWAYS_GOOD if span < 0 else self.nodes[state][-1].best + self.machine.bounds[span]
+        span = self.tables.states[state].span
+        return ALWAYS_GOOD if span < 0 else self.nodes[state][-1].best + self.tables.bounds[span]
 
     def ways(self, state: i64) -> Iterator[Tuple]:
         return walk(self.nodes[state])
 
     def partial(self, position: i64) -> Iterator[Tuple]:
         for state in range(1, len(self.nodes)):
-            if self.stamps[state] == position or self.machine.skips[state]:
+            if self.stamps[state] == position or self.tables.skips[state]:
                 yield from walk(self.nodes[state])
 
     def tally(self, figures: dict[str, int]) -> None:
@@ -220,7 +220,7 @@ class Windows(Runner):
             assert window.due >= self.due
 
     def _listed(self) -> int:
-        return sum(len(nodes) for nodes, listed in zip(self.nodes, self.machine.listed) if listed)
+        return sum(len(nodes) for nodes, listed in zip(self.nodes, self.tables.listed) if listed)
 
     def content(self) -> list[Any]:
         archive = NodeArchive()
@@ -235,13 +235,13 @@ class Windows(Runner):
         self.totals, self.stamps, self.trims = unpacked(totals), list(stamps), list(trims) or self.trims
         lists = restored(archive)
         self.nodes = [lists[number] for number in nodes]
-        if format_5 and not self.machine.tuples:
+        if format_5 and not self.tables.tuples:
             self.nodes = [
                 chained(events, ALWAYS_GOOD if state.span < 0 else first)
-                for state, first, events in zip(self.machine.states, *format_5)
+                for state, first, events in zip(self.tables.states, *format_5)
             ]
-            for number, state in enumerate(self.machine.states):
-                if self.machine.listed[number]:
+            for number, state in enumerate(self.tables.states):
+                if self.tables.listed[number]:
                     *_, (times, *_), (_, links) = windows[state.span][0]
                     self.nodes[number] = [node for at, link in zip(times, links) for node in chained(link, at)]
         self.kept = self._listed()
@@ -253,11 +253,11 @@ class Windows(Runner):
             self.due = min(self.due, window.due)
 
 
-def window_of(machine: CountingMachine, span: int) -> Window:
-    bound, size, fleeting = machine.bounds[span], machine.sizes[span], machine.fleeting[span]
+def window_of(tables: CountingTables, span: int) -> Window:
+    bound, size, fleeting = tables.bounds[span], tables.sizes[span], tables.fleeting[span]
     if fleeting:
         return StackedWindow(bound, size, fleeting)
-    return SubtractingWindow(bound, size) if size > 1 else SumWindow(bound, machine.nearest[span])
+    return SubtractingWindow(bound, size) if size > 1 else SumWindow(bound, tables.nearest[span])
 
 
 def _best(node: TupleNode) -> int:
