@@ -11,6 +11,7 @@ from . import (
     afa_figures,
     buffer,
     composites,
+    console,
     durability,
     forecast_costs,
     forecast_flights,
@@ -48,6 +49,7 @@ MODULES = (
     forecast_stocks,
     forecast_costs,
     latency,
+    console,
     durability,
     rivals,
 )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..engine import Engine
     from ..language.subscription_file import SubscriptionFile
 
+SHOWN_MAX: Final = 24
+"""So many attributes of a result are shown with their types."""
 _PUBLISH: Final = re.compile(r"\bPUBLISH\s+(\w+)", re.IGNORECASE)
 
 
@@ -31,7 +33,7 @@ def check(
         list[str] | None,
         typer.Option("--events", metavar="FILE", help="Look through these events, too: types, nulls, order, keys."),
     ] = None,
-    format: FormatOption = None,
+    events_format: FormatOption = None,
     stream: StreamOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
@@ -51,7 +53,7 @@ def check(
     from .scanning import scan
 
     worst = 0
-    for verdict, finding in scan(Reading(engine.streams, format, stream, time, time_unit), files_of(events)):
+    for verdict, finding in scan(Reading(engine.streams, events_format, stream, time, time_unit), files_of(events)):
         worst = 2 if verdict == "bad" else worst
         typer.echo(f"{verdict} {escaped(finding)}")
     return worst
@@ -122,6 +124,11 @@ def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str
     publishing = "" if syntax.publish is None else f", publishes {syntax.publish}"
     hidden = ", hidden" if name in file.hidden else ""
     yield f"ok {name}: {language.name}, reads {', '.join(reads)}{publishing}{hidden}"
+    given = engine.catalog.subscriptions[name].form.schema.declared()
+    shown = [f"{attribute} {kind}" for attribute, kind in given.items()]
+    more = f", and {len(shown) - SHOWN_MAX:,} more" if len(shown) > SHOWN_MAX else ""
+    if shown:
+        yield f"   {name}: gives {', '.join(shown[:SHOWN_MAX])}{more}"
     if hidden and syntax.publish is None:
         yield f"warning {name}: hidden has no results, as it publishes no stream"
     for warned in engine.warnings(definition.query, definition.language):

@@ -55,7 +55,7 @@ def new(
     out: Annotated[
         Path | None, typer.Option(metavar="SUBS.toml", help="Write to this new file instead of standard output.")
     ] = None,
-    format: FormatOption = None,
+    events_format: FormatOption = None,
     stream: Annotated[
         str | None, typer.Option(metavar="NAME", help="The stream of events that name none; by default from the file.")
     ] = None,
@@ -65,7 +65,10 @@ def new(
     if out is not None and out.exists():
         raise BadInput(f"{out}: expected a new file, found one that exists")
     text = first_file(
-        events, look_at(events, stream, time, format), quote("SUBS.toml" if out is None else str(out)), format
+        events,
+        look_at(events, stream, time, events_format),
+        quote("SUBS.toml" if out is None else str(out)),
+        events_format,
     )
     if out is None:
         typer.echo(text, nl=False)

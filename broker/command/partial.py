@@ -28,7 +28,7 @@ def partial(
     subscriptions: SubscriptionsArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription.", autocompletion=subscription_names)],
     events: EventsOption,
-    format: FormatOption = None,
+    events_format: FormatOption = None,
     stream: StreamOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
@@ -41,7 +41,7 @@ def partial(
     def publish(batch: EventBatch) -> Sequence[Match]:
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
 
-    reading = Reading(engine.streams, format, stream, time, time_unit)
+    reading = Reading(engine.streams, events_format, stream, time, time_unit)
     for source in sources(reading, files_of(events)):
         with progress(source) as advance:
             for item in source.items:

@@ -1,12 +1,16 @@
-"""A progress bar for reading a file, with rate and remaining time; nothing if standard error is not a terminal."""
+"""A progress bar for reading a file, with rate and remaining time, on standard error: where that is a terminal, unless
+the user says otherwise."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+import typer
 
 from .reading import EventReader
 
@@ -14,18 +18,50 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 MEGABYTE: Final = 1_000_000
+LINE_SECONDS: Final = 5.0
+"""Where a bar cannot move, it is a line each so many seconds."""
+
+ProgressOption: TypeAlias = Annotated[
+    bool | None,
+    typer.Option("--progress/--no-progress", help="Show how far it is; by default if standard error is a terminal."),
+]
 
 
 @contextmanager
-def progress(reading: EventReader) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes the position; it moves a bar if standard error is a terminal and the end is known."""
-    if reading.extent is None or not sys.stderr.isatty():
+def progress(reading: EventReader, wanted: bool | None = None) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes the position; it moves a bar if that is wanted and the end is known.
+
+    `wanted` None: if standard error is a terminal. Where it is none, lines are written instead.
+    """
+    terminal = sys.stderr.isatty()
+    if reading.extent is None or not (terminal if wanted is None else wanted):
         yield lambda position: None
+        return
+    if not terminal:
+        yield told_in_lines(Path(reading.place).name, reading.extent, reading.unit == "row", time.monotonic)
         return
     bar = _bar(reading.unit == "row")
     with bar:
         task = bar.add_task(Path(reading.place).name, total=reading.extent)
         yield lambda position: bar.update(task, completed=position)
+
+
+def told_in_lines(name: str, extent: int, rows: bool, clock: Callable[[], float]) -> Callable[[int], None]:
+    """Writes how far a file is read, how fast, and how long the rest takes at that rate."""
+    began = last = clock()
+
+    def advance(position: int) -> None:
+        nonlocal last
+        now = clock()
+        if now - last < LINE_SECONDS or not 0 < position < extent:
+            return
+        last = now
+        speed = position / (now - began)
+        left = round((extent - position) / speed)
+        told = f"{name}: {100 * position // extent} %, {rate(speed, rows)}, {left:,} s left"
+        print(told, file=sys.stderr, flush=True)
+
+    return advance
 
 
 def _bar(rows: bool) -> Progress:

@@ -37,7 +37,7 @@ def publish(
         list[str],
         typer.Argument(metavar="FILE...", help="The events; '-' is standard input. Patterns work.", show_default=False),
     ],
-    format: FormatOption = None,
+    events_format: FormatOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
     sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
@@ -59,7 +59,7 @@ def publish(
             units = {each.name: each.time_unit for each in declare_streams(client, subscriptions).streams}
         definition = stream_named({known.name: known for known in client.streams()}, stream)
         # Beyond this the times are microseconds, whatever the unit that the file or the broker says.
-        reading = Reading({stream: definition}, format, stream, time, time_unit or units.get(stream), bad)
+        reading = Reading({stream: definition}, events_format, stream, time, time_unit or units.get(stream), bad)
         client.set_time_unit(stream, "us")
         for source in sources(reading, files, sort):
             count, late = publish_events(client, source, batch, bad)

@@ -29,7 +29,8 @@ _SUFFIXES: Final[Mapping[str, Format]] = MappingProxyType(
 )
 
 FormatOption: TypeAlias = Annotated[
-    Format | None, typer.Option("--format", help="The format of the events; by default by the file's suffix.")
+    Format | None,
+    typer.Option("--events-format", help="The format of the events; by default by the file's suffix."),
 ]
 StreamOption: TypeAlias = Annotated[
     str | None,

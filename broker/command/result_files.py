@@ -22,7 +22,7 @@ from .results import JsonLines, ResultSink, json_line
 if TYPE_CHECKING:
     import pyarrow
 
-Kind: TypeAlias = Literal["jsonl", "csv", "parquet"]
+ResultFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "table"]
 TimesAs: TypeAlias = Literal["us", "iso"]
 
 ROWS: Final = 10_000
@@ -31,26 +31,28 @@ WIDTH_MAX: Final = 40
 """A longer text is cut in a table of text."""
 TIMES: Final = ("start", "end", "time", "since")
 _FIELDS: Final = ("kind", "subscription", "id", *TIMES, "lineage", "bindings", "lifetime", "tuples")
-_KINDS: Final[Mapping[str, Kind]] = {".jsonl": "jsonl", ".json": "jsonl", ".csv": "csv", ".parquet": "parquet"}
+_KINDS: Final[Mapping[str, ResultFormat]] = {".jsonl": "jsonl", ".json": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 
 
-def sink_of(out: Path | None, table: bool, output: TextIO, times: TimesAs) -> ResultSink:
-    """Where results go: to a file by its suffix, or to the output. Raises BadInput for a suffix of no format."""
-    if out is None:
-        return ResultColumns(None, output, times) if table else JsonLines(output, times)
-    if table:
-        raise BadInput("expected --format table or --out, found both")
-    kind = _KINDS.get(out.suffix.lower())
-    if kind is None:
-        found = out.suffix or "no suffix"
-        raise BadInput(f"{out}: expected a name that ends in .jsonl, .csv or .parquet, found {found}")
-    if not out.absolute().parent.is_dir():
-        raise BadInput(f"{out}: expected a folder that exists, found none of the name {out.parent}")
-    if kind == "parquet":
-        pyarrow_of(out)
-    if kind == "jsonl":
+def sink_of(out: Path | None, format: ResultFormat | None, output: TextIO, times: TimesAs) -> ResultSink:
+    """Where results go: to a file, whose suffix is the format if none is said, or to the output. Raises BadInput."""
+    kind = format
+    if out is not None:
+        kind = kind or _KINDS.get(out.suffix.lower())
+        if kind is None:
+            found = out.suffix or "no suffix"
+            raise BadInput(f"{out}: expected a name that ends in .jsonl, .csv or .parquet, or --format, found {found}")
+        if not out.absolute().parent.is_dir():
+            raise BadInput(f"{out}: expected a folder that exists, found none of the name {out.parent}")
+        if kind == "parquet":
+            pyarrow_of(out)
+    elif kind == "parquet":
+        raise BadInput("--format parquet: expected --out FILE, found none: Parquet is no text")
+    if kind is None or kind == "jsonl":
+        if out is None:
+            return JsonLines(output, times)
         return JsonLines(open(out, "w", encoding="utf-8"), times, owned=True)  # the sink closes it
-    return ResultColumns(out, output, times)
+    return ResultColumns(kind, out, output, times)
 
 
 def pyarrow_of(out: Path) -> Any:
@@ -67,9 +69,10 @@ def pyarrow_of(out: Path) -> Any:
 
 @final
 class ResultColumns:
-    """Collects results, and writes them when it is closed: to the file, whose suffix is its format, or as text."""
+    """Collects results, and writes them when it is closed: to a file, or as text to the output."""
 
-    def __init__(self, out: Path | None, output: TextIO, times: TimesAs) -> None:
+    def __init__(self, kind: ResultFormat, out: Path | None, output: TextIO, times: TimesAs) -> None:
+        self._kind = kind
         self._out = out
         self._output = output
         self._times = times
@@ -91,13 +94,15 @@ class ResultColumns:
         """Write everything."""
         names = sorted(self._types, key=lambda name: _FIELDS.index(name) if name in _FIELDS else len(_FIELDS))
         if self._out is None:
-            self._write_text(names)
+            self._write(self._output, names)
+            self._output.flush()
         else:
             part = self._out.with_name(f".{self._out.name}.part")
-            if self._out.suffix.lower() == ".csv":
-                self._write_csv(part, names)
-            else:
+            if self._kind == "parquet":
                 self._write_parquet(part, names)
+            else:
+                with open(part, "w", encoding="utf-8", newline="") as file:
+                    self._write(file, names)
             os.replace(part, self._out)
         self._spool.close()
 
@@ -115,14 +120,19 @@ class ResultColumns:
             return " ".join(map(str, value))
         return value if isinstance(value, str | int | float) and type(value) is not bool else json_line(value)[:-1]
 
-    def _write_csv(self, part: Path, names: list[str]) -> None:
-        with open(part, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(names)
-            for row in self._rows():
-                writer.writerow([self._cell(name, row.get(name)) for name in names])
+    def _write(self, file: TextIO, names: list[str]) -> None:
+        if self._kind == "csv":
+            self._write_csv(file, names)
+        else:
+            self._write_text(file, names)
 
-    def _write_text(self, names: list[str]) -> None:
+    def _write_csv(self, file: TextIO, names: list[str]) -> None:
+        writer = csv.writer(file, lineterminator="\r\n" if self._out is not None else "\n")
+        writer.writerow(names)
+        for row in self._rows():
+            writer.writerow([self._cell(name, row.get(name)) for name in names])
+
+    def _write_text(self, file: TextIO, names: list[str]) -> None:
         def cells(row: Mapping[str, Any]) -> list[str]:
             return [_cut(str(self._cell(name, row.get(name)))) for name in names]
 
@@ -130,13 +140,12 @@ class ResultColumns:
         for row in self._rows():
             widths = [max(width, len(cell)) for width, cell in zip(widths, cells(row))]
         if names:
-            self._write_row([_cut(name) for name in names], widths)
+            self._write_row(file, [_cut(name) for name in names], widths)
         for row in self._rows():
-            self._write_row(cells(row), widths)
-        self._output.flush()
+            self._write_row(file, cells(row), widths)
 
-    def _write_row(self, cells: list[str], widths: list[int]) -> None:
-        self._output.write("  ".join([cell.ljust(width) for cell, width in zip(cells, widths)]).rstrip() + "\n")
+    def _write_row(self, file: TextIO, cells: list[str], widths: list[int]) -> None:
+        file.write("  ".join([cell.ljust(width) for cell, width in zip(cells, widths)]).rstrip() + "\n")
 
     def _write_parquet(self, part: Path, names: list[str]) -> None:
         assert self._out is not None

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Final, Protocol, TypeAlias
+from typing import Annotated, Any, Protocol, TypeAlias
 
 import typer
 
@@ -31,15 +31,14 @@ from .contributing import Contributing
 from .file_times import TimeUnitOption
 from .known_names import subscription_names
 from .loading import SubscriptionsArgument, load_engine, load_file, load_model
-from .progress import progress
-from .reading import FORMATS, EventReader, Format, Reading, StreamOption, TimeOption
-from .result_files import TimesAs, sink_of
+from .progress import ProgressOption
+from .progress import progress as showing
+from .reading import EventReader, FormatOption, Reading, StreamOption, TimeOption
+from .result_files import ResultFormat, TimesAs, sink_of
 from .results import Printable, ResultSink, ResultSinks, ResultWriter
 from .sorting import sources
 from .sources import files_of
 from .summary import Summary
-
-TABLE: Final = "table"
 
 EventsOption: TypeAlias = Annotated[
     list[str],
@@ -95,12 +94,10 @@ class EmbeddedEngine(Protocol):
 def run(
     subscriptions: SubscriptionsArgument,
     events: EventsOption,
+    events_format: FormatOption = None,
     format: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="jsonl|csv|tsv|parquet|table",
-            help="The format of the events, by default by the file's suffix; 'table' prints results as one.",
-        ),
+        ResultFormat | None,
+        typer.Option(help="The format of the results: by default that of --out, or JSON lines; parquet needs --out."),
     ] = None,
     stream: StreamOption = None,
     time: TimeOption = None,
@@ -116,7 +113,8 @@ def run(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write results to this .jsonl, .csv or .parquet file.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write results to this file, by its suffix or --format."),
     ] = None,
     times: Annotated[TimesAs, typer.Option(help="Times in results: microseconds, or ISO-8601.")] = "us",
     with_events: Annotated[
@@ -132,6 +130,7 @@ def run(
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
     ] = None,
+    progress: ProgressOption = None,
 ) -> None:
     """Match the events of a file; write results as JSON lines to standard output."""
     engine = load_engine(subscriptions, lineage=with_events)
@@ -139,12 +138,11 @@ def run(
         load_model(engine, model)
     if save_model is not None and not save_model.absolute().parent.is_dir():
         raise BadInput(f"{save_model}: expected a folder that exists, found none of the name {save_model.parent}")
-    kind, table = _formats(format or ())
     files = files_of(events)
     known = Contributing(engine.streams, lambda: engine.events) if with_events else None
     wanted = chosen(subscriptions, only or (), engine.subscriptions)
     complete = _completion(wanted, known)
-    sinks: list[ResultSink] = [] if summary and out is None else [sink_of(out, table, sys.stdout, times)]
+    sinks: list[ResultSink] = [] if summary and out is None else [sink_of(out, format, sys.stdout, times)]
     if plot is not None:
         from .result_picture import ResultPicture
 
@@ -156,9 +154,9 @@ def run(
         closing(ResultSinks(sinks)) as sink,
     ):
         results = ResultWriter(sink, complete)
-        reading = Reading(engine.streams, kind, stream, time, time_unit, bad)
+        reading = Reading(engine.streams, events_format, stream, time, time_unit, bad)
         for source in sources(reading, files, sort):
-            match_events(engine, source, results, bad, known)
+            match_events(engine, source, results, bad, known, progress)
         finish(engine, results)
     if save_model is not None:
         from ..forecast.model_file import save_model as save
@@ -169,21 +167,6 @@ def run(
         save(found, save_model)
     if build() == PURE:
         print(f"foretell: {UNCOMPILED}", file=sys.stderr)
-
-
-def _formats(asked: Sequence[str]) -> tuple[Format | None, bool]:
-    """The format of the events, and whether results are printed as a table. Raises BadInput."""
-    kinds: list[Format] = []
-    for each in asked:
-        kind = FORMATS.get(each)
-        if kind is not None:
-            kinds.append(kind)
-        elif each != TABLE:
-            hint = suggestion(each, (*FORMATS, TABLE))
-            raise BadInput(f"--format: expected {', '.join(FORMATS)} or {TABLE}, found {each!r}{hint}")
-    if len(kinds) > 1:
-        raise BadInput(f"--format: expected one format of the events, found {' and '.join(kinds)}")
-    return (kinds[0] if kinds else None), TABLE in asked
 
 
 def chosen(subscriptions: Path, only: Collection[str], known: Collection[str]) -> Callable[[str], bool]:
@@ -221,8 +204,12 @@ def match_events(
     results: ResultWriter,
     bad: BadEvents | None = None,
     known: Contributing | None = None,
+    bar: bool | None = None,
 ) -> None:
-    """Publish a file to the engine. Writes all results of the events before an error, then raises the error."""
+    """Publish a file to the engine. Writes all results of the events before an error, then raises the error.
+
+    `bar`: whether it is shown how far that is.
+    """
 
     from ..engine.results import expanded
 
@@ -238,7 +225,7 @@ def match_events(
             bad.refuse(place, error, values_of(batch, engine.streams))
 
     try:
-        with progress(reading) as advance:
+        with showing(reading, bar) as advance:
             for item in reading.items:
                 if isinstance(item, EventBatch):
                     for found in answers(item, reading.where, publish, None if bad is None or bad.stops else leave_out):

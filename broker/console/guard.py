@@ -124,9 +124,9 @@ def _name(host: str) -> str:
     return host.partition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0].lower()
 
 
-def problem(status: int, reason: str) -> Response:
-    """An answer that refuses, with one line."""
-    return JSONResponse({"error": reason}, status)
+def problem(status: int, reason: str, **place: object) -> Response:
+    """An answer that refuses, with one line, and where the mistake is."""
+    return JSONResponse({"error": reason, **place}, status)
 
 
 async def asked(request: Request, fields: dict[str, type]) -> dict[str, Any]:
@@ -137,6 +137,10 @@ async def asked(request: Request, fields: dict[str, type]) -> dict[str, Any]:
         found = json.loads(await request.body())
     except (ValueError, RecursionError):
         raise HTTPException(400, "expected JSON") from None
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise HTTPException(400, "expected texts of Unicode, found half a character") from None
     if not isinstance(found, dict):
         raise HTTPException(400, f"expected an object, found {type(found).__name__}")
     for name, value in found.items():

@@ -211,6 +211,21 @@ class Admission:
         """The user of this name by the present rules; None if there is none."""
         return next((user for user in self._access.everybody() if user.name == name), None)
 
+    def identity(self, name: str) -> str | None:
+        """A key of the user of this name, empty for the one without; None if there is none."""
+        access = self._access
+        if access.anybody is not None and access.anybody.name == name:
+            return ""
+        return next((key for key, user in access.users.items() if user.name == name), None)
+
+    def by_identity(self, identity: str) -> User | None:
+        """The user of a key by the present rules; None if there is none."""
+        return self._access.user(identity)
+
+    def everybody(self) -> Iterable[tuple[User, UserAccount | None]]:
+        """Each user with what it uses, if it is connected by a key."""
+        return [(user, self._accounts.get(user.name)) for user in self._access.everybody()]
+
     def states(self, name: str) -> int:
         """How many states of a quota this subscription uses."""
         return 0 if self._states is None else self._states(name)

@@ -22,16 +22,19 @@ CLOCK_SETTLES_MICROSECONDS: Final = 10_000_000
 class ClockGuard:
     """The accepted time of the clock. `most`: microseconds that an event may be ahead of it; None: no limit."""
 
-    __slots__ = ("_clock", "_jumped", "_shown", "most")
+    __slots__ = ("_clock", "_jumped", "_shown", "most", "now")
 
     def __init__(self, most: int | None) -> None:
         self.most = most
+        self.now = 0
+        """The last observation of the clock, accepted or not."""
         self._clock: int | None = None
         self._jumped: int | None = None  # the clock's time after a jump that is not accepted yet
         self._shown = 0  # the clock's time at the last observation since
 
     def observe(self, now: int) -> None:
         """Observe the clock, in microseconds. O(1)."""
+        self.now = now
         if self.most is None or self._clock is None or -self.most <= now - self._clock <= self.most:
             self._clock, self._jumped = now, None
         elif self._jumped is None or not self._jumped <= now <= self._shown + CLOCK_SETTLES_MICROSECONDS:

@@ -6,22 +6,28 @@ no permission. Not here: the requests of clients (read_requests, administration)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import islice
 from typing import Any, Final, final
 
-from ..events import StreamDefinition
+from ..events import StreamDefinition, Unsupported
 from ..language.subscription import SubscriptionDefinition
 from .administration import Administration
 from .admission import Admission
 from .answers import bounded_count, stream_entry
 from .attachments import Attachments
+from .cursor_requests import CursorRequests
 from .distribution import COUNTED
 from .engine_port import EnginePort
 from .intake import Intake
-from .named_counts import NamedCounts
-from .permissions import User
+from .named_counts import OTHER, NamedCounts
+from .permissions import VERBS, User
 
 _RESULTS: Final = COUNTED.index("results")
+USERS_MAX: Final = 500
+CURSORS_MAX: Final = 200
+RUNS_COUNTED_MAX: Final = 1_000
 
 
 @final
@@ -36,6 +42,7 @@ class Consulting:
         administration: Administration,
         intake: Intake,
         counts: NamedCounts,
+        cursor_requests: CursorRequests,
     ) -> None:
         self._engine = engine
         self._admission = admission
@@ -43,17 +50,51 @@ class Consulting:
         self._administration = administration
         self._intake = intake
         self._counts = counts
+        self._cursor_requests = cursor_requests
 
     def user(self, name: str) -> User | None:
         """The user of that name, as the rules are now."""
         return self._admission.user(name)
+
+    def identity(self, name: str) -> str | None:
+        """A key by which requests of this user come; empty without keys; None: there is no such user."""
+        return self._admission.identity(name)
+
+    def users(self, user: User) -> list[dict[str, Any]]:
+        """What each user may do and has in use, at most USERS_MAX; for who is no administrator, that user alone."""
+        known = self._admission.everybody()
+        return [
+            {
+                "name": each.name,
+                "admin": each.admin,
+                "grants": {verb: list(getattr(each, verb)) for verb in VERBS},
+                "quota": asdict(each.quota),
+                "used": None
+                if account is None
+                else {name: getattr(account, name) for name in ("connections", "subscriptions", "states")},
+            }
+            for each, account in islice(known, USERS_MAX)
+            if user.admin or each.name == user.name
+        ]
+
+    def cursors(self, user: User) -> list[dict[str, Any]]:
+        """The cursors that a user may see, by name, at most CURSORS_MAX."""
+        return [{"name": name, **each} for name, each in islice(self._cursor_requests.entries(user), CURSORS_MAX)]
 
     def streams(self, user: User) -> list[dict[str, Any]]:
         """The streams that a user may see, sorted by name."""
         visible = self._admission.visible(user, self._engine.streams)
         entries = [stream_entry(visible[name]) for name in sorted(visible)]
         return [
-            {"name": e.name, "attributes": dict(e.attributes), "key": e.key, "disorder": e.disorder} for e in entries
+            {
+                "name": e.name,
+                "attributes": dict(e.attributes),
+                "key": e.key,
+                "disorder": e.disorder,
+                "refused": self._intake.noting.refused.count(e.name),
+                "may_publish": user.may("publish", e.name),
+            }
+            for e in entries
         ]
 
     def definitions_of_streams(self, user: User) -> list[StreamDefinition]:
@@ -76,6 +117,53 @@ class Consulting:
         """The last events of a stream by id, the oldest first."""
         names = self.readable_stream(user, stream).schema.names
         return self._intake.recent.last(stream, names, count)
+
+    def refused(self, user: User, stream: str) -> list[Mapping[str, Any]]:
+        """The last refused events of a stream, the newest first."""
+        self._admission.check_known(user, stream, self._engine.streams)
+        user.check("read", stream)
+        return self._intake.noting.refused.of(stream)
+
+    def schema(self, user: User, stream: str) -> StreamDefinition:
+        """A stream as it was declared."""
+        self._admission.check_known(user, stream, self._engine.streams)
+        return self._engine.streams[stream]
+
+    def changes(self, user: User, name: str) -> dict[str, Any]:
+        """The last changes of a subscription, the newest first, and the updates of its arcs."""
+        self.definition(user, name)
+        return {"changes": self._intake.noting.changed.of(name), "updates": self._updates(name)}
+
+    def condition(self, name: str) -> dict[str, Any] | None:
+        """What a request may change of a subscription; None if it is not there. Not for users: nothing is checked."""
+        definition = self._engine.subscriptions.get(name)
+        if definition is None:
+            return None
+        try:
+            runs: int | None = len(self._engine.partial_matches(name, RUNS_COUNTED_MAX))
+        except Unsupported:
+            runs = None
+        return {
+            "language": definition.language,
+            "query": definition.query,
+            "states": self._admission.states(name),
+            "runs": runs,
+            "updates": self._updates(name),
+            "clients": len(self._attachments.of(name)),
+        }
+
+    def _updates(self, name: str) -> list[list[Any]]:
+        return [[list(each[0]), list(each[1]), each[2], each[3]] for each in self._engine.updates(name)]
+
+    def counted(self, identity: str) -> dict[str, int]:
+        """The numbers of results by subscription that the user of a key may see, and those of `other`."""
+        user = self._admission.by_identity(identity)
+        known = self._counts.statistics(self._engine.subscriptions)
+        return {
+            name: bounded_count(row["results"])
+            for name, row in known.items()
+            if user is not None and (name == OTHER or self._admission.sees(user, name))
+        }
 
     def names(self, user: User) -> list[str]:
         """The names of the subscriptions that a user may see, in no order."""

@@ -21,6 +21,7 @@ from .distribution import Distribution
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
 from .named_counts import NamedCounts
+from .noting import Noting
 from .publishing import match, take
 from .receipts import Receipts
 from .recent_events import RecentEvents
@@ -58,7 +59,7 @@ class Intake:
 
     __slots__ = (
         "_admission", "_clock_guard", "_counts", "_counts_by_stream", "_distribution", "_durability", "_end_slow",
-        "_engine", "_record", "clock", "receipts", "recent", "work",
+        "_engine", "_record", "clock", "noting", "receipts", "recent", "work",
     )  # fmt: skip
 
     def __init__(
@@ -96,6 +97,7 @@ class Intake:
         }
         self.receipts = receipts
         self.recent = RecentEvents()
+        self.noting = Noting()
         self.clock = ClockPunctuation(engine, receipts, clock_guard, record, self.distribute)
         self.work: Work | None = None
 
@@ -194,6 +196,9 @@ class Intake:
         row[1] += len(published.refused)
         for refusal in published.refused:
             self._counts[_REFUSED[refusal.code]] += 1
+        if published.refused and batch.stream in self._engine.streams:
+            definition = self._engine.streams[batch.stream]
+            self.noting.refused_events(definition, batch, published.refused, self._clock_guard.now)
         answer = Send(session, self.promised(batch, published))
         return [answer, *self._distribution.distribute(results), *self._end_slow()]
 

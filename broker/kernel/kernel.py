@@ -61,6 +61,7 @@ from .intake import COUNTED as OF_A_STREAM
 from .intake import Intake, Work
 from .limits import Limits
 from .named_counts import NamedCounts
+from .noting import named
 from .permissions import Access, open_access
 from .read_requests import ReadRequests
 from .receipts import Receipts
@@ -171,8 +172,9 @@ class Kernel:
             self._intake,
         )  # fmt: skip
         self.consulting = Consulting(
-            engine, self._admission, self._attachments, self._administration, self._intake, self._by_subscription
-        )
+            engine, self._admission, self._attachments, self._administration, self._intake, self._by_subscription,
+            self._subscribing.cursor_requests,
+        )  # fmt: skip
         self.watching = Watching(
             engine, self._admission, self.consulting, self._distribution.recent, durability != MEMORY
         )
@@ -288,6 +290,7 @@ class Kernel:
         self._intake.receipts.check_invariants()
         self._intake.clock.check_invariants()
         self._intake.recent.check_invariants()
+        self._intake.noting.check_invariants()
         self._sessions.check_invariants()
         assert self._distribution.none_over or self._intake.work is not None
         sessions = dict(self._sessions.everybody())
@@ -303,9 +306,11 @@ class Kernel:
         session = self._sessions.present.get(key)
         if session is None or not is_audited(message):
             return self._handled(received, session, now)
-        before = self._changes_made
+        made, before = self._changes_made, self._attachments.definitions.get(named(message))
         sends = self._handled(received, session, now)
-        self._audits += audits_of(key, session, message, sends, self._changes_made > before)
+        audits = list(audits_of(key, session, message, sends, self._changes_made > made))
+        self._audits += audits
+        self._intake.noting.changes(message, before, audits, now)
         return sends
 
     def _handled(self, received: Received, session: Session | None, now: int) -> list[Send]:
@@ -329,6 +334,9 @@ class Kernel:
         except ForetellError as error:
             if isinstance(error, PermissionDenied):
                 self._counts["denied"] += 1
+            if type(message) is Publish and session is not None:
+                user = session.account.user.name
+                self._intake.noting.refused_batch(user, message, self._engine.streams, error, now)
             return [Send(key, failure(message.correlation, error))]
 
     def _requests(self) -> Requests:

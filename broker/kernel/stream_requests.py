@@ -81,6 +81,7 @@ class StreamRequests:
         intake.clock.forget(stream)
         intake.receipts.forget_stream(name)
         intake.recent.forget(name)
+        intake.noting.refused.forget(name)
         self._record(StreamRemoved(name))
         return results
 

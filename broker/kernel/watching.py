@@ -57,14 +57,6 @@ class Watching:
         self._consulting.definition(user, name)
         return self._engine.sharing(name) if user.admin else []
 
-    def versions(self, user: User, name: str) -> list[dict[str, Any]]:
-        """The updates of its arcs so far, the oldest first."""
-        self._consulting.definition(user, name)
-        return [
-            {"insert": list(insert), "delete": list(delete), "from": start, "until": end}
-            for insert, delete, start, end in self._engine.updates(name)
-        ]
-
     def look(self, name: str, values: bool, now: int) -> dict[str, Any]:
         """What it does now, for a page. `values`: with values of events and results; `now`: the clock.
 

@@ -38,6 +38,7 @@ class ServerConfiguration:
     `console`: the address of metrics, health and pages; `console_open`: other machines may read metrics and health.
     `console_tokens`: the file of the tokens of users who see the pages; `console_certificate` and `console_key`: TLS;
     `console_proxy`: a proxy has it. Beyond this machine there are no pages without tokens and one of these.
+    `console_writes`: users may change by the pages what their permissions allow.
     `io_threads`: how many threads read and write the connections.
     `journal`: where the broker stores its state durably; None: everything is in memory only. `audit`: where it writes
     who changed what; None: nowhere. `traces`: which batches are traced; None: none.
@@ -59,6 +60,7 @@ class ServerConfiguration:
     console_certificate: Path | None = None
     console_key: Path | None = None
     console_proxy: bool = False
+    console_writes: bool = False
     model: Path | None = None
     journal: Journalling | None = None
     io_threads: int = 1

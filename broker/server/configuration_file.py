@@ -27,6 +27,7 @@
     [console]
     address = "http://127.0.0.1:5580"
     open = false
+    writes = false                         # true: users may change what their permissions allow
 
     [journal]                              # absent: everything is in memory only
     path = "data"                          # a folder, beside this file; created if it is missing
@@ -103,7 +104,7 @@ def read_configuration(text: str, place: str, overrides: Mapping[str, Any] | Non
 def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
     security = top.table("security", ("keys", "insecure"))
     log = top.table("log", ("level", "format"))
-    console = top.table("console", ("address", "open", "tokens", "certificate", "key", "proxy"))
+    console = top.table("console", ("address", "open", "tokens", "certificate", "key", "proxy", "writes"))
     quota = _quota(top, Quota())
     return {
         "address": top.values.get("address", DEFAULT_ADDRESS),
@@ -124,6 +125,7 @@ def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
         "console_certificate": console.path("certificate", folder, "a certificate"),
         "console_key": console.path("key", folder, "a key"),
         "console_proxy": console.flag("proxy"),
+        "console_writes": console.flag("writes"),
         "journal": _journal(top, folder) if "journal" in top.values else None,
         "audit": _audit(top, folder) if "audit" in top.values else None,
         "traces": _traces(top) if "traces" in top.values else None,

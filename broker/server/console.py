@@ -1,4 +1,4 @@
-"""Serves metrics, health and the pages of the console over HTTP. Nothing can be changed here.
+"""Serves metrics, health and the pages of the console over HTTP.
 
     /metrics   the statistics; 503 if the loop does not answer
     /livez     200 unless a pass of the loop takes longer than ALIVE_SECONDS_MAX
@@ -45,7 +45,8 @@ class ConsoleSettings:
 
     `certificate` and `key`: files for TLS; `proxy`: one stands before us and does that, so that others come to an
     address of this machine, too. For others there are no pages without one of these, and without tokens.
-    `playground`: makes that of the pages; `journal`: the folder of the broker's journal, for it.
+    `playground`: makes that of the pages; `journal`: the folder of the broker's journal, for it. `writes`: whether
+    something may be changed by the pages.
     """
 
     tokens: Path | None = None
@@ -55,6 +56,7 @@ class ConsoleSettings:
     proxy: bool = False
     playground: MakePlayground | None = None
     journal: Path | None = None
+    writes: bool = False
 
     def signing(self, only_here: bool) -> SigningIn | None:
         """Who looks; None: there are no pages. Raises DefinitionError."""
@@ -133,6 +135,7 @@ def application(
 
     from ..console.guard import PageGuard, refused
     from .console_pages import ConsolePages
+    from .console_writing import BODY_BYTES_MAX
     from .metrics import CONTENT_TYPE, exposition
 
     secure = pages.certificate is not None or pages.proxy
@@ -156,7 +159,7 @@ def application(
 
     routes = [Route("/metrics", metrics), Route("/livez", live), Route("/readyz", ready)]
     if signing is not None:
-        answers = ConsolePages(broker, signing, token, secure, PATIENCE_SECONDS)
+        answers = ConsolePages(broker, signing, token, secure, pages.writes, PATIENCE_SECONDS)
         routes += answers.routes(playground is not None)
         if playground is not None:
             from ..console.playground_pages import LARGER
@@ -164,9 +167,9 @@ def application(
 
             larger |= LARGER
             routes += ConsolePlayground(playground, answers.ask, answers.name, pages.journal).routes()
-    hosts = HERE if only_here else None
+    hosts, body_max = HERE if only_here else None, BODY_BYTES_MAX if pages.writes else _BODY_MAX
     return Starlette(
         routes=routes,
-        middleware=[Middleware(PageGuard, token=token, hosts=hosts, body_max=_BODY_MAX, larger=larger)],
+        middleware=[Middleware(PageGuard, token=token, hosts=hosts, body_max=body_max, larger=larger)],
         exception_handlers={HTTPException: refused},
     )

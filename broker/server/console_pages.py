@@ -1,6 +1,6 @@
-"""The pages of a broker's console, and what they ask. Nothing can be changed here.
+"""The pages of a broker's console, and what they ask. Not here: what they change (console_writing).
 
-    /  /streams  /subscriptions  /subscriptions/{name}  /clients   the pages
+    /  /streams  /subscriptions  /subscriptions/{name}  /subscribe  /clients  /users   the pages
     /api/session                                                   who looks, and the token of forms
     /api/sign-in  /api/sign-out                                    by POST
     /api/live                                                      rates and levels, once a second
@@ -34,6 +34,7 @@ from .console_names import SubscriptionNames
 from .console_rates import MinuteRates
 from .console_sampler import BrokerLooks, Sampler
 from .console_subscription import SubscriptionPages
+from .console_writing import ConsoleWriting
 from .loop import Broker, wall_clock
 
 PAGE_SUBSCRIPTIONS: Final = 50
@@ -47,12 +48,16 @@ _T = TypeVar("_T")
 class ConsolePages:
     """The answers. `signing`: who looks; `token`: that of forms."""
 
-    def __init__(self, broker: Broker, signing: SigningIn, token: str, secure: bool, patience_seconds: float) -> None:
+    def __init__(
+        self, broker: Broker, signing: SigningIn, token: str, secure: bool, writes: bool, patience_seconds: float
+    ) -> None:
         self._broker = broker
         self._signing = signing
         self._token = token
         self._secure = secure
         self._patience = patience_seconds
+        self._writes = writes
+        self._writing = ConsoleWriting(broker, writes, self.name, self.ask, patience_seconds)
         self._sampler = Sampler(BrokerLooks(broker, patience_seconds).take)
         self._names = SubscriptionNames()
         self._rates = MinuteRates()
@@ -62,7 +67,7 @@ class ConsolePages:
     def routes(self, playground: bool) -> list[Route]:
         """All routes; `playground`: there is a page of it, too, whose answers come from elsewhere."""
         pages = PageFiles(["broker.console"])
-        shown = dict.fromkeys(("/", "/streams", "/subscriptions", "/clients"), "console.html")
+        shown = dict.fromkeys(("/", "/streams", "/subscriptions", "/subscribe", "/clients", "/users"), "console.html")
         self._playground = playground
         if playground:
             shown["/playground"] = "playground.html"
@@ -82,6 +87,7 @@ class ConsolePages:
             Route("/api/subscriptions", self._subscriptions),
             *self._one.routes(),
             Route("/api/sessions", self._sessions),
+            *self._writing.routes(),
         ]
 
     # ---- who looks ----
@@ -125,6 +131,7 @@ class ConsolePages:
                 "user": None if user is None else user.name,
                 "admin": user is not None and user.admin,
                 "needed": self._signing.needed,
+                "writes": self._writes and user is not None,
                 "playground": self._playground,
             }
         )

@@ -1,6 +1,6 @@
 """The page of one subscription: what it is, what it does now, why it has matched and why not.
 
-    /api/subscriptions/{name}           its text, its automaton as a picture, how it runs, its versions
+    /api/subscriptions/{name}           its text, its automaton as a picture, how it runs
     /api/subscriptions/{name}/live      what waits, what was found, rates, forecasts; once a second
     /api/subscriptions/{name}/why?match=
     /api/subscriptions/{name}/why-not?key=&time=   values of the key as JSON
@@ -78,13 +78,13 @@ class SubscriptionPages:
             definition = consulting.definition(user, name)
             return (
                 definition, consulting.definitions_of_streams(user), consulting.entry(name),
-                watching.sharing(user, name), watching.versions(user, name), watching.reasons_known,
+                watching.sharing(user, name), watching.reasons_known,
             )  # fmt: skip
 
-        definition, streams, entry, sharing, versions, reasons = await self._asked(request, question)
+        definition, streams, entry, sharing, reasons = await self._asked(request, question)
         picture = await run_in_threadpool(drawn, definition, streams)
         per_minute = self._rates.of(name, entry["results"])
-        own = {"sharing": sharing, "versions": versions, "reasons": reasons, "per minute": per_minute}
+        own = {"sharing": sharing, "reasons": reasons, "per minute": per_minute}
         return JSONResponse({**entry, **picture, **own})
 
     async def _live(self, request: Request) -> Response:

@@ -64,11 +64,12 @@ def possible() -> bool:
 class Forked:
     """A copy of this process, working from its construction on.
 
-    `seconds`: how long it may work, by default COPY_SECONDS_MAX. Raises OSError if the system has no process or memory
-    for it. Construct it in the thread that lives longest, because a copy ends with the thread that forked it.
+    `seconds`: how long it may work, by default COPY_SECONDS_MAX. `awaited`: somebody waits for it, so that it has its
+    parent's priority for the processors. Raises OSError if the system has no process or memory for it. Construct it in
+    the thread that lives longest, because a copy ends with the thread that forked it.
     """
 
-    def __init__(self, work: Work, seconds: float | None = None) -> None:
+    def __init__(self, work: Work, seconds: float | None = None, awaited: bool = False) -> None:
         control = _prctl()
         self._lock: Final = threading.Lock()
         self._status: int | None = None
@@ -81,7 +82,7 @@ class Forked:
         try:
             self._process: Final = os.fork()
             if self._process == 0:
-                _be_the_copy(parent, control, file, work, self._seconds)
+                _be_the_copy(parent, control, file, work, self._seconds, awaited)
         except BaseException:
             file.close()
             raise
@@ -181,7 +182,7 @@ def _expect_to_fork_beside_threads() -> None:
 
 
 def _be_the_copy(
-    parent: int, control: Callable[..., int] | None, file: io.FileIO, work: Work, seconds: float
+    parent: int, control: Callable[..., int] | None, file: io.FileIO, work: Work, seconds: float, awaited: bool
 ) -> NoReturn:
     status = 1
     try:
@@ -194,7 +195,7 @@ def _be_the_copy(
             control(_PR_SET_NAME, ctypes.addressof(_NAME), 0, 0, 0)
         if os.getppid() == parent:  # otherwise the parent ended before the copy could ask to end with it
             _close_all_but(_STANDARD_ERROR, file.fileno())
-            _step_back()
+            _step_back(0 if awaited else NICENESS)
             for piece in work():
                 _write(file, piece)
             status = 0
@@ -221,10 +222,10 @@ def _close_all_but(*kept: int) -> None:
                 os.close(descriptor)
 
 
-def _step_back() -> None:
+def _step_back(niceness: int) -> None:
     """Lower the copy's priority below its parent's, for processors and when memory runs out."""
     with suppress(OSError):
-        os.nice(NICENESS)
+        os.nice(niceness)
         descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
         os.write(descriptor, b"1000")
         os.close(descriptor)

@@ -17,18 +17,21 @@ from typing import Any, Final, Self, final
 
 import zmq
 
-from ..events import ForetellError
 from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, ReasonsWanted, Reconfigure, Stop, Tick
 from ..kernel.auditing import REFUSED
 from ..kernel.inputs_and_effects import Audit
+from ..wire import Message, PermissionDenied
 from ..wire.keys import Keys
 from .allocation import Trimming
 from .audit_log import AuditLog, reconfigured
 from .durations import BUCKETS
+from .forking import Forked
+from .inside_clients import Asked, InsideClients
 from .logs import Complaints, log_failures, say
 from .loop_wakeup import LoopRequest, LoopWakeup
 from .output_gate import OutputGate
 from .receiver import Receiver
+from .rehearsal import begun, ended
 from .router import Router
 from .scheduler import Scheduler
 from .sender import Sender
@@ -50,6 +53,14 @@ MakeGate = Callable[[Callable[[], None]], OutputGate]
 def wall_clock() -> int:
     """Microseconds since 1970."""
     return time.time_ns() // 1_000
+
+
+def _identity(kernel: Kernel, user: str) -> str:
+    """The key by which a user's requests come. Raises PermissionDenied."""
+    found = kernel.consulting.identity(user)
+    if found is None:
+        raise PermissionDenied("this user is not known any more")
+    return found
 
 
 @final
@@ -99,7 +110,8 @@ class Broker:
         self._traces = traces
         self._scheduler = Scheduler(self._kernel, gate, wall_clock, audit_log=audit_log, traces=traces)
         self._complaints = Complaints()
-        self._sender = Sender(self._router, self._kernel, self._complaints)
+        self._inside = InsideClients(self._scheduler.receive)
+        self._sender = Sender(self._router, self._kernel, self._complaints, self._inside)
         self._receiver = Receiver(self._router, self._scheduler, gate, self._sender, self._complaints)
         self._deaf = False  # whether the socket is not read for a while
         self._reload = reload
@@ -166,6 +178,33 @@ class Broker:
         self.ask(lambda kernel: self._gate.ask_reasons(question(kernel, told.set_result)), patience_seconds)
         return told
 
+    def request(self, user: str, asked: Asked, patience_seconds: float) -> Message:
+        """The answer to a request that a user makes inside this process, as a client would, from any thread.
+
+        Raises TimeoutError, when the request may still be carried out, PermissionDenied, WireError.
+        """
+        until = time.monotonic() + patience_seconds
+
+        def begin(kernel: Kernel) -> Future[Message]:
+            return self._inside.begin(user, _identity(kernel, user), asked)
+
+        answer: Future[Message] = self.ask(begin, patience_seconds)
+        return answer.result(max(0.0, until - time.monotonic()))
+
+    def rehearse(self, user: str, asked: Asked, patience_seconds: float) -> dict[str, Any]:
+        """What such a request would do, see rehearsal. Raises the same, and LimitExceeded, Unsupported, Busy."""
+
+        def begin(kernel: Kernel) -> Forked:
+            return begun(kernel, self._inside.key(user), _identity(kernel, user), asked, wall_clock())
+
+        copy: Forked = self.ask(begin, patience_seconds)
+        return ended(copy)
+
+    def held(self, user: str, patience_seconds: float) -> list[str]:
+        """The subscriptions that a user has inside this process, from any thread. Raises TimeoutError."""
+        found: list[str] = self.ask(lambda kernel: self._inside.held(user), patience_seconds)
+        return found
+
     def run(self) -> None:
         """Serve until asked to stop, then close every session. May be called once.
 
@@ -231,6 +270,7 @@ class Broker:
         self._send_released()
         if not self._deaf:  # otherwise clients seem silent because nothing is read
             self._router.connections.tick(self._serves)
+        self._inside.tick()
         log_failures(self._engine.failures)
         self._complaints.report()
         self._trimming.trim_if_due()
@@ -246,7 +286,7 @@ class Broker:
                         question, answer = self._asked.popleft()
                         try:
                             answer.set_result(question(self._kernel))
-                        except ForetellError as error:
+                        except Exception as error:  # also a mistake of ours: who asked says so
                             answer.set_exception(error)
                 case LoopRequest.RELOAD:
                     self._reread()

@@ -8,6 +8,7 @@ from typing import Final, final
 from ..kernel import Kernel, Send
 from ..wire import Closing, Failure, Message, Probe, Welcome, WireError, encode
 from .coalescing import coalesced
+from .inside_clients import INSIDE, InsideClients
 from .logs import Complaints, say
 from .router import Router
 
@@ -17,10 +18,11 @@ _REFUSALS: Final = frozenset(("permission", "limit", "busy", "expired", "version
 
 @final
 class Sender:
-    """Sends over the router's socket; `complaints` counts refusals."""
+    """Sends over the router's socket, or to a client inside; `complaints` counts refusals."""
 
-    def __init__(self, router: Router, kernel: Kernel, complaints: Complaints) -> None:
+    def __init__(self, router: Router, kernel: Kernel, complaints: Complaints, inside: InsideClients) -> None:
         self._router: Final = router
+        self._inside: Final = inside
         self._kernel: Final = kernel
         self._complaints: Final = complaints
 
@@ -36,6 +38,8 @@ class Sender:
 
     def send(self, session: bytes, message: Message) -> bool:
         """Send one message; whether the session can still be reached."""
+        if session.startswith(INSIDE):
+            return self._inside.take(session, message)
         try:
             frame = encode(message)
         except WireError as error:

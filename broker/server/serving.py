@@ -191,6 +191,7 @@ def _console(broker: Broker, configuration: ServerConfiguration, playground: Mak
         configuration.console_proxy,
         playground,
         None if configuration.journal is None else configuration.journal.path,
+        configuration.console_writes,
     )
     with console(broker, configuration.console, pages) as shown:
         yield shown

@@ -66,7 +66,7 @@ def console(chromium: Browser, folder: Path) -> None:
         own = Path(place), free_port()
         address = f"http://127.0.0.1:{own[1]}"
         with (
-            broker_process(configuration(own, f'[journal]\npath = "{place}/data"\n')) as broker,
+            broker_process(configuration(own, f'writes = true\n[journal]\npath = "{place}/data"\n')) as broker,
             Client(broker.address) as client,
             client.subscribe("watched", query="FILTER{price > 1.03 * price_1}(Stock NEXT{$2.name = $1.name} Stock)"),
             page_of(chromium, f"{address}/", SIZE) as page,
@@ -83,6 +83,7 @@ def console(chromium: Browser, folder: Path) -> None:
                 client.publish_batch("Stock", times, [(name, round(prices[name], 2)) for name in names])
                 page.wait_for_timeout(500)
             save(page, folder / "console.png")
+            changed(chromium, f"{address}/subscriptions/watched", folder)
             for each in (pairs, small):
                 expect(each.locator("[data-match]").first).to_be_visible()
                 each.locator("[data-match]").first.click()
@@ -94,6 +95,19 @@ def console(chromium: Browser, folder: Path) -> None:
             expect(region.get_by_role("cell", name="came true").first).to_be_visible()
             region.evaluate("(region) => region.scrollIntoView()")
             save(told, folder / "console-forecasts.png")
+
+
+def changed(chromium: Browser, address: str, folder: Path) -> None:
+    """A subscription gets another constant: the dry run."""
+    with page_of(chromium, address, SIZE) as page:
+        card = page.get_by_role("region", name="Change watched")
+        card.get_by_label("FILTER{price >").fill("1.05")
+        card.get_by_role("button", name="Dry run").click()
+        expect(card.locator(".outcome")).to_be_visible()
+        card.scroll_into_view_if_needed()
+        page.mouse.wheel(0, 2_000)
+        page.wait_for_timeout(500)
+        save(page, folder / "console-change.png")
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,7 @@ def test_events_of_the_journal_are_taken_by_keys(chromium: Browser, address: str
     with page_of(chromium, f"{address}/playground") as page:
         expect(page.locator("#status")).to_contain_text("stocks.csv")
         expect(page.get_by_role("link", name="Playground")).to_have_attribute("aria-current", "page")
+        expect(page.get_by_role("button", name="Subscribe: this console is read-only")).to_be_disabled()
         page.locator("#journal summary").focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
@@ -94,3 +96,24 @@ def test_without_a_token_it_leads_to_signing_in(chromium: Browser, tmp_path: Pat
         expect(page).to_have_url(f"http://127.0.0.1:{port}/")
         expect(page.get_by_label("Your token")).to_be_visible()
         context.close()
+
+
+def test_what_is_right_is_subscribed_after_a_dry_run(chromium: Browser, tmp_path: Path) -> None:
+    port = free_port()
+    (tmp_path / "subscriptions.toml").write_text(SUBSCRIPTIONS)
+    (tmp_path / "subscriptions.toml").chmod(0o600)
+    with (
+        broker_process(configuration((tmp_path, port), "writes = true\n")),
+        page_of(chromium, f"http://127.0.0.1:{port}/playground?subscription=rise") as page,
+    ):
+        area = page.get_by_label("Subscription file")
+        expect(area).to_have_value(re.compile("^# rise, as it is in the broker"))
+        area.fill(area.input_value().replace("[subscriptions.rise]", "[subscriptions.steep]").replace("1.02", "1.1"))
+        expect(page.get_by_role("radio", name=re.compile("^steep"))).to_have_attribute("aria-checked", "true")
+        expect(page.get_by_role("button", name="Subscribe")).to_be_disabled()
+        page.get_by_role("button", name="Dry run").click()
+        page.get_by_role("button", name="Subscribe").click()
+        expect(page.locator("#outcome")).to_contain_text("It is subscribed: steep")
+        assert violations(page) == []
+        page.get_by_role("link", name="steep").click()
+        expect(page.locator(".query")).to_contain_text("1.1 * price_1")

@@ -145,9 +145,10 @@ def test_versions_of_arcs_are_shown(broker: BrokerProcess, chromium: Browser, pa
     with Client(broker.address) as client:
         client.update("changing", insert=["three: high -> high WHEN price > 110"], delete=["two"])
     with page_of(chromium, f"{pages}/changing") as page:
-        versions = page.get_by_role("region", name="Query")
-        expect(versions).to_contain_text("1 change of its arcs")
-        expect(versions.get_by_role("cell", name=re.compile(r"\+ three: high"))).to_be_visible()
+        versions = page.get_by_role("region", name="Versions")
+        updates = versions.get_by_role("group", name="Updates of changing")
+        expect(updates.get_by_role("cell", name=re.compile("^three: high"))).to_be_visible()
+        expect(versions.get_by_role("group", name="Changes of changing")).to_contain_text("update")
         expect(page.locator(".tally.on-state").first).to_be_visible()
         page.get_by_text("How it runs now, and what it shares").click()
         expect(page.locator(".lines").first).to_contain_text("executor speculative")

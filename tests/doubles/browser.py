@@ -58,8 +58,11 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def page_of(browser: Browser, address: str, size: tuple[int, int] = WIDE, dark: bool = False) -> Iterator[Page]:
-    """A page in a profile of its own, which must ask no other host and report no error."""
+def page_of(
+    browser: Browser, address: str, size: tuple[int, int] = WIDE, dark: bool = False, refused: bool = False
+) -> Iterator[Page]:
+    """A page in a profile of its own, which must ask no other host and report no error; with `refused` the server may
+    refuse something, which the browser reports."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         color_scheme="dark" if dark else "light",
@@ -75,7 +78,11 @@ def page_of(browser: Browser, address: str, size: tuple[int, int] = WIDE, dark: 
             wrong.append(f"asked {url}")
 
     page.on("request", lambda request: asked(request.url))
-    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    def reported(text: str) -> None:
+        if not (refused and "status of 4" in text):
+            wrong.append(text)
+
+    page.on("console", lambda message: reported(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(address)
     yield page

@@ -40,9 +40,10 @@ from broker.automaton.machines import state_machine
 from broker.command import contributing, questions, scanning, sorting
 from broker.command.playground import answering as playground_answering
 from broker.command.playground import application as playground_application
+from broker.command.playground import journal_events as playground_journal
 from broker.command.playground import trial as playground_trial
 from broker.command.playground import worker as playground_worker
-from broker.console import signing_in
+from broker.console import playground_pages, signing_in, typed_fields
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.disorder import buffer, finality
@@ -70,7 +71,17 @@ from broker.forecast import (
     states,
     varying,
 )
-from broker.kernel import Limits, administration, read_requests, receipts, recent_events, subscribing
+from broker.kernel import (
+    Limits,
+    administration,
+    consulting,
+    noting,
+    read_requests,
+    receipts,
+    recent_events,
+    recent_notes,
+    subscribing,
+)
 from broker.language import afa, ptopss, sase, window
 from broker.language import limits as language_limits
 from broker.language.cayuga import parse
@@ -81,11 +92,15 @@ from broker.server import (
     connections,
     console_connections,
     console_pages,
+    console_playground,
     console_sampler,
+    console_writing,
     durability_gate,
     forking,
+    inside_clients,
     journal_history,
     journal_reasons,
+    rehearsal,
     router,
 )
 from broker.server.security import rates
@@ -167,6 +182,7 @@ LIMIT_MODULES: Final = (
     scanning,
     playground_answering,
     playground_application,
+    playground_journal,
     playground_trial,
     playground_worker,
     questions,
@@ -185,7 +201,16 @@ LIMIT_MODULES: Final = (
     connections,
     console_connections,
     console_pages,
+    console_playground,
     console_sampler,
+    console_writing,
+    typed_fields,
+    playground_pages,
+    rehearsal,
+    inside_clients,
+    consulting,
+    noting,
+    recent_notes,
     signing_in,
     forking,
     journal_history,

@@ -1,11 +1,14 @@
 """Reasons against the matches: every event named belongs to the match, every condition told of it holds, and every
-condition blamed for a match that did not come is false in the meaning's own evaluation."""
+condition blamed for a match that did not come is false in the meaning's own evaluation. A broker, which finds the
+events in its journal, answers the same."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from doubles.journal_of_inputs import journal_of
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from laws.test_laws_engine import fresh, subscribe
@@ -20,15 +23,19 @@ from broker.algebra.semantics import holds
 from broker.algebra.window import lowering as window_lowering
 from broker.algebra.window import semantics as window_semantics
 from broker.engine import Engine, Match
-from broker.engine.reasons import WhyNot
+from broker.engine.reasons import AskedInput, WhyNot
 from broker.engine.reasons.conditions import NOTHING, JudgedCondition
 from broker.events import Event
 from broker.events.errors import DefinitionError
 from broker.events.event import Retraction, UpdateLine
+from broker.kernel import ReasonsWanted
 from broker.language.afa import parse, parse_arc
 from broker.language.cayuga.syntax import CelQuery
 from broker.language.window import print_query
 from broker.language.window.syntax import WindowQuery
+from broker.server.journal_history import read_by
+from broker.server.journal_reasons import reasons_of
+from broker.wire import AskReasons
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 few = settings(suppress_health_check=slow)
@@ -64,9 +71,29 @@ def check(engine: Engine, events: list[Event], data: st.DataObject) -> None:
         for step in told.steps:
             assert all(condition.holds and judged(condition) for condition in step.conditions)
             assert not set(step.passed) & set(step.events)
+        same_from_a_journal(engine, events, match.subscription, match.id)
     name = data.draw(st.sampled_from(subscriptions))
+    same_from_a_journal(engine, events, name, None)
     wanted = [event.id for event in events if event.id is not None and data.draw(st.booleans())]
     blamed(engine.why_not(name, events, wanted=wanted), events)
+
+
+def same_from_a_journal(engine: Engine, given: Sequence[AskedInput], name: str, match: str | None) -> None:
+    """A broker whose journal has these inputs answers as the engine does of those that concern the subscription."""
+    streams = read_by(engine, name)
+    own = [each for each in given if not isinstance(each, Event) or each.stream in streams]
+    journal = journal_of(given)
+    wanted = [each.id for each in own if isinstance(each, Event) and each.id is not None][::2]
+    questions = [
+        (AskReasons(7, name, None), engine.why_not(name, own).line()),
+        (AskReasons(7, name, None, events=tuple(wanted)), engine.why_not(name, own, wanted=wanted).line()),
+    ]
+    if match is not None:
+        questions.append((AskReasons(7, name, match), engine.why(match, own, name).line()))
+    for asked, expected in questions:
+        found = reasons_of(journal, engine, ReasonsWanted(b"session", (name,), asked))
+        assert found.pop("events")["number"] == sum(isinstance(each, Event) for each in own)
+        assert found == expected
 
 
 def blamed(told: WhyNot, events: list[Event]) -> None:
@@ -187,6 +214,7 @@ def test_of_afa(text: str, batches: list[list[Any]], data: st.DataObject) -> Non
             assert each.events == ((kept[at].id,) if isinstance(kept[at], Event | Retraction) else ())
         assert reasons.steps[-1].registers is not None
         assert reasons.steps[-1].registers[1] == match.data
+    same_from_a_journal(engine, kept, "q", told[-1][1].id if told else None)
     wanted = [number for number in standing if data.draw(st.booleans())]
     found = engine.why_not("q", kept, wanted=wanted)
     blamed(found, [each for each in kept if isinstance(each, Event)])

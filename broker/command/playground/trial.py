@@ -60,12 +60,13 @@ class Chosen:
 @dataclass(slots=True)
 class PlaygroundRun:
     """What came of a run. `events` have the ids that the results name, `inputs` are these and all else; `trouble`:
-    why it ended early."""
+    why it ended early; `options`: those of each subscription, as the file says them."""
 
     chosen: Chosen
     engine: Engine | None
     findings: list[dict[str, Any]]
     hidden: frozenset[str] = frozenset()
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     inputs: list[AskedInput] = field(default_factory=list)
     results: list[dict[str, Any]] = field(default_factory=list)
@@ -94,6 +95,9 @@ def tried(chosen: Chosen, clock: Callable[[], float] = time.monotonic) -> Playgr
     lines = [{"line": f.place[0], "column": f.place[1], **_finding(f)} for f in findings]
     trial = PlaygroundRun(chosen, None if checked is None else _with_lineage(checked), lines)
     trial.hidden = frozenset() if file is None else frozenset(file.hidden)
+    for each in () if file is None else file.subscriptions:
+        said = {name: getattr(each, name) for name in ("lineage", "report", "forecast", "results")}
+        trial.options[each.name] = {name: value for name, value in said.items() if value is not None}
     if trial.engine is not None and chosen.events is not None:
         try:
             until = clock() + RUN_SECONDS_MAX  # without what loading the languages takes, once
@@ -192,7 +196,14 @@ def told(trial: PlaygroundRun) -> dict[str, Any]:
         "findings": trial.findings,
         "broken": engine is None,
         "subscriptions": [
-            {"name": s.name, "language": s.language, "hidden": s.name in trial.hidden, "counts": kinds.get(s.name, {})}
+            {
+                "name": s.name,
+                "language": s.language,
+                "query": s.query,
+                "options": trial.options.get(s.name, {}),
+                "hidden": s.name in trial.hidden,
+                "counts": kinds.get(s.name, {}),
+            }
             for s in subscriptions
         ],
         "streams": {} if engine is None else {n: s.schema.declared() for n, s in engine.streams.items()},

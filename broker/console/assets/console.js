@@ -2,9 +2,12 @@
 
 import { Chart } from "./chart.js";
 import { at, get, h, instant, later, number, post, several, values } from "./dom.js";
+import { publishing } from "./operating.js";
 import { navigation } from "./pages.js";
 import { bytes, card, counted, empty, follow as followed, link, list, micros, rate, say, seconds, table } from "./parts.js";
+import { subscribing } from "./subscribing.js";
 import { subscription } from "./subscription.js";
+import { cursors, refusals, users } from "./watching.js";
 
 const content = at("content");
 let session;
@@ -53,17 +56,18 @@ async function streams() {
     const cell = h("span", {}, "–");
     rates.set(each.name, cell);
     return [h("b", {}, each.name), h("span", {}, Object.entries(each.attributes).map(([name, type]) => h("span", { class: "value" }, name, " ", h("i", {}, type)))),
-      each.key ?? "", each.disorder, cell, h("button", { type: "button", class: "ask", onclick: () => tail(each.name, Object.keys(each.attributes)), "aria-label": `Tail ${each.name}` }, "Tail")];
+      each.key ?? "", each.disorder, cell, number(each.refused), h("button", { type: "button", class: "ask", onclick: () => tail(each), "aria-label": `Tail ${each.name}` }, "Tail")];
   });
   const tailed = h("div", { id: "tail" });
-  content.replaceChildren(card("Streams", rows.length ? table("Streams", ["Name", "Attributes", "Key", "Order", "#events/s", "Look"], rows) : empty("No stream yet: a client declares one, or the configuration.")), tailed);
+  content.replaceChildren(card("Streams", rows.length ? table("Streams", ["Name", "Attributes", "Key", "Order", "#events/s", "#Refused", "Look"], rows) : empty("No stream yet: a client declares one, or the configuration.")), tailed);
   if (session.admin) follow((look) => {
     for (const [name, cell] of rates) cell.textContent = rate(look["streams by name"]?.[name]?.["events/s"] ?? 0);
   });
 }
 
 let tailing = 0;
-function tail(name) {
+function tail(stream) {
+  const name = stream.name;
   const own = ++tailing;
   const filter = h("input", { type: "search", placeholder: "name or value", size: "18" });
   const pause = h("button", { type: "button", "aria-pressed": "false", onclick: () => {
@@ -72,7 +76,8 @@ function tail(name) {
   } }, "Pause");
   const rows = h("div", {});
   const known = new Map();
-  at("tail").replaceChildren(h("section", { class: "card", "aria-label": `Last events of ${name}` }, h("div", { class: "bar" }, h("h2", { tabindex: "-1", id: "tail-title" }, `Last events of ${name}`), h("label", {}, "Filter ", filter), pause), rows));
+  at("tail").replaceChildren(h("section", { class: "card", "aria-label": `Last events of ${name}` }, h("div", { class: "bar" }, h("h2", { tabindex: "-1", id: "tail-title" }, `Last events of ${name}`), h("label", {}, "Filter ", filter), pause), rows),
+    h("div", { class: "two" }, session.writes && stream.may_publish ? publishing(name, stream.attributes, session.token) : null, refusals(name)));
   at("tail-title").focus();
   const show = () => {
     const wanted = filter.value.toLowerCase();
@@ -104,7 +109,8 @@ function subscriptions() {
   const search = h("input", { type: "search", id: "search", value: known.get("search") ?? "", size: "26", autocomplete: "off", spellcheck: "false" });
   const language = h("select", { id: "language" }, LANGUAGES.map((each) => h("option", { value: each, selected: each === known.get("language") }, each || "all languages")));
   const place = h("div", {});
-  content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Language ", language), h("label", {}, "Search names ", search)), place));
+  content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Language ", language), h("label", {}, "Search names ", search),
+    session.writes ? h("a", { class: "act", href: "/subscribe" }, "Subscribe…") : null), place));
   let asked = 0;
   let shown = "";
   let cells = [];
@@ -147,7 +153,7 @@ function subscriptions() {
 
 async function clients() {
   const place = card("Clients");
-  content.replaceChildren(place);
+  content.replaceChildren(place, await cursors());
   const show = async () => {
     try {
       const found = await get("/api/sessions");
@@ -195,6 +201,8 @@ async function begin() {
   } else if (path === "/streams") await streams();
   else if (path === "/clients") await clients();
   else if (path === "/subscriptions") subscriptions();
+  else if (path === "/subscribe") await subscribing(content, session);
+  else if (path === "/users") await users(content);
   else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)), content, session);
 }
 

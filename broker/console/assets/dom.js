@@ -64,7 +64,7 @@ async function answer(response) {
     throw new Error(`the server answered ${response.status}`);
   }
   if (!response.ok || found.error)
-    throw Object.assign(new Error(found.error ?? `the server answered ${response.status}`), { status: response.status });
+    throw Object.assign(new Error(found.error ?? `the server answered ${response.status}`), { status: response.status, found });
   return found;
 }
 

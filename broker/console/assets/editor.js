@@ -5,17 +5,19 @@ import { classes, runs } from "./highlight.js";
 
 const PLAIN = 60_000; // a longer text has no colours
 
-/** `changed` is called after each change; `complete(line, column)` gives words. */
+/** `changed` is called after each change; `complete(line, column)` gives words, if there is one. `inside`: the quotes in
+ * which the text stands that is a query alone. */
 export class Editor {
-  constructor(place, { changed, complete }) {
+  constructor(place, { changed, complete, id = "subscriptions", label = "Subscription file", described = "findings", inside = "" }) {
     this.shade = h("pre", { class: "shade", "aria-hidden": "true" });
     this.area = h("textarea", {
-      id: "subscriptions", spellcheck: "false", autocapitalize: "off", autocomplete: "off", autocorrect: "off",
-      "aria-label": "Subscription file", "aria-describedby": "findings",
+      id, spellcheck: "false", autocapitalize: "off", autocomplete: "off", autocorrect: "off",
+      "aria-label": label, "aria-describedby": described,
     });
     this.words = h("ul", { class: "words", role: "listbox", id: "words", "aria-label": "Words that may come", hidden: true });
     this.findings = [];
     this.complete = complete;
+    this.inside = inside;
     place.append(h("div", { class: "editor" }, h("div", { class: "sheet" }, this.shade, this.area)), this.words);
     this.area.addEventListener("input", () => {
       this.close();
@@ -46,7 +48,7 @@ export class Editor {
 
   paint() {
     const lines = this.text.split("\n");
-    let inside = "";
+    let inside = this.inside;
     const painted = lines.map((line, place) => {
       let found = new Array(line.length).fill("");
       if (this.text.length < PLAIN) [found, inside] = classes(line, inside);
@@ -72,7 +74,7 @@ export class Editor {
   }
 
   key(event) {
-    if (event.key === " " && event.ctrlKey) {
+    if (event.key === " " && event.ctrlKey && this.complete) {
       event.preventDefault();
       this.suggest();
     } else if (!this.words.hidden) {

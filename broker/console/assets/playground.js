@@ -2,7 +2,9 @@
 
 import { at, colour, draw, get, h, instant, later, number, post, several, values } from "./dom.js";
 import { Editor } from "./editor.js";
+import { tried } from "./operating.js";
 import { navigation } from "./pages.js";
+import { link } from "./parts.js";
 import { why, whyNot } from "./reasons.js";
 import { Timeline } from "./timeline.js";
 
@@ -44,7 +46,7 @@ async function go() {
   try {
     const text = editor.text;
     const found = await ask("run");
-    if (text === editor.text) show(found);
+    if (text === editor.text) show({ ...found, text });
     else again = true;
   } catch (error) {
     at("status").textContent = error.message;
@@ -256,6 +258,7 @@ async function beside() {
   const [own, broker] = await Promise.all([get("/api/session"), get("/playground/broker")]);
   at("nav").hidden = false;
   navigation(at("nav"), own);
+  subscribing(own.writes);
   at("journal").hidden = !broker.journal || !broker.streams.length;
   at("streams").replaceChildren(...broker.streams.map((name) => h("option", { value: name, selected: broker.streams.length === 1 }, name)));
   at("take").addEventListener("click", trying(async () => {
@@ -265,6 +268,17 @@ async function beside() {
     at("journal").open = false;
   }));
   return broker;
+}
+
+/** The button that makes the chosen subscription one of the broker, as its user, after a dry run. */
+function subscribing(writes) {
+  at("subscribing").hidden = false;
+  if (!writes) return at("subscribe").replaceChildren(h("button", { type: "button", disabled: true }, "Subscribe: this console is read-only"));
+  at("subscribe").replaceChildren(tried("Subscribe", () => {
+    const own = run?.subscriptions.find((each) => each.name === subscription);
+    if (!own || run.text !== editor.text) throw new Error("Expected a file without mistakes, and a subscription of it that is chosen.");
+    return ["/api/subscriptions", { name: own.name, language: own.language, query: own.query, ...own.options }, session.token];
+  }, () => h("span", {}, "It is subscribed: ", link(subscription)), at("outcome")));
 }
 
 /** Opens a subscription of the broker, on what its streams have had in the journal. */

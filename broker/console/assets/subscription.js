@@ -3,6 +3,7 @@
 import { Chart } from "./chart.js";
 import { dated, draw, get, h, instant, number, several, values } from "./dom.js";
 import { coloured } from "./highlight.js";
+import { operating } from "./operating.js";
 import { card, counted, empty, follow, percent, rate, say, span, table } from "./parts.js";
 import { quality } from "./reliability.js";
 import { why, whyNot } from "./reasons.js";
@@ -27,12 +28,11 @@ export async function subscription(name, content, session) {
     h("p", {}, h("a", { href: "/subscriptions" }, "‹ All subscriptions"), trying),
     h("h2", { class: "name" }, name, " ", h("span", { class: "kind" }, found.language)),
     h("div", { class: "two wide" },
-      card("Query", h("pre", { class: "query", tabindex: "0" }, coloured(found.query.trim()).map((runs) => runs.map(([text, style]) => (style ? h("span", { class: style }, text) : text)))),
-        versions(found.versions)),
+      card("Query", h("pre", { class: "query", tabindex: "0" }, coloured(found.query.trim()).map((runs) => runs.map(([text, style]) => (style ? h("span", { class: style }, text) : text))))),
       h("div", { class: "figures" }, charts.map((chart) => chart.element), h("section", { class: "figure plain", "aria-label": "Now" }, facts))),
     card("Pattern", picture, caption, lines("How it runs now, and what it shares", found.sharing), lines("How it is run alone", found.explain)),
     h("div", { class: "two wide" }, matches.element, matches.reasons),
-    waiting, forecasts);
+    waiting, forecasts, await operating(name, found, session));
   if (found.svg) draw(picture, found.svg);
   else picture.append(empty("No picture."));
   const tallies = new Tallies(picture, found);
@@ -60,14 +60,6 @@ function about(look, waits, tallies) {
 }
 
 const lines = (title, found) => found?.length ? h("details", {}, h("summary", {}, title), h("ul", { class: "lines" }, found.map((line) => h("li", {}, line)))) : null;
-
-function versions(found) {
-  if (!found.length) return null;
-  const bound = (time) => (Math.abs(time) > 4e18 ? "always" : instant(time));
-  const change = (each) => [...each.insert.map((text) => h("code", { class: "block" }, `+ ${text}`)), ...each.delete.map((text) => h("code", { class: "block" }, `− ${text}`))];
-  return h("div", {}, h("h3", {}, "Versions"), h("p", { class: "hint" }, `${several(found.length, "change")} of its arcs since it was made, the oldest first.`),
-    table("Versions", ["Change", "Holds from", "Until"], found.map((each) => [change(each), bound(each.from), bound(each.until)])));
-}
 
 function runs(place, look, tallies) {
   const head = place.firstChild;

@@ -26,6 +26,10 @@ from broker.command.editing import (
 )
 
 ROOT: Final = Path(__file__).parents[3]
+EXAMPLES: Final = (
+    *sorted((ROOT / "broker" / "command" / "playground" / "assets").glob("*.toml")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("getting-started", "cayuga", "sase", "ptopss", "afa", "windows")),
+)
 RIGHT: Final = """# prices
 [streams.Stock]
 attributes = { name = "string", price = "float" }
@@ -167,13 +171,59 @@ def test_the_server_answers_an_editor() -> None:
             process.kill()
 
 
-def test_the_grammar_of_editors_has_all_keywords_and_functions() -> None:
+def grammar() -> dict[str, Any]:
+    """The TextMate grammar, as its package names it."""
     folder = ROOT / "examples" / "editors" / "vscode"
     package = json.loads((folder / "package.json").read_text("utf-8"))
-    grammar = json.loads((folder / package["contributes"]["grammars"][0]["path"]).read_text("utf-8"))
-    patterns = {each["name"].split(".")[1]: each["match"] for each in grammar["repository"]["query"]["patterns"]}
+    found: dict[str, Any] = json.loads((folder / package["contributes"]["grammars"][0]["path"]).read_text("utf-8"))
+    return found
+
+
+def coloured(text: str) -> tuple[list[tuple[int, int]], list[tuple[str, str]]]:
+    """What an editor makes of a file: the places of queries, and their tokens with their kinds. At one place the end of
+    a query wins, then the earlier pattern."""
+    (outer,) = grammar()["patterns"]
+    patterns = grammar()["repository"]["query"]["patterns"]
+    inner = [(each["name"].split(".")[0], re.compile(each["match"], re.MULTILINE)) for each in patterns]
+    places: list[tuple[int, int]] = []
+    tokens: list[tuple[str, str]] = []
+    at = 0
+    while (begin := re.compile(outer["begin"]).search(text, at)) is not None:
+        end, at = re.compile(re.escape(begin.group(1))), begin.end()
+        while (last := end.search(text, at)) is not None:
+            found = [(kind, match) for kind, each in inner if (match := each.search(text, at)) is not None]
+            found = [(kind, match) for kind, match in found if match.start() < last.start()]
+            if not found:
+                break
+            kind, first = min(found, key=lambda each: each[1].start())  # the earlier pattern of two at one place
+            tokens.append((first.group(), kind))
+            at = first.end()
+        assert last is not None, text[begin.start() :]
+        places.append((begin.end(), last.start()))
+        at = last.end()
+    return places, tokens
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_the_grammar_of_editors_colours_the_examples(path: Path) -> None:
+    blocks = re.findall(r"```toml[^\n]*\n(.*?)```", path.read_text("utf-8"), re.DOTALL)
+    for text in blocks if path.suffix == ".md" else [path.read_text("utf-8")]:
+        if "[subscriptions." not in text:
+            continue
+        places, tokens = coloured(text)
+        found = [text[begin:end].removeprefix("\n") for begin, end in places]
+        assert found == [text[each.begin : each.end] for each in queries(text)]
+        assert {kind for token, kind in tokens if token in ("FROM", "WITHIN", "PATTERN", "IN", "CASE")} <= {"keyword"}
+        assert any(kind == "keyword" for _, kind in tokens)
+        strings = [token for token, kind in tokens if kind == "string"]
+        assert all(token.startswith("'") and token.endswith("'") and "\n" not in token for token in strings)
+
+
+def test_the_grammar_of_editors_has_all_keywords_and_functions() -> None:
+    patterns = {each["name"].split(".")[1]: each["match"] for each in grammar()["repository"]["query"]["patterns"]}
     lark = "".join(path.read_text("utf-8") for path in sorted((ROOT / "broker" / "language").rglob("*.lark")))
-    assert set(re.findall(r"/([A-Z][A-Z_]*)\\b/i", lark)) == set(re.findall(r"[A-Z][A-Z_]*", patterns["control"]))
+    words = set(re.findall(r"[A-Z][A-Z_]*", patterns["control"]))
+    assert set(re.findall(r"/([A-Z][A-Z_]*)(?=\\b|\(\?=)[^/]*/i", lark)) == words
     functions = [name for name in FUNCTIONS if name.isidentifier()]
     assert all(re.search(patterns["function"], f"{name}(") for name in functions)
     assert not re.search(patterns["function"], "price(")

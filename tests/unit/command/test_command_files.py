@@ -133,7 +133,7 @@ def test_standard_input_may_be_of_any_kind(
         (Path("e.parquet").read_bytes(), "parquet"),
     ):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
-        assert prices(results(capsys, "--events", "-", "--format", format, "--stream", "Stock")) == [1.0]
+        assert prices(results(capsys, "--events", "-", "--events-format", format, "--stream", "Stock")) == [1.0]
 
 
 def test_several_files_and_patterns(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from broker.command.result_files import ResultColumns
 from broker.command.shell import perform
 
+TWO = """
+[streams.S]
+attributes = { x = "int", kind = "string" }
+
+[subscriptions.both]
+language = "cayuga"
+query = "SELECT x, kind FROM S"
+
+[subscriptions.doubled]
+language = "cayuga"
+query = "SELECT 2 * x AS double FROM S"
+"""
 FILE = """
 [streams.Stock]
 attributes = { name = "string", price = "float", start = "int?" }
@@ -105,7 +120,7 @@ def test_results_before_an_error_are_written(folder: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("out", "reason"),
     [
-        ("r.xls", "r.xls: expected a name that ends in .jsonl, .csv or .parquet, found .xls"),
+        ("r.xls", "r.xls: expected a name that ends in .jsonl, .csv or .parquet, or --format, found .xls"),
         ("no/r.csv", "no/r.csv: expected a folder that exists, found none of the name no"),
     ],
 )
@@ -119,7 +134,56 @@ def test_a_table_is_aligned(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert table[0].split() == ["kind", "subscription", "id", "start", "end", "lineage", "name", "price"]
     assert len(table) == 1 + 3
     assert len({row.index("twice") for row in table[1:]} | {table[0].index("subscription")}) == 1
-    assert run(capsys, "--format", "table", "--format", "jsonl", "--only", "twice").splitlines() == table
+    assert run(capsys, "--format", "table", "--events-format", "jsonl", "--only", "twice").splitlines() == table
+
+
+def test_a_format_goes_to_the_output_or_decides_that_of_a_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "--out", "r.csv") == ""
+    assert run(capsys, "--format", "csv").splitlines() == Path("r.csv").read_text().splitlines()
+    assert run(capsys, "--format", "jsonl") == run(capsys)
+    assert run(capsys, "--format", "parquet", "--out", "r.results") == ""
+    assert run(capsys, "--out", "r.parquet") == ""
+    assert pq.read_table("r.results").equals(pq.read_table("r.parquet"))
+    assert run(capsys, "--format", "table", "--out", "r.txt") == ""
+    assert Path("r.txt").read_text() == run(capsys, "--format", "table")
+    assert perform(["run", "s.toml", "--events", "e.jsonl", "--format", "parquet"]) == 2
+    reason = "--format parquet: expected --out FILE, found none: Parquet is no text"
+    assert capsys.readouterr().err == f"foretell: {reason}\n"
+
+
+def test_columns_of_several_subscriptions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each attribute has one column, in the order of the first result that has it; others have nothing there."""
+    Path("two.toml").write_text(TWO)
+    Path("two.jsonl").write_text(
+        "".join(json.dumps({"stream": "S", "time": n, "data": {"x": n, "kind": "k"}}) + "\n" for n in (1, 2))
+    )
+    assert perform(["run", "two.toml", "--events", "two.jsonl", "--format", "csv", "--times", "us"]) == 0
+    names, *rows = [line.split(",") for line in capsys.readouterr().out.splitlines()]
+    assert names == ["kind", "subscription", "id", "start", "end", "double", "x", "data.kind"]
+    assert sorted((row[1], *row[5:]) for row in rows) == [
+        ("both", "", "1", "k"),
+        ("both", "", "2", "k"),
+        ("doubled", "2", "", ""),
+        ("doubled", "4", "", ""),
+    ]
+
+
+def test_memory_does_not_grow_with_the_results(folder: Path, tmp_path: Path) -> None:
+    """What waits for the columns waits on disk."""
+    sizes = []
+    for count in (2_000, 40_000):
+        sink = ResultColumns("csv", tmp_path / "r.csv", io.StringIO(), "us")
+        tracemalloc.start()
+        for number in range(count // 1_000):
+            sink.write([{"kind": "match", "id": str(number), "data": {"x": each}} for each in range(1_000)])
+        sink.close()
+        sizes.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        with open(tmp_path / "r.csv") as file:
+            assert sum(1 for _ in file) == count + 1
+    assert sizes[1] < 1.5 * sizes[0] + 100_000, sizes
 
 
 def test_results_with_their_events(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

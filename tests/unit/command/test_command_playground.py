@@ -191,3 +191,22 @@ def test_a_process_that_takes_too_long_is_ended_and_the_next_question_has_anothe
         assert worker._process is not first
     finally:
         worker.close()
+
+
+def test_the_first_match_of_ones_own_file_is_as_the_page_says(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "playground.md").read_text()
+    own = tmp_path / "machines.csv"
+    own.write_text(page.partition("```csv file=machines.csv\n")[2].partition("```")[0])
+    answering = Answering()
+    chosen: dict[str, Any] = {"text": "", "events": str(own), "called": own.name}
+    first = answering.answer({"do": "first", "chosen": chosen})
+    assert (first["stream"], first["time"]) == ("Machines", "when")
+    assert 'key = "machine"' in first["text"]
+    for text, matches in ((first["text"], 5), (first["text"].replace("heat > heat_1", "heat > heat_1 + 5"), 3)):
+        chosen = {**chosen, "text": text, "stream": first["stream"], "time": first["time"]}
+        found = answering.answer({"do": "run", "chosen": chosen})
+        assert (found["findings"], found["trouble"], found["rows"]) == ([], None, ["press", "saw"])
+        assert sum(each["counts"]["match"] for each in found["subscriptions"]) == matches
+    chosen_match = found["results"][0]
+    told = answering.answer({"do": "why", "chosen": chosen, "subscription": "first", "match": chosen_match["id"]})
+    assert [step["events"] for step in told["steps"]] == [[each] for each in chosen_match["lineage"]]

@@ -32,8 +32,8 @@ def told(capsys: pytest.CaptureFixture[str], status: int, *arguments: str) -> li
     assert perform(["check", "s.toml", *arguments]) == status
     found = capsys.readouterr()
     assert found.err == ""
-    assert found.out.startswith("ok q: cayuga, reads Stock\n")
-    return found.out.splitlines()[1:]
+    assert found.out.startswith("ok q: cayuga, reads Stock\n   q: gives name string, price float, volume int\n")
+    return found.out.splitlines()[2:]
 
 
 def test_good_events(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

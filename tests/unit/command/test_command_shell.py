@@ -103,7 +103,7 @@ def test_run_reads_standard_input(
 ) -> None:
     for name, content, options in (
         ("e.jsonl", Path("e.jsonl").read_bytes(), []),
-        ("e.csv", b"time,name,price\n1,IBM,100\n2,IBM,110\n", ["--format", "csv"]),
+        ("e.csv", b"time,name,price\n1,IBM,100\n2,IBM,110\n", ["--events-format", "csv"]),
     ):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         assert perform(["run", "s.toml", "--events", "-", *options]) == 0, name
@@ -186,6 +186,8 @@ def test_check_says_what_is_read_and_published(folder: Path, capsys: pytest.Capt
     )
     assert perform(["check", "s.toml"]) == 0
     assert sorted(capsys.readouterr().out.splitlines()) == [
+        "   after: gives name_1_1 string, price_1_1 float, name_1 string, price_1 float, name string, price float",
+        "   jumps: gives name_1 string, price_1 float, name string, price float",
         "ok after: cayuga, reads Jumps, Stock",
         "ok jumps: cayuga, reads Stock, publishes Jumps",
     ]
@@ -289,7 +291,8 @@ def test_parquet_without_pyarrow_names_the_extra(
         (["run", "s.toml"], "Missing option '--events'"),
         (["run"], "Missing argument"),
         (["run", "s.toml", "--events", "e.jsonl", "--fast"], "No such option: --fast"),
-        (["run", "s.toml", "--events", "e.jsonl", "--format", "xml"], "csv, tsv, parquet or table, found 'xml'"),
+        (["run", "s.toml", "--events", "e.jsonl", "--format", "xml"], "one of 'jsonl', 'csv', 'parquet', 'table'"),
+        (["run", "s.toml", "--events", "e", "--events-format", "xml"], "'jsonl', 'csv', 'tsv', 'parquet'"),
         (["run", "s.toml", "--events", "e.jsonl", "--model", "m"], "m: No such file or directory"),
         (["run", "s.toml", "--events", "e.jsonl", "--save-model", "no/m"], "no/m: expected a folder"),
         (["subscribe", "q", "--query", "x", "--file", "s.toml", "--broker", "tcp://127.0.0.1:1"], "found both"),

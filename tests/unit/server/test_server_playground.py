@@ -26,6 +26,7 @@ from broker.server.opening import Journalling, opened
 from broker.storage import Durability
 from client import Client
 
+REPORTS: Final = "subscription 'pair': report: expected one of "
 EXPECTED: Final = "expected float, found string '?'"
 LATEST: Final = 2**60
 STREAMS: Final = '[streams.Stock]\nattributes = { name = "string", price = "float" }\nkey = "name"\n'
@@ -171,3 +172,30 @@ def test_each_user_has_what_permissions_allow_and_files_of_ones_own(tmp_path: Pa
             run = ann.post("/playground/ask/run", {"text": STREAMS, "file": known, "stream": "Stock"})[1]
             assert run["trouble"] == f"own.csv: line 3: stream 'Stock', attribute 'price': {EXPECTED}"
             assert bob.post("/playground/ask/run", {"text": STREAMS, "file": known, "stream": "Stock"})[0] == 404
+
+
+def test_what_is_right_is_subscribed_with_its_options(tmp_path: Path) -> None:
+    with journalled(tmp_path / "data") as broker:
+        settings = ConsoleSettings(playground=playground_of_console, writes=True)
+        with console(broker, "http://127.0.0.1:0", settings) as address:
+            visitor = PlaygroundVisitor(address)
+            assert visitor.get("/api/session")[1]["writes"]
+            query = "FROM Stock a, b: price > 1 MATCH a; b"
+            text = f'''{STREAMS}
+[subscriptions.pair]
+language = "ptopss"
+query = "{query}"
+lineage = false
+report = "completions"
+'''
+            (own,) = visitor.post("/playground/ask/run", {"text": text})[1]["subscriptions"]
+            assert (own["query"], own["options"]) == (query, {"lineage": False, "report": "completions"})
+            wanted = {name: own[name] for name in ("name", "language", "query")} | own["options"]
+            status, found = visitor.post("/api/subscriptions", wanted)
+            assert status == 200, found
+            anybody = User("anybody", admin=True)
+            made = broker.ask(lambda kernel: kernel.consulting.definition(anybody, "pair"), 60)
+            assert (made.query, made.lineage, made.report) == (query, False, "completions")
+            status, found = visitor.post("/api/subscriptions", {**wanted, "report": "some"})
+            assert status == 400
+            assert found["error"].startswith(REPORTS)
