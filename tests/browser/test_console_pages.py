@@ -116,9 +116,9 @@ def test_subscriptions_are_searched_and_opened_by_keys(broker: BrokerProcess, ch
 
 def test_runs_that_wait_are_listed(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     with Client(broker.address) as client, page_of(chromium, f"{address}/subscriptions/pairs") as page:
-        expect(page.locator(".facts")).to_contain_text("waiting runs")
+        expect(page.locator(".facts")).to_contain_text("results")
         client.publish("Stock", {"name": "GOOG", "price": 500.0}, time=2_000)
-        waiting = page.get_by_role("region", name="Waiting runs: the ids of their events")
+        waiting = page.get_by_role("region", name="Waiting runs")
         expect(waiting.locator("tbody tr").first).to_be_visible()
 
 
