@@ -5,7 +5,7 @@ Not here: listings (consulting), the requests of clients (read_requests).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
 from ..events import ForetellError, Unsupported
@@ -27,7 +27,7 @@ LOOKED_KEYS_MAX: Final = 20
 
 @final
 class Watching:
-    """The questions. `names`: of the user who asks; they raise PermissionDenied and UnknownSubscription."""
+    """The questions. Those of a user raise PermissionDenied and UnknownSubscription."""
 
     def __init__(
         self, engine: EnginePort, admission: Admission, consulting: Consulting, recent: RecentResults, journalled: bool
@@ -80,7 +80,7 @@ class Watching:
             "found": self._recent.look(name, now) if values else [],
         }
 
-    def _runs(self, name: str, runs: Any, forecast: bool) -> list[dict[str, Any]]:
+    def _runs(self, name: str, runs: Sequence[WaitingRunLook], forecast: bool) -> list[dict[str, Any]]:
         chances: dict[str, float | None] = {}
         return [self._run(name, run, chances if forecast else None) for run in runs]
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 from doubles.broker_process import BrokerProcess, broker_process
-from doubles.browser import NARROW, WIDE, browser, overflow, page_of, violations
+from doubles.browser import NARROW, WIDE, overflow, page_of, violations
 from playwright.sync_api import Browser, Page, expect
 
 from broker.console.signing_in import digest
@@ -64,12 +64,6 @@ def configuration(place: tuple[Path, int], more: str = "") -> str:
 def broker(place: tuple[Path, int]) -> Iterator[BrokerProcess]:
     with broker_process(configuration(place)) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as launched:
-        yield launched
 
 
 @pytest.fixture

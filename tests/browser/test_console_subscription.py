@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from browser.test_console_pages import SUBSCRIPTIONS, configuration, free_port
 from doubles.broker_process import BrokerProcess, broker_process
-from doubles.browser import NARROW, WIDE, browser, overflow, page_of, violations
+from doubles.browser import NARROW, WIDE, overflow, page_of, violations
 from playwright.sync_api import Browser, Page, expect
 
 from client import Client
@@ -57,12 +57,6 @@ def broker(place: tuple[Path, int]) -> Iterator[BrokerProcess]:
         with Client(running.address) as client:
             feed(client, 60)
         yield running
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as launched:
-        yield launched
 
 
 @pytest.fixture
@@ -182,9 +176,7 @@ def test_the_page_of_all_sizes(
     looked_through(broker, chromium, pages, size, dark)
 
 
-def looked_through(
-    broker: BrokerProcess, chromium: Browser, pages: str, size: tuple[int, int], dark: bool
-) -> None:
+def looked_through(broker: BrokerProcess, chromium: Browser, pages: str, size: tuple[int, int], dark: bool) -> None:
     """The pages of subscriptions of three languages, with matches and a reason, by axe."""
     for name in ("pairs", "told", "changing"):
         with Client(broker.address) as client, page_of(chromium, f"{pages}/{name}", size, dark) as page:
