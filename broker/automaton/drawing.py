@@ -22,9 +22,8 @@ SHOWN: Final = 8  # names at one end
 def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
     """The states (SASE+ 4.1); the last one is the match if it waits only for time. A forbidden event is a gate beside
     the state that it can end."""
-    complete = all(arc.kind in (Kind.EPSILON, Kind.TIMEOUT) for arc in automaton.arcs if arc.target == automaton.final)
-    last = automaton.final - complete
-    key = [f"state {at}" for at in range(last)] + ["match", "match"]
+    key = nodes_of_states(automaton)
+    last = key.index("match")
     nodes = [Node(key[at], _state(automaton, at), "state" if at else "start") for at in range(last)]
     nodes.append(Node("match", served, "end"))
     edges: list[Edge] = []
@@ -47,6 +46,13 @@ def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
             nodes.append(Node(gate, f"no {automaton.forbidden[arc.operand]}: {arc.stream}", "gate"))
             edges.append(Edge(gate, key[arc.source], f"none {standing(automaton, arc)}: {_asked(arc)}", "trigger"))
     return Graph(title, tuple(nodes), tuple(edges))
+
+
+def nodes_of_states(automaton: Automaton) -> list[str]:
+    """By state the key of its node in `automaton_diagram`, the final one included."""
+    complete = all(arc.kind in (Kind.EPSILON, Kind.TIMEOUT) for arc in automaton.arcs if arc.target == automaton.final)
+    last = automaton.final - complete
+    return [f"state {at}" for at in range(last)] + ["match"] * (automaton.final + 1 - last)
 
 
 def automata_diagram(kind: str, known: list[tuple[str, Automaton]]) -> Graph:

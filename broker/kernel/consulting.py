@@ -170,25 +170,29 @@ class Consulting:
         admission, known = self._admission, self._engine.subscriptions
         return list(known) if admission.everything(user) else [name for name in known if admission.sees(user, name)]
 
+    def languages(self, user: User, names: Sequence[str]) -> list[str]:
+        """The language of each of these; "" for one that is gone, or that the user may not see. O(names)."""
+        found, admission = self._engine.languages(names), self._admission
+        if admission.everything(user):
+            return found
+        known = self._engine.subscriptions
+        seen = [name in known and admission.sees(user, name) for name in names]
+        return [language if shown else "" for language, shown in zip(found, seen, strict=True)]
+
     def subscriptions(self, user: User, names: Sequence[str]) -> list[dict[str, Any]]:
         """What there is to say of each of these, without those that are gone. O(names)."""
         known = self._engine.subscriptions
         return [self._entry(known[name]) for name in names if name in known and self._admission.sees(user, name)]
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """The same of one that exists."""
+        return self._entry(self._engine.subscriptions[name])
 
     def definition(self, user: User, name: str) -> SubscriptionDefinition:
         """A subscription."""
         if not (user.admin and name in self._engine.subscriptions):
             self._admission.check_existing(user, name, self._engine.subscriptions)
         return self._engine.subscriptions[name]
-
-    def waiting(self, user: User, name: str, most: int) -> list[dict[str, list[int]]]:
-        """At most so many partial matches: ids of events by operand; none where the executor keeps none."""
-        self.definition(user, name)
-        self._admission.check_values(user, name)
-        try:
-            return self._engine.partial_matches(name, most)
-        except Unsupported:
-            return []
 
     def sessions(self, user: User, now: int) -> list[dict[str, Any]]:
         """The sessions, the oldest first, at most 200. Raises PermissionDenied if the user is no administrator."""
@@ -203,5 +207,5 @@ class Consulting:
             "query": definition.query,
             "clients": len(deliveries),
             "queued": bounded_count(sum([delivery.waiting for delivery in deliveries])),
-            "results": None if counts is None else bounded_count(counts[_RESULTS]),
+            "results": bounded_count(counts[_RESULTS]) if counts is not None else 0 if self._counts.room else None,
         }

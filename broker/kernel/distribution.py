@@ -17,6 +17,7 @@ from .durable_delivery import AnyDelivery
 from .engine_port import EngineResult
 from .inputs_and_effects import Send
 from .named_counts import NamedCounts
+from .recent_results import RecentResults
 
 COUNTED: Final = ("results", "notifications_sent", "notifications_missed")
 """What is counted of each subscription."""
@@ -30,8 +31,8 @@ class Distribution:
     """Counts what it sends, and keeps the deliveries that have results to make in the order of their turns."""
 
     __slots__ = (
-        "_attachments", "_cursors", "_missed", "_over", "counts", "ended", "ready", "redelivered", "results",
-        "retractions", "sent",
+        "_attachments", "_cursors", "_missed", "_over", "counts", "ended", "ready", "recent", "redelivered",
+        "results", "retractions", "sent",
     )  # fmt: skip
 
     def __init__(
@@ -39,6 +40,7 @@ class Distribution:
     ) -> None:
         self._attachments = attachments
         self._cursors = Cursors() if cursors is None else cursors
+        self.recent = RecentResults()
         self.ready: dict[tuple[bytes, str], AnyDelivery] = {}
         self.counts = NamedCounts(COUNTED, 1) if counts is None else counts
         self.results = 0
@@ -57,6 +59,7 @@ class Distribution:
         """
         count = 0
         touched: dict[str, None] = {}
+        looked_at = self.recent.kept
         shares = taken_out(results)
         self._cursors.keep_shares(shares)
         for share in shares:
@@ -73,9 +76,12 @@ class Distribution:
             self.counts.row(name)[0] += 1
             deliveries = self._attachments.of(name)
             cursors = self._cursors.of(name)
-            if not (deliveries or cursors):
+            seen = bool(looked_at) and name in looked_at
+            if not (deliveries or cursors or seen):
                 continue
             line, time = encoded(result)
+            if seen:
+                self.recent.note(name, line)
             for cursor in cursors:
                 cursor.keep(line)
             for delivery in deliveries.values():

@@ -30,6 +30,47 @@ class EngineAnswer(Protocol):
     def line(self) -> dict[str, Any]: ...
 
 
+class WaitingRunLook(Protocol):
+    """A partial match for people who look (broker.engine.inspection.waiting)."""
+
+    @property
+    def key(self) -> dict[str, Any]: ...
+
+    @property
+    def automaton(self) -> int: ...
+
+    @property
+    def state(self) -> int: ...
+
+    @property
+    def begun(self) -> int: ...
+
+    @property
+    def events(self) -> dict[str, list[int]]: ...
+
+
+class WaitingLook(Protocol):
+    """What was seen of a subscription's partial matches: the oldest ones, and counts by automaton and state or arc."""
+
+    @property
+    def runs(self) -> Sequence[WaitingRunLook]: ...
+
+    @property
+    def states(self) -> Mapping[tuple[int, int], int]: ...
+
+    @property
+    def arcs(self) -> Mapping[tuple[int, int], int]: ...
+
+    @property
+    def looked(self) -> int: ...
+
+    @property
+    def more(self) -> bool: ...
+
+    @property
+    def unlisted(self) -> bool: ...
+
+
 class EnginePort(Protocol):
     """An engine. It refuses a call with a ForetellError, and is then unchanged.
 
@@ -164,6 +205,22 @@ class EnginePort(Protocol):
 
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
         """Partial matches of a subscription: ids of events by operand. Raises Unsupported if none are kept."""
+        ...
+
+    def languages(self, names: Sequence[str]) -> list[str]:
+        """The language of each of these subscriptions, "" for one that there is not."""
+        ...
+
+    def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> WaitingLook:
+        """The oldest partial matches of a subscription, and how many wait in each state, from a bounded look."""
+        ...
+
+    def sharing(self, name: str) -> list[str]:
+        """How one subscription runs now, and what it shares, one line each."""
+        ...
+
+    def forecast_quality(self, name: str) -> dict[str, Any] | None:
+        """What became of a subscription's forecasts; None if it asks for none."""
         ...
 
     def explain(self) -> list[str]:

@@ -9,8 +9,8 @@ Python takes six times as long to make a frozen one.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
 from ..wire import AskReasons, Message, WireError
@@ -169,11 +169,13 @@ class ReasonsWanted:
     """Reasons that a permitted user asks for, of the events that the journal keeps; the answer is one Send, later.
 
     `subscriptions`: of which the match is, or has not come. `request`: the rest of the question, and its correlation.
+    `tell`: gets the answer instead of a session, with the values of the events that it names.
     """
 
     session: bytes
     subscriptions: tuple[str, ...]
     request: AskReasons
+    tell: Callable[[object], None] | None = field(default=None, compare=False)
 
 
 @final

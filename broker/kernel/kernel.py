@@ -71,6 +71,7 @@ from .session_requests import SessionRequests
 from .sessions import Session, Sessions
 from .stream_requests import StreamRequests
 from .subscribing import MEMORY, Subscribing
+from .watching import Watching
 
 DRAIN_RETRY_MICROSECONDS: Final = 1_000_000  # another broker may run by then
 
@@ -116,6 +117,7 @@ class Kernel:
         "_subscribing",
         "consulting",
         "limits",
+        "watching",
     )  # fmt: skip
 
     def __init__(
@@ -173,6 +175,9 @@ class Kernel:
             engine, self._admission, self._attachments, self._administration, self._intake, self._by_subscription,
             self._subscribing.cursor_requests,
         )  # fmt: skip
+        self.watching = Watching(
+            engine, self._admission, self.consulting, self._distribution.recent, durability != MEMORY
+        )
         self._handlers = self._requests()
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0}
@@ -368,6 +373,7 @@ class Kernel:
         self._by_stream.prune(self._engine.streams)
         self._by_subscription.prune(self._attachments.definitions)
         self._intake.recent.tick()
+        self._distribution.recent.tick(now)
         if self._intake.work is None:  # else at a later tick: the batch in work must match what would be released here
             if now >= self._left_until:
                 self._attachments.abandon()

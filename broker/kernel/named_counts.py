@@ -43,6 +43,11 @@ class NamedCounts:
         """The counts of a name, to be read; None if it has none of its own."""
         return self._rows.get(name)
 
+    @property
+    def room(self) -> bool:
+        """Whether a name without a row has no counts; otherwise they may be among those of all others."""
+        return len(self._rows) < self.most and self._rest is None
+
     def prune(self, known: Container[str]) -> None:
         """Drop the rows of names that are not known any more, if a further name needs room. O(most)."""
         if len(self._rows) >= self.most:

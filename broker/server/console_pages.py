@@ -5,15 +5,15 @@
     /api/sign-in  /api/sign-out                                    by POST
     /api/live                                                      rates and levels, once a second
     /api/streams  /api/streams/{name}/events
-    /api/subscriptions?search=&language=&page=  /api/subscriptions/{name}
+    /api/subscriptions?search=&language=&page=
     /api/sessions
 
-Each question is asked of the loop with the permissions of the user who looks.
+Each question is asked of the loop with the permissions of the user who looks. Not here: the page of one subscription
+(console_subscription).
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, final
 
@@ -24,23 +24,22 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from .. import __version__
-from ..console.drawing import drawn
 from ..console.files import PageFiles
 from ..console.guard import asked
 from ..console.signing_in import COOKIE, SigningIn
 from ..events import ForetellError, UnknownStream, UnknownSubscription
 from ..kernel import Kernel, User
 from ..wire import PermissionDenied
-from .console_sampler import Sampler
+from .console_names import SubscriptionNames
+from .console_rates import MinuteRates
+from .console_sampler import BrokerLooks, Sampler
+from .console_subscription import SubscriptionPages
 from .console_writing import ConsoleWriting
 from .loop import Broker, wall_clock
 
 PAGE_SUBSCRIPTIONS: Final = 50
-NAMES_SECONDS_MAX: Final = 2.0
-"""How old the list of names may be in which a page searches."""
 TOKEN_CHARACTERS_MAX: Final = 200
 TAIL_EVENTS: Final = 20
-WAITING_MAX: Final = 50
 
 _T = TypeVar("_T")
 
@@ -59,9 +58,11 @@ class ConsolePages:
         self._patience = patience_seconds
         self._writes = writes
         self._writing = ConsoleWriting(broker, writes, self.name, self.ask, patience_seconds)
-        self._sampler = Sampler(broker, patience_seconds)
+        self._sampler = Sampler(BrokerLooks(broker, patience_seconds).take)
+        self._names = SubscriptionNames()
+        self._rates = MinuteRates()
+        self._one = SubscriptionPages(broker, self.ask, self._rates, patience_seconds)
         self._playground = False
-        self._names: dict[str, tuple[float, list[str]]] = {}  # by user: when they were asked for, sorted
 
     def routes(self, playground: bool) -> list[Route]:
         """All routes; `playground`: there is a page of it, too, whose answers come from elsewhere."""
@@ -84,7 +85,7 @@ class ConsolePages:
             Route("/api/streams", self._streams),
             Route("/api/streams/{name}/events", self._events),
             Route("/api/subscriptions", self._subscriptions),
-            Route("/api/subscriptions/{name}", self._subscription),
+            *self._one.routes(),
             Route("/api/sessions", self._sessions),
             *self._writing.routes(),
         ]
@@ -172,39 +173,21 @@ class ConsolePages:
     async def _subscriptions(self, request: Request) -> Response:
         search = request.query_params.get("search", "")[:128].lower()
         page = request.query_params.get("page", "1")
-        number = int(page) if page.isascii() and page.isdecimal() and 0 < len(page) < 8 else 1
-        names = await self._all_names(request)
-        found = [name for name in names if search in name.lower()] if search else names
-        begin = (max(1, number) - 1) * PAGE_SUBSCRIPTIONS
+        number = max(1, int(page)) if page.isascii() and page.isdecimal() and 0 < len(page) < 8 else 1
+        language = request.query_params.get("language", "")[:32]
+
+        async def ask(question: Callable[[Kernel, User], Any]) -> Any:
+            return await self.ask(request, question)
+
+        user = self.name(request)
+        names = await self._names.all(user, ask)
+        found = await self._names.found(user, ask, search, language)
+        begin = (number - 1) * PAGE_SUBSCRIPTIONS
         chosen = found[begin : begin + PAGE_SUBSCRIPTIONS]
         entries = await self.ask(request, lambda kernel, user: kernel.consulting.subscriptions(user, chosen))
+        for entry in entries:
+            entry["per minute"] = self._rates.of(entry["name"], entry["results"])
         return JSONResponse({"total": len(found), "all": len(names), "size": PAGE_SUBSCRIPTIONS, "entries": entries})
-
-    async def _all_names(self, request: Request) -> list[str]:
-        """The names that the user may see, sorted. They are copied in the loop, and sorted here."""
-        user = self.name(request)
-        known = self._names.get(user)
-        if known is None or time.monotonic() - known[0] > NAMES_SECONDS_MAX:
-            found = await self.ask(request, lambda kernel, user: kernel.consulting.names(user))
-            known = time.monotonic(), await run_in_threadpool(sorted, found)
-            self._names[user] = known
-        return known[1]
-
-    async def _subscription(self, request: Request) -> Response:
-        name = request.path_params["name"]
-
-        def question(kernel: Kernel, user: User) -> tuple[Any, ...]:
-            consulting = kernel.consulting
-            definition = consulting.definition(user, name)
-            try:
-                waiting = consulting.waiting(user, name, WAITING_MAX)
-            except PermissionDenied:
-                waiting = []
-            return definition, consulting.subscriptions(user, [name]), consulting.definitions_of_streams(user), waiting
-
-        definition, entries, streams, waiting = await self.ask(request, question)
-        picture = await run_in_threadpool(drawn, definition, streams)
-        return JSONResponse({**(entries[0] if entries else {}), **picture, "waiting": waiting})
 
     async def _sessions(self, request: Request) -> Response:
         now = wall_clock()

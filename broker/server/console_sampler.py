@@ -1,7 +1,10 @@
-"""Looks at the statistics once a second while pages are open, for all pages together.
+"""Looks at something of the broker once a second while pages are open, for all pages together.
 
-The first page that opens starts it, and without pages it rests: what a page costs the loop does not depend on how many
-there are. Every look is made into bytes once.
+The first page that opens starts it, and without pages it rests: what pages cost the loop does not depend on how many
+there are. A look that takes the loop long is followed by a longer rest. Every look is made into bytes once.
+
+Here: looks that are passed on, and those at the whole broker. Not here: those at one subscription
+(console_subscription).
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import json
 import os
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, final
 
@@ -27,20 +30,35 @@ STREAM_SECONDS_MAX: Final = 12.0
 """Then a page asks again: no connection is kept for longer than others."""
 NAMES_MAX: Final = 200
 """Streams and subscriptions with numbers of their own in a look, the busiest."""
+REST: Final = 50
+"""A look that has kept the loop for some time is followed by a rest of so many times that."""
+
+Look = dict[str, Any]
+"""What pages are shown, as JSON."""
+Take = Callable[[], Awaitable[tuple[Look | None, float]]]
+"""Takes a look."""
 
 
 @final
 class Sampler:
-    """Looks by number, the newest last. All calls come from one event loop."""
+    """Looks by number, the newest last. All calls come from one event loop.
 
-    def __init__(self, broker: Broker, patience_seconds: float) -> None:
-        self._broker = broker
-        self._patience = patience_seconds
-        self._looks: deque[tuple[int, bytes]] = deque(maxlen=HISTORY_SAMPLES)
+    `take`: takes a look, None if there is nothing to show yet, and says how many seconds of the loop that took.
+    `history`: how many looks a page is given that opens.
+    """
+
+    def __init__(self, take: Take, history: int = HISTORY_SAMPLES) -> None:
+        self._take = take
+        self._looks: deque[tuple[int, bytes]] = deque(maxlen=history)
         self._number = 0
         self._pages = 0
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Condition()
+
+    @property
+    def resting(self) -> bool:
+        """Whether no page is open."""
+        return self._pages == 0 and (self._task is None or self._task.done())
 
     async def follow(self, after: int) -> AsyncIterator[bytes]:
         """The looks behind a number, as events for a page, for STREAM_SECONDS_MAX."""
@@ -62,32 +80,45 @@ class Sampler:
             self._pages -= 1
 
     async def _run(self) -> None:
-        before: Mapping[str, Mapping[str, Any]] | None = None
-        then, idle = 0.0, 0
+        idle = 0
         while idle < 3:  # a page that asks again leaves a gap
             idle = 0 if self._pages else idle + 1
-            look: dict[str, Any] | None = None
-            try:
-                now = await run_in_threadpool(self._broker.report, self._patience)
-            except TimeoutError:
-                look, before = {"busy": True}, None
-            else:
-                moment = time.monotonic()
-                if before is not None:
-                    look = _shown(before, now, moment - then)
-                before, then = now, moment
+            look, seconds = await self._take()
+            rest = max(SAMPLE_SECONDS, REST * seconds)
             if look is not None:
+                look["rest"] = round(rest, 1)
                 self._number = max(self._number + 1, time.time_ns() // 1_000_000)
                 look["at"] = time.time_ns() // 1_000
                 self._looks.append((self._number, json.dumps(look, separators=(",", ":")).encode()))
                 async with self._news:
                     self._news.notify_all()
-            await asyncio.sleep(SAMPLE_SECONDS)
+            await asyncio.sleep(rest)
 
 
-def _shown(
-    before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]], seconds: float
-) -> dict[str, Any]:
+@final
+class BrokerLooks:
+    """Looks at the broker's statistics: rates since the look before, and levels."""
+
+    def __init__(self, broker: Broker, patience_seconds: float) -> None:
+        self._broker = broker
+        self._patience = patience_seconds
+        self._before: Mapping[str, Mapping[str, Any]] | None = None
+        self._then = 0.0
+
+    async def take(self) -> tuple[Look | None, float]:
+        """The next look."""
+        try:
+            now = await run_in_threadpool(self._broker.report, self._patience)
+        except TimeoutError:
+            self._before = None
+            return {"busy": True}, 0.0
+        moment, before, then = time.monotonic(), self._before, self._then
+        self._before, self._then = now, moment
+        fresh = before is not None and moment - then < 10 * SAMPLE_SECONDS
+        return _shown(before, now, moment - then) if before is not None and fresh else None, 0.0
+
+
+def _shown(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]], seconds: float) -> Look:
     """Rates and levels, and of the groups of the server what is a number."""
     look = look_at(before, now, seconds)
     for title, busy in (("streams by name", "events/s"), ("subscriptions by name", "results/s")):

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, Final, final
 
 from ..events import ForetellError
-from ..kernel import Effects, Send
+from ..kernel import Effects, ReasonsWanted, Send
 from ..storage import StorageError, StorageFull, Store, Sync
 from ..wire import Busy
 from .checkpointing import Checkpointing
@@ -89,6 +89,11 @@ class DurabilityGate(OutputGate):
             refused = self._reasons.ask(wanted)
             if refused is not None:
                 self._held.append((position, refused))
+
+    def ask_reasons(self, wanted: ReasonsWanted) -> None:
+        refused = self._reasons.ask(wanted)
+        if refused is not None and wanted.tell is not None:
+            wanted.tell(refused.message)
 
     def released(self) -> list[Send]:
         sends, self._sends = self._sends, []

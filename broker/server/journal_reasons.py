@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, final
 
 from ..engine import Engine
+from ..engine.reasons import Why, WhyNot
+from ..engine.reasons.named_events import values_of
 from ..events import DefinitionError, ForetellError, LimitExceeded, UnknownSubscription, Unsupported
 from ..kernel import ReasonsWanted, Send
 from ..kernel.answers import failure
 from ..storage import Journal
 from ..wire import Busy, Failure, Reasons
 from . import forking
-from .journal_history import JournalHistory
+from .journal_history import JournalHistory, SubscriptionHistory
 from .worker import Hands
 
 REASONS_SECONDS_MAX: Final = 30
@@ -64,11 +66,12 @@ class JournalReasons:
         """The answer to the question in work, if it is there; the next one is begun. Raises StorageFailed."""
         found: list[Send] = []
         if self._answering is not None and self._answering.answer is not None:
-            found.append(self._answering.answer)
+            found += _told(self._answering.wanted, self._answering.answer)
             self._answering = None
         while self._answering is None and self._waiting:
-            refused = self._begin(self._waiting.popleft())
-            found += [] if refused is None else [refused]
+            wanted = self._waiting.popleft()
+            refused = self._begin(wanted)
+            found += [] if refused is None else _told(wanted, refused)
         return found
 
     def _begin(self, wanted: ReasonsWanted) -> Send | None:
@@ -93,6 +96,14 @@ class JournalReasons:
         if self._hands is not None:
             self._hands.close()
             self._hands = None
+
+
+def _told(wanted: ReasonsWanted, answer: Send) -> list[Send]:
+    """What there is to send: nothing if somebody else than a session is told."""
+    if wanted.tell is None:
+        return [answer]
+    wanted.tell(answer.message)
+    return []
 
 
 @final
@@ -153,14 +164,19 @@ def reasons_of(journal: Journal, engine: Engine, wanted: ReasonsWanted) -> dict[
         part = history.of(name)
         if request.match is None:
             key = None if not request.key else list(request.key)
-            told = engine.why_not(name, part.inputs, key, request.events, request.time).line()
-            return {**told, "events": part.line()}
+            return _line(engine.why_not(name, part.inputs, key, request.events, request.time), part, engine, wanted)
         try:
-            return {**engine.why(request.match, part.inputs, name).line(), "events": part.line()}
+            return _line(engine.why(request.match, part.inputs, name), part, engine, wanted)
         except DefinitionError:
             continue  # it is none of this subscription
     looked = f"; {history.missing}" if history.missing else ""
     raise DefinitionError(f"expected the id of a match of the events in the journal, found {request.match!r}{looked}")
+
+
+def _line(reasons: Why | WhyNot, part: SubscriptionHistory, engine: Engine, wanted: ReasonsWanted) -> dict[str, Any]:
+    found = reasons.line()
+    values = {} if wanted.tell is None else {"values": values_of(found, engine.streams, part.inputs)}
+    return {**found, **values, "events": part.line()}
 
 
 def _plain(value: Any) -> Any:

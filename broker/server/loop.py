@@ -17,7 +17,7 @@ from typing import Any, Final, Self, final
 
 import zmq
 
-from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, Reconfigure, Stop, Tick
+from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, ReasonsWanted, Reconfigure, Stop, Tick
 from ..kernel.auditing import REFUSED
 from ..kernel.inputs_and_effects import Audit
 from ..wire import Message, PermissionDenied
@@ -169,6 +169,14 @@ class Broker:
         self._asked.append((question, answer))
         self._wakeup.ask(LoopRequest.REPORT)
         return answer.result(patience_seconds)
+
+    def reasons(
+        self, question: Callable[[Kernel, Callable[[Any], None]], ReasonsWanted], patience_seconds: float
+    ) -> Future[Any]:
+        """What will be the answer to a question for reasons, from any thread: Reasons or Failure. Raises as `ask`."""
+        told: Future[Any] = Future()
+        self.ask(lambda kernel: self._gate.ask_reasons(question(kernel, told.set_result)), patience_seconds)
+        return told
 
     def request(self, user: str, asked: Asked, patience_seconds: float) -> Message:
         """The answer to a request that a user makes inside this process, as a client would, from any thread.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernel import Effects, Send
+from ..events import Unsupported
+from ..kernel import Effects, ReasonsWanted, Send
 from ..kernel.subscribing import MEMORY
 from ..storage import StorageError
 from ..wire import Busy
@@ -36,6 +37,10 @@ class OutputGate:
     def hold(self, effects: Effects, now: int) -> None:
         """Take the effects of one input. Its messages follow all earlier ones, once its records are safe."""
         self._sends += effects.sends
+
+    def ask_reasons(self, wanted: ReasonsWanted) -> None:
+        """Find the reasons that somebody without a session wants, who is told. Raises Unsupported without a journal."""
+        raise Unsupported("reasons are found in the journal, and this broker has none")
 
     def released(self) -> list[Send]:
         """Take out the messages that may be sent now, in order."""

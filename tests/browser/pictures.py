@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from browser.test_console_pages import SUBSCRIPTIONS, configuration, free_port
+from browser.test_console_subscription import MORE
 from doubles.broker_process import broker_process
 from doubles.browser import NARROW, browser, page_of
 from doubles.playground_process import playground_process
@@ -22,6 +23,7 @@ from playwright.sync_api import Browser, Page, expect
 from client import Client
 
 SIZE: Final = (1_280, 860)
+TALL: Final = (1_280, 1_150)
 COLOURS: Final = 256
 
 
@@ -56,31 +58,43 @@ def playground(chromium: Browser, folder: Path) -> None:
 
 
 def console(chromium: Browser, folder: Path) -> None:
-    """The console of a broker that is fed with prices."""
+    """The console of a broker that is fed with prices: the overview, and subscriptions, also on a small screen."""
     with tempfile.TemporaryDirectory() as place:
         subscriptions = Path(place, "subscriptions.toml")
-        subscriptions.write_text(SUBSCRIPTIONS)
+        subscriptions.write_text(SUBSCRIPTIONS + MORE)
         subscriptions.chmod(0o600)
         own = Path(place), free_port()
+        address = f"http://127.0.0.1:{own[1]}"
         with (
             broker_process(configuration(own, f'writes = true\n[journal]\npath = "{place}/data"\n')) as broker,
             Client(broker.address) as client,
             client.subscribe("watched", query="FILTER{price > 1.03 * price_1}(Stock NEXT{$2.name = $1.name} Stock)"),
-            page_of(chromium, f"http://127.0.0.1:{own[1]}/", SIZE) as page,
-            page_of(chromium, f"http://127.0.0.1:{own[1]}/subscriptions/pairs", SIZE, dark=True) as other,
+            page_of(chromium, f"{address}/", SIZE) as page,
+            page_of(chromium, f"{address}/subscriptions/pairs", TALL) as pairs,
+            page_of(chromium, f"{address}/subscriptions/pairs", NARROW, dark=True) as small,
+            page_of(chromium, f"{address}/subscriptions/told", SIZE, dark=True) as told,
         ):
             chance, prices = random.Random(5), dict.fromkeys(("AAPL", "FB", "GOOG", "IBM"), 100.0)
             for second in range(60):
                 names = [chance.choice(list(prices)) for _ in range(20 + second % 13)]
                 for name in names:
-                    prices[name] *= chance.gauss(1.0, 0.02)
+                    prices[name] = 100 + 0.9 * (prices[name] - 100) + chance.gauss(0, 2)
                 times = [1_700_000_000_000_000 + 60_000_000 * second + at for at in range(len(names))]
-                client.publish_batch("Stock", times, [(name, prices[name]) for name in names])
+                client.publish_batch("Stock", times, [(name, round(prices[name], 2)) for name in names])
                 page.wait_for_timeout(500)
             save(page, folder / "console.png")
-            changed(chromium, f"http://127.0.0.1:{own[1]}/subscriptions/watched", folder)
-            expect(other.locator(".scroll tbody tr").first).to_be_visible()
-            save(other, folder / "console-subscription.png")
+            changed(chromium, f"{address}/subscriptions/watched", folder)
+            for each in (pairs, small):
+                expect(each.locator("[data-match]").first).to_be_visible()
+                each.locator("[data-match]").first.click()
+                expect(each.get_by_role("group", name="Reasons").locator(".steps").first).to_be_visible()
+            save(pairs, folder / "console-subscription.png")
+            small.evaluate("scrollTo(0, 0)")
+            save(small, folder / "console-small.png")
+            region = told.get_by_role("region", name="Forecasts")
+            expect(region.get_by_role("cell", name="came true").first).to_be_visible()
+            region.evaluate("(region) => region.scrollIntoView()")
+            save(told, folder / "console-forecasts.png")
 
 
 def changed(chromium: Browser, address: str, folder: Path) -> None:

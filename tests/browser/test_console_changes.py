@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from browser.test_console_pages import SUBSCRIPTIONS, configuration, free_port
 from doubles.broker_process import BrokerProcess, broker_process
-from doubles.browser import NARROW, WIDE, browser, overflow, page_of, violations
+from doubles.browser import NARROW, WIDE, overflow, page_of, violations
 from playwright.sync_api import Browser, Page, expect
 
 from client import Client
@@ -41,12 +41,6 @@ def broker(tmp_path_factory: pytest.TempPathFactory, address: str) -> Iterator[B
     (folder / "subscriptions.toml").chmod(0o600)
     with broker_process(configuration((folder, int(address.rpartition(":")[2])), "writes = true\n")) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as launched:
-        yield launched
 
 
 def until_focused(page: Page, name: str, role: str = "button") -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 from doubles.broker_process import BrokerProcess, broker_process
-from doubles.browser import NARROW, WIDE, browser, overflow, page_of, violations
+from doubles.browser import NARROW, WIDE, overflow, page_of, violations
 from playwright.sync_api import Browser, Page, expect
 
 from broker.console.signing_in import digest
@@ -66,12 +66,6 @@ def broker(place: tuple[Path, int]) -> Iterator[BrokerProcess]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as launched:
-        yield launched
-
-
 @pytest.fixture
 def address(place: tuple[Path, int]) -> str:
     return f"http://127.0.0.1:{place[1]}"
@@ -116,9 +110,9 @@ def test_subscriptions_are_searched_and_opened_by_keys(broker: BrokerProcess, ch
 
 def test_runs_that_wait_are_listed(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     with Client(broker.address) as client, page_of(chromium, f"{address}/subscriptions/pairs") as page:
-        expect(page.locator(".facts")).to_contain_text("waiting runs")
+        expect(page.locator(".facts")).to_contain_text("results")
         client.publish("Stock", {"name": "GOOG", "price": 500.0}, time=2_000)
-        waiting = page.get_by_role("region", name="Waiting runs: the ids of their events")
+        waiting = page.get_by_role("region", name="Waiting runs")
         expect(waiting.locator("tbody tr").first).to_be_visible()
 
 

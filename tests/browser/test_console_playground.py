@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from browser.test_console_pages import configuration, free_port
 from doubles.broker_process import broker_process
-from doubles.browser import NARROW, WIDE, browser, overflow, page_of, violations
+from doubles.browser import NARROW, WIDE, overflow, page_of, violations
 from playwright.sync_api import Browser, expect
 
 from broker.console.signing_in import digest
@@ -26,12 +26,6 @@ key = "name"
 language = "cayuga"
 query = "FILTER{price > 1.02 * price_1}(Stock NEXT{$2.name = $1.name} Stock)"
 """
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as launched:
-        yield launched
 
 
 @pytest.fixture(scope="module")

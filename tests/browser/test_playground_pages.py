@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from doubles.browser import NARROW, WIDE, browser, overflow, page_of, violations
+from doubles.browser import NARROW, WIDE, overflow, page_of, violations
 from doubles.playground_process import PlaygroundProcess, playground_process
 from playwright.sync_api import Browser, Page, expect
 
@@ -24,12 +24,6 @@ PATIENCE_MS: Final = 60_000
 def playground() -> Iterator[PlaygroundProcess]:
     with playground_process() as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as launched:
-        yield launched
 
 
 @pytest.fixture

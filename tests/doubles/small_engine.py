@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from broker.automaton.diagram import Graph
+from broker.engine.inspection.waiting import RunsSeen
 from broker.events import (
     DefinitionError,
     Disorder,
@@ -282,6 +283,18 @@ class SmallEngine:
 
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
         raise Unsupported(f"subscription {name!r}: there are none")
+
+    def languages(self, names: Sequence[str]) -> list[str]:
+        return [self.subscriptions[name].language if name in self.subscriptions else "" for name in names]
+
+    def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> RunsSeen:
+        return RunsSeen(unlisted=True)
+
+    def sharing(self, name: str) -> list[str]:
+        return ["alone"]
+
+    def forecast_quality(self, name: str) -> dict[str, Any] | None:
+        return None
 
     def explain(self) -> list[str]:
         return [each.query for each in self.subscriptions.values()]

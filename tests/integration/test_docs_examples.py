@@ -43,6 +43,7 @@ from broker.command.playground import application as playground_application
 from broker.command.playground import journal_events as playground_journal
 from broker.command.playground import trial as playground_trial
 from broker.command.playground import worker as playground_worker
+from broker.console import drawing as console_drawing
 from broker.console import playground_pages, signing_in, typed_fields
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
@@ -80,7 +81,9 @@ from broker.kernel import (
     receipts,
     recent_events,
     recent_notes,
+    recent_results,
     subscribing,
+    watching,
 )
 from broker.language import afa, ptopss, sase, window
 from broker.language import limits as language_limits
@@ -91,9 +94,12 @@ from broker.server import (
     configuration,
     connections,
     console_connections,
+    console_names,
     console_pages,
     console_playground,
+    console_rates,
     console_sampler,
+    console_subscription,
     console_writing,
     durability_gate,
     forking,
@@ -200,9 +206,12 @@ LIMIT_MODULES: Final = (
     settings,
     connections,
     console_connections,
+    console_names,
     console_pages,
     console_playground,
+    console_rates,
     console_sampler,
+    console_subscription,
     console_writing,
     typed_fields,
     playground_pages,
@@ -211,7 +220,10 @@ LIMIT_MODULES: Final = (
     consulting,
     noting,
     recent_notes,
+    recent_results,
+    watching,
     signing_in,
+    console_drawing,
     forking,
     journal_history,
     journal_reasons,

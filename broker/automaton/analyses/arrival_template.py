@@ -6,6 +6,8 @@ template is (template).
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ..automaton import Arc, Automaton, Elapsed, Kind, Report
 from .coordinates import exact
@@ -28,6 +30,8 @@ from .template import (
 )
 from .whole_rows import NoRows, with_whole_rows
 
+OF_ALL: Final = "it counts matches of all events, because no constant says which it is about"
+
 
 def arrival_grouping(automaton: Automaton) -> Grouping:
     """Raises NoTemplate. O(size of the automaton squared)."""
@@ -45,8 +49,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         if counted:
             raise NoTemplate("an operand repeats, and it reports completions only")
         return repeating_grouping(automaton)
-    if counted and _has_no_numbers(automaton):  # found soon, as there may be a new shape for each subscription
-        raise NoTemplate("it has no numbers that could differ")
+    if counted and _asks_for_numbers(automaton):  # found soon, as there may be a new shape for each subscription
+        raise NoTemplate(OF_ALL)
     try:
         automaton = with_whole_rows(automaton)
     except NoRows as reason:
@@ -77,7 +81,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     if counted and automaton.output:
         raise NoTemplate("it reports completions for each value of a variable")
     if counted and not texts:  # counting reads the events of a window, which others avoid
-        raise NoTemplate("it counts matches of all events, because no constant says which it is about")
+        raise NoTemplate(OF_ALL)
     late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
     if automaton.within is not None and not late:
         window = exact(automaton.within)
@@ -105,17 +109,18 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     return Grouping(template, tuple(known.values()), tuple(values))
 
 
-def _has_no_numbers(automaton: Automaton) -> bool:
-    """Whether all guards say nothing but which value one attribute has."""
-    asked = set()
+def _asks_for_numbers(automaton: Automaton) -> bool:
+    """Whether all guards say nothing but which number one attribute equals, and not all the same."""
+    asked, numbers = set(), set()
     for arc in automaton.arcs:
         if arc.kind in (Kind.FORWARD, Kind.KILL):
             match arc.guard:
-                case ((Comparison("=", Attribute(Side.EVENT, position), Constant()),),):
+                case ((Comparison("=", Attribute(Side.EVENT, position), Constant(int() | float() as number)),),):
                     asked.add(position)
+                    numbers.add(number)
                 case _:
                     return False
-    return len(asked) == 1
+    return len(asked) == 1 and len(numbers) > 1
 
 
 def _within(automaton: Automaton, condition: Elapsed) -> bool:

@@ -6,7 +6,7 @@ tooltip of a state or arc has the whole text.
 
 from __future__ import annotations
 
-from .graph import EdgeKind, Graph, NodeKind
+from .graph import Edge, EdgeKind, Graph, Node, NodeKind
 from .label import cells, plain, shorten
 from .layout import GUARD_LINE, LOOP_HEIGHT, START_WIDTH, STATE_LINE, lay_out
 from .picture import PlacedEdge, PlacedLabel, PlacedLoop, PlacedNode, Point
@@ -61,7 +61,7 @@ STYLE = """
 
 def draw_svg(graph: Graph, standalone: bool = True) -> str:
     """A complete SVG document; sizes are in pixels. Not `standalone`: for a page that has STYLE, a background
-    and a heading."""
+    and a heading; its states and arcs have their indexes of the graph in data-state and data-arc."""
     picture = lay_out(graph)
     title = shorten(plain(graph.title), _TITLE_COLUMNS_MAX) if standalone else ""
     kinds: list[EdgeKind] = [kind for kind in _LEGEND if any(edge.kind == kind for edge in graph.edges)]
@@ -83,9 +83,10 @@ def draw_svg(graph: Graph, standalone: bool = True) -> str:
     if title:
         lines.append(f'<text class="title" x="{_number(_MARGIN)}" y="{_number(_MARGIN + 14)}">{_escaped(title)}</text>')
     lines.append(f'<g transform="translate({_number(_MARGIN)} {_number(top)})">')
-    lines += [_edge(edge) for edge in picture.edges]
-    lines += [_loop(loop) for loop in picture.loops]
-    lines += [_node(node) for node in picture.nodes]
+    numbers = {} if standalone else _numbers(graph)
+    lines += [_edge(edge, _numbered("arc", numbers.get(edge.edge))) for edge in picture.edges]
+    lines += [_loop(loop, _numbered("arc", numbers.get(loop.edge))) for loop in picture.loops]
+    lines += [_node(node, _numbered("state", numbers.get(node.node))) for node in picture.nodes]
     lines.append("</g>")
     if legend:
         at = f"translate({_number(_MARGIN)} {_number(height - _MARGIN)})"
@@ -93,7 +94,19 @@ def draw_svg(graph: Graph, standalone: bool = True) -> str:
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
-def _node(placed: PlacedNode) -> str:
+def _numbers(graph: Graph) -> dict[Node | Edge, int]:
+    """The index of each state and arc of the graph, by which a page finds it; of equal ones that of the first."""
+    found: dict[Node | Edge, int] = {node: number for number, node in enumerate(graph.nodes)}
+    for number, edge in enumerate(graph.edges):
+        found.setdefault(edge, number)
+    return found
+
+
+def _numbered(name: str, number: int | None) -> str:
+    return "" if number is None else f' data-{name}="{number}"'
+
+
+def _node(placed: PlacedNode, number: str) -> str:
     left, top = placed.x - placed.width / 2, placed.y - placed.height / 2
     kind: NodeKind = placed.node.kind
     parts = [f"<title>{_escaped(plain(placed.node.label))}</title>"]
@@ -105,10 +118,10 @@ def _node(placed: PlacedNode) -> str:
         parts.append(f'<circle class="tip" cx="{_number(left - START_WIDTH + 4)}" cy="{_number(placed.y)}" r="3.5"/>')
         parts.append(_arc("forward", f"M{_at((left - START_WIDTH + 7, placed.y))} H{_number(left - 1)}"))
     parts += _text("name", placed.x, placed.y, STATE_LINE, placed.lines)
-    return f'<g class="node">{"".join(parts)}</g>'
+    return f'<g class="node"{number}>{"".join(parts)}</g>'
 
 
-def _edge(placed: PlacedEdge) -> str:
+def _edge(placed: PlacedEdge, number: str) -> str:
     first, *rest = placed.points
     path = [f"M{_at(first)}"]
     here = first
@@ -126,10 +139,10 @@ def _edge(placed: PlacedEdge) -> str:
         left, top = label.x - label.width / 2 - 7, label.y - label.height / 2 - 2
         parts.append(_rectangle("paper", left, top, label.width + 14, label.height + 4, 4.0))
         parts += _label(label)
-    return f"<g>{''.join(parts)}</g>"
+    return f"<g{number}>{''.join(parts)}</g>"
 
 
-def _loop(placed: PlacedLoop) -> str:
+def _loop(placed: PlacedLoop, number: str) -> str:
     parts = [f"<title>{_escaped(plain(placed.edge.label))}</title>"]
     if placed.nest == 0:
         x, y = placed.root
@@ -141,7 +154,7 @@ def _loop(placed: PlacedLoop) -> str:
         parts.append(_arc(placed.edge.kind, path))
     if placed.label is not None:
         parts += _label(placed.label)
-    return f"<g>{''.join(parts)}</g>"
+    return f"<g{number}>{''.join(parts)}</g>"
 
 
 def _legend(kinds: list[EdgeKind]) -> tuple[list[str], float]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
+from ...engine.reasons.named_events import values_of
 from ...events import Event, ForetellError
 from ..complaint import of_file, one_line
 from .trial import Chosen, PlaygroundRun, called, first_text, key_of, told, tried
@@ -82,21 +83,9 @@ class Answering:
 
     def _told(self, trial: PlaygroundRun, reasons: Why | WhyNot) -> dict[str, Any]:
         """An answer, with the values of all events that it names."""
+        assert trial.engine is not None
         found = reasons.line()
-        numbers: set[int] = set()
-
-        def collect(part: object) -> None:
-            if isinstance(part, dict):
-                for key, value in part.items():
-                    if key in ("events", "ended by", "lineage") and isinstance(value, list):
-                        numbers.update(each for each in value if isinstance(each, int))
-                    collect(value)
-            elif isinstance(part, list):
-                for each in part:
-                    collect(each)
-
-        collect(found)
-        return {**found, "values": {str(each.id): trial.shown(each) for each in trial.events if each.id in numbers}}
+        return {**found, "values": values_of(found, trial.engine.streams, trial.events)}
 
     def events(self, chosen: Chosen, question: Mapping[str, Any]) -> dict[str, Any]:
         """A page of the events, of one row of the timeline or of all."""

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
+from ...engine.reasons.named_events import event_line
 from ...events import Event, ForetellError, Row
 from ..batch import EventBatch, answers
 from ..complaint import one_line
@@ -84,9 +85,7 @@ class PlaygroundRun:
     def shown(self, event: Event) -> dict[str, Any]:
         """An event as an object."""
         assert self.engine is not None
-        schema = self.engine.streams[event.stream].schema
-        values = dict(zip(schema.names, event.data)) if not isinstance(event.data, dict) else event.data
-        return {"id": event.id, "stream": event.stream, "time": event.time, "data": values}
+        return event_line(self.engine.streams, event)
 
 
 def tried(chosen: Chosen, clock: Callable[[], float] = time.monotonic) -> PlaygroundRun:

@@ -1,36 +1,22 @@
 // The console: an overview, streams, subscriptions and one of them, clients. A page each, all from one file.
 
 import { Chart } from "./chart.js";
-import { at, draw, get, h, instant, later, number, post, several, values } from "./dom.js";
-import { coloured } from "./highlight.js";
-import { operating, publishing } from "./operating.js";
+import { at, get, h, instant, later, number, post, several, values } from "./dom.js";
+import { publishing } from "./operating.js";
 import { navigation } from "./pages.js";
-import { bytes, card, empty, link, micros, rate, say, seconds, table } from "./parts.js";
+import { bytes, card, counted, empty, follow as followed, link, list, micros, rate, say, seconds, table } from "./parts.js";
 import { subscribing } from "./subscribing.js";
+import { subscription } from "./subscription.js";
 import { cursors, refusals, users } from "./watching.js";
 
 const content = at("content");
 let session;
 
-/** Calls with each look at the broker, also after it has begun anew. */
-function follow(action) {
-  const source = new EventSource("/api/live");
-  let quiet = 0;
-  const watch = () => {
-    clearTimeout(quiet);
-    quiet = setTimeout(() => say("The broker does not answer; this page goes on when it does.", true), 6_000);
-  };
-  watch();
-  source.onmessage = (event) => {
-    const look = JSON.parse(event.data);
-    watch();
-    if (look.busy) say("The broker is busy.", true);
-    else {
-      say(`up ${seconds(look["up s"] ?? 0)} · ${new Date(look.at / 1_000).toISOString().slice(11, 19)} UTC`);
-      action(look);
-    }
-  };
-}
+/** Calls with each look at the broker. */
+const follow = (action) => followed("/api/live", (look) => {
+  say(`up ${seconds(look["up s"] ?? 0)} · ${new Date(look.at / 1_000).toISOString().slice(11, 19)} UTC`);
+  action(look);
+});
 
 const GROUPS = [
   ["Clients and queues", [["sessions", "sessions", number], ["queued results", "queued", number], ["queued bytes", "queued bytes", bytes], ["missed a second", "missed/s", rate], ["denied a second", "denied/s", rate]]],
@@ -45,7 +31,6 @@ function overview() {
   const others = card("Journal, checkpoints, memory");
   const lists = h("div", { class: "two" });
   content.replaceChildren(h("h2", { class: "unseen" }, "Overview"), h("div", { class: "figures" }, charts.map(([, chart]) => chart.element)), h("div", { class: "three" }, groups.map(([element]) => element), others), lists);
-  const list = (rows) => h("dl", {}, rows.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
   follow((look) => {
     for (const [name, chart] of charts) chart.add(look[name]);
     for (const [element, rows] of groups)
@@ -116,68 +101,54 @@ function tail(stream) {
   look();
 }
 
+const LANGUAGES = ["", "cayuga", "sase", "ptopss", "afa", "window"];
+
 function subscriptions() {
   const known = new URLSearchParams(location.search);
   let page = Number(known.get("page")) || 1;
   const search = h("input", { type: "search", id: "search", value: known.get("search") ?? "", size: "26", autocomplete: "off", spellcheck: "false" });
+  const language = h("select", { id: "language" }, LANGUAGES.map((each) => h("option", { value: each, selected: each === known.get("language") }, each || "all languages")));
   const place = h("div", {});
-  content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Search names ", search), session.writes ? h("a", { class: "act", href: "/subscribe" }, "Subscribe…") : null), place));
+  content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Language ", language), h("label", {}, "Search names ", search),
+    session.writes ? h("a", { class: "act", href: "/subscribe" }, "Subscribe…") : null), place));
   let asked = 0;
+  let shown = "";
+  let cells = [];
+  const numbers = (each) => [each["per minute"] === null ? "–" : rate(each["per minute"]), counted(each.results), number(each.clients), number(each.queued)];
   const show = async () => {
     const own = ++asked;
-    const query = new URLSearchParams({ search: search.value, page: String(page) });
+    const query = new URLSearchParams({ search: search.value, language: language.value, page: String(page) });
     try {
       const found = await get(`/api/subscriptions?${query}`);
       if (own !== asked) return;
-      history.replaceState(null, "", search.value || page > 1 ? `?${query}` : location.pathname);
-      const rows = found.entries.map((each) => [link(each.name), each.language, h("code", { class: "short" }, each.query.trim().replace(/\s+/g, " ").slice(0, 160)), each.results === null ? "–" : number(each.results), number(each.clients), number(each.queued)]);
+      history.replaceState(null, "", search.value || language.value || page > 1 ? `?${query}` : location.pathname);
+      const same = JSON.stringify([page, found.total, found.entries.map((each) => each.name)]);
+      if (same === shown) return cells.forEach((row, at) => numbers(found.entries[at]).forEach((text, place) => (row[place].textContent = text)));
+      shown = same;
+      cells = found.entries.map((each) => numbers(each).map((text) => h("span", {}, text)));
+      const rows = found.entries.map((each, at) => [link(each.name), each.language, h("code", { class: "short" }, each.query.trim().replace(/\s+/g, " ").slice(0, 160)), ...cells[at]]);
       const pages = Math.max(1, Math.ceil(found.total / found.size));
       const step = (label, to) => h("button", { type: "button", class: "quiet", disabled: to < 1 || to > pages, onclick: () => {
         page = to;
         show();
       } }, label);
       place.replaceChildren(
-        rows.length ? table("Subscriptions", ["Name", "Language", "Query", "#Results", "#Clients", "#Queued"], rows) : empty(found.all ? "No subscription has such a name." : "No subscription yet."),
+        rows.length ? table("Subscriptions", ["Name", "Language", "Query", "#A minute", "#Results", "#Clients", "#Queued"], rows) : empty(found.all ? "No subscription is like that." : "No subscription yet."),
         h("p", { class: "pages" }, step("‹ Before", page - 1), ` page ${number(page)} of ${number(pages)}, ${several(found.total, "subscription")} `, step("Next ›", page + 1)));
+      say("");
     } catch (error) {
+      shown = "";
       place.replaceChildren(empty(error.message));
     }
   };
-  search.addEventListener("input", later(200, () => {
+  const anew = () => {
     page = 1;
     show();
-  }));
-  show();
-}
-
-async function subscription(name) {
-  const found = await get(`/api/subscriptions/${encodeURIComponent(name)}`);
-  document.title = `${name} – Foretell console`;
-  const picture = h("div", { class: "diagram", tabindex: "0", role: "group", "aria-label": `The automaton of ${name}` });
-  if (found.svg) draw(picture, found.svg);
-  else picture.append(empty("No picture."));
-  const query = h("pre", { class: "query" }, coloured(found.query.trim()).map((runs) => runs.map(([text, style]) => (style ? h("span", { class: style }, text) : text))));
-  const facts = h("dl", { class: "facts" });
-  const waiting = h("div", {});
-  const show = (each) => {
-    facts.replaceChildren(...[["language", each.language], ["results", each.results === null ? "–" : number(each.results)], ["clients", number(each.clients)], ["queued", number(each.queued)], ["waiting runs", each.waiting.length >= 50 ? "50 or more" : number(each.waiting.length)]].flatMap(([title, text]) => [h("dt", {}, title), h("dd", {}, text)]));
-    const operands = [...new Set(each.waiting.flatMap((run) => Object.keys(run)))];
-    waiting.replaceChildren(each.waiting.length ? table("Waiting runs", operands, each.waiting.map((run) => operands.map((operand) => (run[operand] ?? []).join(", ")))) : empty("No run waits, or its executor does not keep them one by one."));
   };
-  show(found);
-  const trying = session.playground ? [" · ", h("a", { href: `/playground?subscription=${encodeURIComponent(name)}` }, "Try a change in the playground")] : [];
-  content.replaceChildren(h("p", {}, h("a", { href: "/subscriptions" }, "‹ All subscriptions"), trying),
-    h("div", { class: "two" }, card(name, facts, query), card("Pattern", picture, h("details", {}, h("summary", {}, "How it is run"), h("ul", {}, found.explain.map((line) => h("li", {}, line)))))),
-    card("Waiting runs: the ids of their events", waiting), await operating(name, found, session));
-  setInterval(async () => {
-    if (document.hidden) return;
-    try {
-      show(await get(`/api/subscriptions/${encodeURIComponent(name)}`));
-      say("");
-    } catch (error) {
-      say(error.message, true);
-    }
-  }, 2_000);
+  search.addEventListener("input", later(200, anew));
+  language.addEventListener("change", anew);
+  show();
+  setInterval(() => !document.hidden && show(), 2_000);
 }
 
 async function clients() {
@@ -232,7 +203,7 @@ async function begin() {
   else if (path === "/subscriptions") subscriptions();
   else if (path === "/subscribe") await subscribing(content, session);
   else if (path === "/users") await users(content);
-  else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)));
+  else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)), content, session);
 }
 
 begin().catch((error) => content.replaceChildren(card("Not here", empty(error.message))));

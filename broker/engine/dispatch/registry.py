@@ -342,7 +342,7 @@ class Registry:
         if begun is None:
             raise Unsupported(f"subscription {name!r}: the executor that runs it cannot list partial matches")
         found: list[dict[str, list[int]]] = []
-        for assigned in islice(begun, most):
+        for _, assigned in islice(begun, most):
             bound: dict[str, list[int]] = {}
             for component, item, _ in assigned:
                 bound.setdefault(names[component], []).extend(ids(item))

@@ -20,7 +20,7 @@ from ...events.schema import Row
 from ..program.account import Account
 from ..program.target import Target
 from .completions import Audience, Completions
-from .matches import Assigned, Item
+from .matches import Begun, Item, WaitingRun, runs_of
 from .packed import Integers
 from .trail import KeyTrail
 
@@ -180,12 +180,19 @@ class Executor:
         """The partitions with state, where their events are counted. O(keys)."""
         return set()
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
         """A member's partial matches that an event at `time` after `position` could continue, for users.
 
         None if the executor only counts partial matches.
         """
         return None
+
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun] | None:
+        """The same with their states, made as they are read; None if the executor knows neither events nor states."""
+        begun = self.partial(member, time, position, places)
+        return None if begun is None else runs_of(begun)
 
     def statistics(self) -> dict[str, int]:
         """Counts of its state; their names are in its plan's `figures`."""

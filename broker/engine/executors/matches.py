@@ -8,7 +8,7 @@ Here: that form. Not here: making it from a representation (each executor), choo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -21,6 +21,20 @@ Item: TypeAlias = Any
 
 Assigned: TypeAlias = list[tuple[int, Item, int]]
 """Operands or components, each with the item and the time of an event."""
+
+Begun: TypeAlias = tuple[Row, Assigned]
+"""A partial match for users: the values of its key, and its events."""
+
+
+@final
+class WaitingRun(NamedTuple):
+    """A partial match for users: the values of its key, its state of the automaton, the time of its first event in
+    microseconds, and its events. `state`: -1 if its events say it; it has no events then if they are not kept."""
+
+    key: Row
+    state: int
+    begun: int
+    assigned: Assigned
 
 
 Lineage: TypeAlias = "tuple[Any, Any] | None"
@@ -222,3 +236,9 @@ def flattened(lineage: Lineage) -> list[int]:
 def tuple_item(item: Any) -> Item:
     """An item restored from plain values."""
     return (item[0], tuple(item[1])) if isinstance(item, list) else item
+
+
+def runs_of(begun: Iterator[Begun]) -> Iterator[WaitingRun]:
+    """Partial matches whose events say their states."""
+    for key, assigned in begun:
+        yield WaitingRun(key, -1, min([at for _, _, at in assigned], default=0), assigned)

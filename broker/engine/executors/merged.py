@@ -9,7 +9,7 @@ form of its completions (epoch_matches).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from mypy_extensions import i64
@@ -26,7 +26,7 @@ from ..program.target import Feed
 from ..program.watcher import Watcher
 from ..subscribing.subscriber import Subscriber
 from .epoch_matches import no_matches
-from .matches import PartialMatch
+from .matches import PartialMatch, WaitingRun
 
 NO_EVENT: Final = 0
 
@@ -103,6 +103,22 @@ class MergedAutomata:
         """How events find what they concern, in lines."""
         raise AssertionError
 
+    def waiting_states(self, end: End) -> list[object]:
+        """Where the runs of an automaton wait, for `MergedRuns.waiting_runs`. O(its states)."""
+        raise AssertionError
+
+    def waiting_states_of_member(self, recipe: Recipe, literals: Literals) -> list[object]:
+        """The same of the member with this recipe and these literals."""
+        raise AssertionError
+
+    def shared(self, end: End) -> list[int]:
+        """By state of an automaton, how many automata have it. O(its states)."""
+        raise AssertionError
+
+    def company(self, recipe: Recipe, literals: Literals) -> int:
+        """The number of members that differ from the one with this recipe and these literals in constants only."""
+        raise AssertionError
+
     def drawn(self, automata: Sequence[tuple[str, Automaton]]) -> Graph:
         """Automata as they are merged, each with the name of its subscription, "" for other automata."""
         raise AssertionError
@@ -173,6 +189,10 @@ class MergedRuns:
 
     def live(self) -> list[PartialMatch]:
         """The runs that a later event can still affect, in a fixed order. O(runs)."""
+        raise AssertionError
+
+    def waiting_runs(self, states: list[object], since: int) -> Iterator[WaitingRun | None]:
+        """The runs born after `since` in these states, made as they are read; None for each other run looked at."""
         raise AssertionError
 
     def dump(self, runs: Sequence[PartialMatch], order: MergedOrder) -> Any:

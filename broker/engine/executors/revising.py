@@ -7,13 +7,14 @@ the changes (disorder).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from mypy_extensions import i64
 
 from ...automaton.automaton import Automaton
 from ...events.schema import Row
-from .matches import Item, MatchSource
+from .matches import Item, MatchSource, WaitingRun
 
 Revision: TypeAlias = tuple[bool, MatchSource]
 """A result that was added (true) or withdrawn, as a source of one match."""
@@ -71,6 +72,10 @@ class Reviser:
     def keys(self) -> int:
         """The number of key values with state."""
         raise AssertionError
+
+    def waiting_runs(self, number: int) -> Iterator[WaitingRun] | None:
+        """A member's partial matches as they stand, for users; None if the executor does not list them."""
+        return None
 
     def statistics(self) -> dict[str, int]:
         """Counts of its state, under the names of its plan's `figures`."""

@@ -83,6 +83,47 @@ def live(program: Program, runs: Mapping[str, int]) -> list[str]:
     return lines
 
 
+def sharing(catalog: Catalog, program: Program, disorder: Reordering | None, name: str) -> list[str]:
+    """How one subscription runs now, and what it shares with others, one line each. O(runs of its machine)."""
+    subscriber = catalog.subscriptions[name]
+    revising = None if disorder is None else disorder.readers.by_name.get(name)
+    if revising is not None:
+        assert subscriber.machine is not None
+        reviser = revising.group.reviser
+        return _of_plan(Known(name, subscriber.machine, reviser)) + [
+            f"its machine serves {counted(len(revising.group.members), 'subscription')}",
+            f"its machine now: {_figures(reviser.statistics())}",
+        ]
+    lines: list[str] = []
+    holding = catalog.holdings.get(name)
+    services = {} if holding is None else {service.name: service for service in holding.services}
+    for branch, recipe in enumerate(subscriber.form.recipes):
+        service = services.get(name if branch == 0 else f"{name} {branch}")
+        place = f"automaton {branch + 1}: " if len(subscriber.form.recipes) > 1 else ""
+        if service is not None and service.end is not None:
+            for state, others in enumerate(program.merged.shared(service.end), 1):
+                lines.append(f"{place}state {state} is in {counted(others, 'automaton', 'automata')}")
+        elif service is not None:
+            lines += [place + line for line in _of_machine(program, service.name)]
+        elif recipe is not None:
+            company = program.merged.company(recipe, subscriber.literals)
+            lines.append(f"{place}no states of its own: one of {counted(company, 'member')} of a group in columns")
+    return lines + (_of_machine(program, name) if name in program.machines.registrations and not lines else [])
+
+
+def _of_machine(program: Program, name: str) -> list[str]:
+    registration = program.machines.registrations[name]
+    machine = registration.matcher.machine
+    known = Known(stream_name(name), registration.plan, machine)
+    return [*_of_plan(known), f"its machine now: {_figures(machine.statistics())}"]
+
+
+def _of_plan(known: Known) -> list[str]:
+    cost = cost_of(known.plan)
+    costs = [] if cost is None else [f"cost of an event: {cost}"]
+    return [decision(known.plan), *costs, *known.plan.explained([known])]
+
+
 def _figures(found: Mapping[str, int]) -> str:
     return ", ".join([f"{name.replace('_', ' ')} {count:,}" for name, count in found.items() if count]) or "nothing"
 

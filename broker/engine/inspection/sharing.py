@@ -1,4 +1,4 @@
-"""Whether a subscription shares its runs with others, and what keeps it from that, for `check --groups`.
+"""Whether a subscription shares its runs with others, and what keeps it from that, as `foretell check` says it.
 
 Here: one subscription in words. Not here: the whole program in words (explanation), costs (costs).
 """

@@ -6,9 +6,9 @@ Here: the part of the public interface that changes nothing. Not here: the parts
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from ...automaton.diagram import Graph
 from ...events import instant
@@ -28,7 +28,8 @@ from ..forecasts.subscription import PredictiveSubscription
 from ..program.program import Program
 from ..subscribing.catalog import Catalog, Definitions
 from ..subscribing.subscriber import Subscriber
-from .explanation import diagram, explain, live
+from .explanation import diagram, explain, live, sharing
+from .waiting import RunsSeen, waiting_runs
 from .warning import warnings_of
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
@@ -96,6 +97,11 @@ class EngineView:
         """The counts of all predictive subscriptions, and those that were loaded. O(counts); changes nothing."""
         return self.program.forecasts.model()
 
+    def languages(self, names: Sequence[str]) -> list[str]:
+        """The language of each of these subscriptions, "" for one that there is not. O(names), without their texts."""
+        known = self.catalog.subscriptions
+        return [known[name].form.language if name in known else "" for name in names]
+
     # --- inspection -------------------------------------------------------------------------------------------------
 
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
@@ -104,6 +110,13 @@ class EngineView:
         UnknownSubscription, and Unsupported if the executor keeps none."""
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
+
+    def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> RunsSeen:
+        """The oldest partial matches of a subscription and how many wait in each state, from a look at up to `most`.
+        Partial matches that time has ruled out may still be among them. Raises UnknownSubscription."""
+        self._known(name)
+        now = 0 if self.now is None else self.now
+        return waiting_runs(self.catalog, self.program, self.disorder, self.runtime.runs, name, now, most, listed)
 
     def warnings(self, query: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
         """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing."""
@@ -120,6 +133,18 @@ class EngineView:
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""
         return explain(self.catalog, self.program, self.disorder)
+
+    def sharing(self, name: str) -> list[str]:
+        """How one subscription runs now, and what it shares with others, one line each. Raises UnknownSubscription.
+        O(runs of its machine)."""
+        self._known(name)
+        return sharing(self.catalog, self.program, self.disorder, name)
+
+    def forecast_quality(self, name: str) -> dict[str, Any] | None:
+        """What became of a subscription's forecasts; None if it asks for none. Raises UnknownSubscription."""
+        self._known(name)
+        found = self.program.forecasts.subscriptions.get(name)
+        return None if found is None else found.statistics()
 
     def live(self) -> list[str]:
         """How much each part of the program holds now, one line each. O(runs)."""

@@ -102,7 +102,7 @@ lineages = true
     assert perform(["check", "s.toml"]) == 2
     found = capsys.readouterr()
     assert [line.split(":")[0] for line in found.out.splitlines()] == [
-        "ok good", "warning good", "ok hidden", "warning hidden"
+        "ok good", "   good", "warning good", "ok hidden", "   hidden", "warning hidden"
     ]  # fmt: skip
     errors = found.err.splitlines()
     assert len(errors) == 4, errors

@@ -67,13 +67,20 @@ def test_bad_windows_are_refused_in_one_line_with_the_place(windows: str, place:
     assert engine.statistics()["windows"] == 0
 
 
-def test_forecasts_of_windows_are_refused_by_name() -> None:
+@pytest.mark.parametrize(
+    ("windows", "found"),
+    [
+        ("LAST 10 min EVERY 5 min", "windows of the clock"),
+        ("SESSION 5 min", "windows that are told when they are over, such as SESSION"),
+    ],
+)
+def test_forecasts_of_windows_that_no_event_ends_are_refused_by_name(windows: str, found: str) -> None:
     engine = Engine()
     engine.add_stream("S", {"ty": "string", "v": "int"}, "ty")
-    with pytest.raises(ForetellError, match="forecasts of the language 'window' are not supported"):
+    with pytest.raises(ForetellError, match=f"forecast: expected windows that an event ends, found {found}"):
         engine.subscribe(
             "q",
             language="window",
-            query="FROM S BY ty WINDOW EVERY 3 EVENTS AGGREGATE sum(v) AS s",
+            query=f"FROM S BY ty WINDOW {windows} AGGREGATE sum(v) AS s",
             forecast={"within": 3, "threshold": 0.5},
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import ssl
 import subprocess
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import pytest
+from doubles.broker_process import broker_process
 from doubles.small_engine import SmallEngine
 from unit.server.test_server_operation import running
 
@@ -26,7 +28,8 @@ from broker.events import DefinitionError
 from broker.kernel import Access, Admission, Sources, User, flows, states, wires
 from broker.server import read_configuration
 from broker.server.console import ConsoleSettings, console
-from broker.server.console_sampler import Sampler
+from broker.server.console_rates import MinuteRates
+from broker.server.console_sampler import BrokerLooks, Sampler
 from broker.server.loop import Broker
 from client import Client
 
@@ -150,7 +153,7 @@ def test_many_pages_cost_one_look_a_second(monkeypatch: pytest.MonkeyPatch) -> N
     counted = Counted()
 
     async def pages() -> list[int]:
-        sampler = Sampler(cast("Broker", counted), 1.0)
+        sampler = Sampler(BrokerLooks(cast("Broker", counted), 1.0).take)
 
         async def page() -> int:
             looks = 0
@@ -306,8 +309,10 @@ def test_a_page_of_very_many_subscriptions_comes_soon() -> None:
     broker = Broker(engine, "tcp://127.0.0.1:0")
     with visited(broker) as visitor:
         waits: dict[str, float] = {}
-        one = ("/desk.050000", "/desk.050000/changes")
-        for path in ("?page=1", "?page=1500", "?search=0999", "?search=nothing", "?page=2000", *one):
+        for path in (
+            "?page=1", "?page=1500", "?search=0999", "?search=nothing", "?page=2000", "/desk.050000",
+            "/desk.050000/changes", "?language=cayuga", "?language=sase&search=0999",
+        ):  # fmt: skip
             begun = time.process_time()
             status, found = visitor.get(f"/api/subscriptions{path}")
             waits[path] = time.process_time() - begun
@@ -317,3 +322,72 @@ def test_a_page_of_very_many_subscriptions_comes_soon() -> None:
         assert visitor.get("/api/subscriptions?page=2000")[1]["entries"][-1]["name"] == "desk.099999"
         assert visitor.get("/api/subscriptions?page=2001")[1]["entries"] == []
         assert visitor.get("/api/subscriptions?search=0999")[1]["total"] == 120
+        assert visitor.get("/api/subscriptions?language=cayuga&page=2000")[1]["total"] == MANY
+        assert visitor.get("/api/subscriptions?language=sase")[1]["total"] == 0
+
+
+def test_the_page_of_a_subscription_is_told_what_waits_and_why(tmp_path: Path) -> None:
+    (tmp_path / "subscriptions.toml").write_text(
+        '[streams.S]\nattributes = { k = "string", x = "int" }\n[subscriptions.q]\nlanguage = "sase"\nquery = """\n'
+        'PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) { [k] AND a.x < b.x } WITHIN 1 hour"""\n'
+    )
+    (tmp_path / "subscriptions.toml").chmod(0o600)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    text = (
+        f'subscriptions = "{tmp_path}/subscriptions.toml"\n[console]\naddress = "http://127.0.0.1:{port}"\n'
+        f'[journal]\npath = "{tmp_path}/data"\n'
+    )
+    with broker_process(text) as running, Client(running.address) as client:
+        visitor = Visitor(f"http://127.0.0.1:{port}")
+        page = visitor.get("/api/subscriptions/q")[1]
+        assert (page["keys"], page["reasons"]) == ([{"name": "k", "type": "string"}], True)
+        assert [state for _, state, _ in page["places"]] == [0, 1, 2]
+        request = urllib.request.Request(visitor.address + "/api/subscriptions/q/live")
+        with urllib.request.urlopen(request, timeout=60) as live:
+            client.publish_batch("S", [1_000, 2_000, 3_000], [("a", 1), ("b", 7), ("b", 8)])
+            look: dict[str, Any] = {}
+            while not look.get("found"):
+                line = live.readline().decode()
+                look = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else look
+        assert look["states"] == [[0, 1, 2]]
+        assert [(run["key"], run["begun"], run["state"]) for run in look["runs"]] == [
+            ({"k": "a"}, 1_000, 1), ({"k": "b"}, 3_000, 1),
+        ]  # fmt: skip
+        (match,) = look["found"]
+        assert match["lineage"] == [2, 3]
+        status, why = visitor.get(f"/api/subscriptions/q/why?match={match['id']}")
+        assert (status, [step["events"] for step in why["steps"]]) == (200, [[2], [3]])
+        assert why["values"]["3"]["data"] == {"k": "b", "x": 8}
+        _, nothing = visitor.get("/api/subscriptions/q/why-not?key=%22a%22")
+        assert nothing["nearest"][0]["missing"] == 1
+        assert visitor.get("/api/subscriptions/q/why-not?key=[1]")[0] == 400
+        assert visitor.get("/api/subscriptions/q/why-not?time=never")[0] == 400
+        assert visitor.get("/api/subscriptions/q/why?match=none")[0] == 400
+        assert visitor.get("/api/subscriptions/r/live")[0] == 404
+
+
+def test_reasons_need_a_journal_and_pages_are_few(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.server.console_subscription.WATCHED_MAX", 1)
+    with visited(Broker(engine, "tcp://127.0.0.1:0")) as visitor:
+        status, answer = visitor.get("/api/subscriptions/ann.rise/why?match=x")
+        assert (status, answer["error"]) == (400, "reasons are found in the journal, and this broker has none")
+        request = urllib.request.Request(visitor.address + "/api/subscriptions/ann.rise/live")
+        with urllib.request.urlopen(request, timeout=60) as live:
+            assert live.readline().startswith(b"retry")
+            assert visitor.get("/api/subscriptions/bob.all/live")[0] == 503
+
+
+def test_rates_are_of_the_last_minute() -> None:
+    now = [0.0]
+    rates = MinuteRates(lambda: now[0])
+    assert rates.of("a", 5) is None
+    now[0] = 30.0
+    assert rates.of("a", 10) == 10.0
+    assert rates.of("b", None) is None
+    for second in range(31, 120):
+        now[0] = float(second)
+        found = rates.of("a", 10 + (second - 30))
+    assert found == 60.0
+    assert rates.of("a", 3) is None, "it has begun anew"

@@ -20,7 +20,7 @@ from ...program.target import Outcome
 from ..completions import Completions
 from ..contract import Input, Member
 from ..epoch_matches import EpochMatches
-from ..matches import Assigned, Item
+from ..matches import Begun, Item
 from ..member_matches import ALONE
 from ..member_matches import RUN as RUN_OBJECT
 from ..trail import KeyTrail
@@ -219,7 +219,7 @@ class EpochMachine(GroupMachine):
             self.looks = False
             self._resumes = trail.epoch + self._steps
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
         self._rest()
         return super().partial(member, time, position, places)
 

@@ -17,7 +17,7 @@ from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..matches import Assigned, Item
+from ..matches import Begun, Item
 from .audience import BLOCK_FIELDS, CommonPage, GroupAudience
 from .blocks import COMBINED, FIELDS, RANKED
 from .cell import GroupCell
@@ -310,21 +310,23 @@ class GroupMachine(Executor):
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
-        """O(members and what waits)."""
-        handle = cast(GroupMember, member).handle
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
+        """O(members' handles), then what is read."""
+        return self._partial(cast(GroupMember, member).handle, time)
+
+    def _partial(self, handle: int, time: i64) -> Iterator[Begun]:
         page = self.events.page
-        found: list[Assigned] = []
-        point, since = next((point, since) for own, point, since in self.members.each() if own == handle)
-        for cell in self.cells.values():
+        point, since = self.members.member(handle)
+        for key, cell in self.cells.items():
+            whole = self._whole(key)
             own = cell.assigned(point, since, time)
-            if own is not None:
-                found += own
-                continue
-            for path in sorted(cell.live(handle, point, since, time), key=_by_length):
-                at = [page.place(number) for number in path]
-                found.append([(step, page.items[each], int(page.time(each))) for step, each in enumerate(at)])
-        return iter(found)
+            if own is None:
+                own = []
+                for path in sorted(cell.live(handle, point, since, time), key=_by_length):
+                    at = [page.place(number) for number in path]
+                    own.append([(step, page.items[each], int(page.time(each))) for step, each in enumerate(at)])
+            for assigned in own:
+                yield whole, assigned
 
     def statistics(self) -> dict[str, int]:
         return {

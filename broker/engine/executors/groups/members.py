@@ -354,6 +354,15 @@ class Members:
                     point = [page.points[slot * d + j] for j in range(d)]
                     yield int(page.handles[slot]), point, int(page.since[slot])
 
+    def member(self, handle: int) -> tuple[list[float], int]:
+        """Point and `since` of one member. O(pages x the search for a slot)."""
+        d = self.d
+        for page in self._pages:
+            slot = page.slot_of(handle)
+            if slot >= 0:
+                return [page.points[slot * d + j] for j in range(d)], int(page.since[slot])
+        raise AssertionError("each member is in a page")
+
     def statistics(self) -> dict[str, int]:
         """The numbers of members and pages, and the bytes of all columns."""
         columns = (self.root, self.hits, self._least, self._greatest, self._low, self._high)

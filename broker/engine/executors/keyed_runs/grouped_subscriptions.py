@@ -110,6 +110,12 @@ class Bulk:
             return None
         return self._groups[(self._kind(recipe, literals).number, recipe.key(literals))].place
 
+    def company(self, recipe: Recipe, literals: Literals) -> int:
+        """The number of different members of its group; 0 if it is in none."""
+        if recipe.bounds(literals) is None:
+            return 0
+        return len(self._groups[(self._kind(recipe, literals).number, recipe.key(literals))].members())
+
     def _kind(self, recipe: Recipe, literals: Literals) -> GroupKind:
         kind = recipe.kind
         if kind is not None and kind.groups:

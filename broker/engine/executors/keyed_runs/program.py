@@ -7,6 +7,7 @@ removal when the last subscriber leaves. A change costs the size of the subscrip
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import final
 
@@ -26,6 +27,7 @@ from ..merged import MergedAutomata, MergedRuns, SchemaOf
 from .column_runs import ColumnRuns
 from .explanation import drawn, explained
 from .grouped_subscriptions import Bulk
+from .waiting import WaitingState
 
 
 @final
@@ -257,6 +259,21 @@ class KeyedAutomata(MergedAutomata):
 
     def explained(self, schema_of: SchemaOf) -> list[str]:
         return explained(self.directory, self.all_places(), schema_of)
+
+    def waiting_states(self, end: object) -> list[object]:
+        assert isinstance(end, End)
+        return [WaitingState(self.places[node.number], node.depth, -math.inf) for node in end.path()]
+
+    def waiting_states_of_member(self, recipe: Recipe, literals: Literals) -> list[object]:
+        place, bounds = self.bulk.place(recipe, literals), recipe.bounds(literals)
+        return [] if place is None or bounds is None else [WaitingState(place, 1, bounds.low)]
+
+    def shared(self, end: object) -> list[int]:
+        assert isinstance(end, End)
+        return [node.references for node in end.path()]
+
+    def company(self, recipe: Recipe, literals: Literals) -> int:
+        return self.bulk.company(recipe, literals)
 
     def drawn(self, automata: Sequence[tuple[str, Automaton]]) -> Graph:
         return drawn(automata)

@@ -14,7 +14,7 @@ Here: that effect, hot and written for compilation. Not here: the loop over a ba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from mypy_extensions import i64
@@ -29,12 +29,13 @@ from ...program.directory import Directory, Static
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
 from ..epoch_matches import Fault
-from ..matches import Lineage, PartialMatch
+from ..matches import Lineage, PartialMatch, WaitingRun
 from ..merged import MergedOrder, MergedRuns
 from ..trace import mixed
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
 from .dump import dumped, loaded
 from .grouped_subscriptions import Bulk
+from .waiting import waiting_runs
 from .waiting_events import WaitingEvents
 
 PURGE_MIN: Final = 64  # dead places up to which their runs are not searched
@@ -282,6 +283,9 @@ class KeyedRuns(MergedRuns):
                 runs = cell.runs if cell.waiting < 0 else waiting.runs(cell)
                 found += [run for run in runs if live(run, self.now)]
         return found
+
+    def waiting_runs(self, states: list[object], since: int) -> Iterator[WaitingRun | None]:
+        return waiting_runs(self.cells, self.waiting, states, since, self.now)
 
     def dump(self, runs: Sequence[PartialMatch], order: MergedOrder) -> Any:
         return dumped([run for run in runs if isinstance(run, Run)], self._addressed(order))

@@ -197,8 +197,13 @@ class WaitingEvents:
             cell.runs = runs
 
     def clean(self, cell: Cell) -> None:
-        """Forget the event of a cell if none of its runs is needed. O(runs)."""
-        if not self.runs(cell):
+        """Forget the event of a cell if none of its runs is needed. O(pairs)."""
+        fold = cell.fold
+        if fold is not None and fold.upto > 0:
+            useless = fold.place.dead
+        else:
+            useless = all(pair.place.dead for pair in self.began[cell.waiting])
+        if useless:
             self.forget(cell)
 
 

@@ -20,7 +20,7 @@ from ...program.account import Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..match_graph import Found
-from ..matches import Assigned, Item, Matched, MatchSource
+from ..matches import Assigned, Begun, Item, Matched, MatchSource
 from .kleene_plan import KleenePlan
 from .machine import KleeneMachine
 from .tables import RunBounds, Switches
@@ -134,13 +134,13 @@ class BranchingMachine(Executor):
         held = [branch for branch in self.branches if not branch.machine.empty(time, position, places)]
         return not held
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
         return self._partial(member, time, position, places)
 
-    def _partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned]:
+    def _partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun]:
         for branch in self.branches:
-            for assigned in branch.machine.partial(member, time, position, places) or ():
-                yield numbered(assigned, branch.operands)
+            for key, assigned in branch.machine.partial(member, time, position, places) or ():
+                yield key, numbered(assigned, branch.operands)
 
     def keys(self) -> int:
         return sum([branch.machine.keys() for branch in self.branches])

@@ -19,7 +19,7 @@ from ...program.account import MATCH_UNITS, Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..match_graph import Found, MatchGraph
-from ..matches import Assigned, Expansion, Item, Lineage, Matched, PartialMatch, ids
+from ..matches import Assigned, Begun, Expansion, Item, Lineage, Matched, PartialMatch, WaitingRun, ids
 from ..trace import mixed
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
@@ -101,13 +101,23 @@ class Reference(Executor):
 
     def partial(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Assigned] | None:
+    ) -> Iterator[Begun] | None:
         return self._partial(int(time)) if self.automaton.operands else None  # otherwise their events have no names
 
-    def _partial(self, time: int) -> Iterator[Assigned]:
+    def _partial(self, time: int) -> Iterator[Begun]:
+        for run in self._waiting(time):
+            yield run.key, run.assigned
+
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun] | None:
+        return self._waiting(int(time))
+
+    def _waiting(self, time: int) -> Iterator[WaitingRun]:
         for run in self.interpreter.runs:
             if self.interpreter.inside(run, time):
-                yield assigned(run.taken)
+                first = run.first()
+                yield WaitingRun(first.partition or (), run.state, first.start, assigned(run.taken))
 
     def keys(self) -> int:
         return len(self.partitions())

@@ -6,7 +6,8 @@ runs and their repair (speculation), events in any order (reviser).
 
 from __future__ import annotations
 
-from typing import Any, Final, final
+from collections.abc import Iterator
+from typing import Any, Final, cast, final
 
 from mypy_extensions import i64
 
@@ -17,8 +18,8 @@ from ....events.schema import Row
 from ...program.account import MATCH_UNITS, Account
 from ...program.target import Target
 from ..completions import Audience, Completions
-from ..contract import Executor, Input
-from ..matches import Item
+from ..contract import Executor, Input, Member
+from ..matches import Item, WaitingRun
 from .found import Contributions, LifetimeMatches, SharedLifetimes
 from .together import OwnChange, RegisterMember, RegistersTogether
 
@@ -130,6 +131,11 @@ class RegisterMachine(Executor):
 
     def keys(self) -> int:
         return self.together.keys()
+
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun] | None:
+        return self.together.waiting_runs(cast(RegisterMember, member))
 
     def statistics(self) -> dict[str, int]:
         return {"speculative": 1, **self.together.statistics()}

@@ -6,6 +6,7 @@ Here: the contract of revising machines around the runs of automata that begin a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, final
 
 from mypy_extensions import i64
@@ -14,7 +15,7 @@ from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, Account
 from ...program.target import Outcome, Target
-from ..matches import Item
+from ..matches import Item, WaitingRun
 from ..revising import Reviser, Revision
 from .found import Contributions, LifetimeMatches
 from .together import RegistersTogether
@@ -99,6 +100,9 @@ class SpeculativeReviser(Reviser):
         return self.together.keys()
 
     # --- inspection ---------------------------------------------------------------------------------------------
+
+    def waiting_runs(self, number: int) -> Iterator[WaitingRun] | None:
+        return self.together.waiting_runs(self.together.members[number])
 
     def statistics(self) -> dict[str, int]:
         return {"speculative": 1, **self.together.statistics()}

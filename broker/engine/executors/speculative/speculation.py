@@ -6,16 +6,19 @@ was found and lost within one batch is not reported. Not here: one key (timeline
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ....algebra.computation import Slots
 from ....automaton.automaton import Arc, Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import UNLIMITED
+from ..packed import Floats, Integers
 from .arcs import ArcTable
-from .arena import Arena, NodeLayout
+from .arena import START, STATE, Arena, NodeLayout, read_registers
 from .changes import Changes
 from .compaction import Compaction
 from .entries import TimelineEntry
@@ -264,6 +267,31 @@ class Speculation:
         changes.settle(self.arena, self.cancelling)
         self.changes = Changes(self.layout, self.within, self.lineage, changes.count)
         return changes
+
+    def waiting_runs(self) -> Iterator[tuple[Row, int, int, Slots]]:
+        """The runs that an event at the newest time or later may find: key, state, time of the first event, registers.
+        """
+        arena = self.arena
+        for key, timeline in self.timelines.items():
+            runs = timeline.runs
+            found = self._records(arena.words, arena.numbers, arena.objects, timeline.newest_nodes())
+            if runs is not None:
+                found += self._records(runs.words, runs.numbers, [], runs.endless())
+            for state, begun, registers in found:
+                yield key, state, begun, registers
+
+    def _records(
+        self, words: Integers, numbers: Floats, objects: list[object], nodes: list[int]
+    ) -> list[tuple[int, int, Slots]]:
+        """State, time of the first event and registers of those of these records that are in their window."""
+        layout, oldest = self.layout, int(self.newest - self.within)
+        found: list[tuple[int, int, Slots]] = []
+        for node in nodes:
+            at = int(node * layout.stride)
+            if words[at + STATE] > 0 and words[at + START] > oldest:
+                registers = read_registers(layout, words, numbers, objects, node)
+                found.append((int(words[at + STATE]), int(words[at + START]), registers))
+        return found
 
     def statistics(self) -> dict[str, int]:
         lines = list(self.timelines.values())

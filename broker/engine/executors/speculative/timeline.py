@@ -204,6 +204,12 @@ class Timeline:
             i += 1
         return i == count
 
+    def newest_nodes(self) -> list[int]:
+        """Where the nodes of the newest block are that wait in no interval and are no result. O(its nodes)."""
+        first, count = self._before(len(self.entries))
+        words, stride, marked = self.arena.words, self.arena.layout.stride, self.stepper.marked
+        return [int(i) for i in range(first, first + count) if marked[words[i * stride + STATE]] == 0]
+
     def marked_nodes(self, first: i64, count: i64) -> i64:
         """How many nodes are results or wait."""
         words = self.arena.words

@@ -10,7 +10,7 @@ Here: members, their groups, and whose a result is. Not here: families (families
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, final
 
@@ -20,6 +20,7 @@ from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.target import Target
 from ..contract import Member
+from ..matches import WaitingRun
 from .changes import ResultChange, RunNode
 from .families import ALONE, FINAL, START, ConstantFamily, varying
 from .merging import Key, merged, merging_key
@@ -305,6 +306,21 @@ class RegistersTogether:
 
     def keys(self) -> int:
         return sum(len(group.speculation.timelines) for group in self.groups)
+
+    def waiting_runs(self, member: RegisterMember) -> Iterator[WaitingRun]:
+        """The runs of a member, which may be those of others, too, in the states of its own automaton."""
+        if not self.begun:
+            return
+        group = self.groups[self._place(member)]
+        unit = next(at for at, (_, members) in enumerate(group.units) if member in members)
+        own: dict[int, int] = {}
+        for state, whole in enumerate(group.places[unit]):
+            own.setdefault(whole, state)
+        family = group.families[unit] if group.units[unit][0] == START else None
+        rank = group.ranked[unit].index(member)
+        for key, state, begun, registers in group.speculation.waiting_runs():
+            if state in own and (family is None or family.reach(registers[-1]) > rank):
+                yield WaitingRun(key, own[state], begun, [])
 
     def statistics(self) -> dict[str, int]:
         figures: dict[str, int] = {}

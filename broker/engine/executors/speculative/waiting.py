@@ -111,6 +111,10 @@ class WaitingRuns:
             self._move(i + 1, i)
         self.count -= 1
 
+    def endless(self) -> list[int]:
+        """Where the runs are that no event has ended. O(runs)."""
+        return [int(at) for at in range(self.count) if self.spans[at * SPAN + 2] == FOREVER]
+
     def clean(self, time: i64, within: i64) -> None:
         """Forget the runs that no event at that time or later finds there. O(runs)."""
         stride = self.layout.stride

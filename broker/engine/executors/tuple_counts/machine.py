@@ -14,7 +14,7 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from ..completions import Completions
 from ..contract import Executor, Input, Member
-from ..matches import Assigned, Item
+from ..matches import Begun, Item
 from .partition import Partition
 from .tables import CountingTables
 
@@ -71,14 +71,14 @@ class TupleCounts(Executor):
 
     def partial(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Assigned] | None:
+    ) -> Iterator[Begun] | None:
         """The tuples begun (Runner.partial)."""
         return self._partial(position, places)
 
-    def _partial(self, position: i64, places: dict[Any, int]) -> Iterator[Assigned]:
+    def _partial(self, position: i64, places: dict[Any, int]) -> Iterator[Begun]:
         for key, partition in self.partitioned.items():
             for begun in partition.partial(places.get(key, 0) if self.divided else position):
-                yield list(begun)
+                yield key, list(begun)
 
     def statistics(self) -> dict[str, int]:
         figures = {"machines": 1}

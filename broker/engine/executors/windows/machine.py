@@ -6,6 +6,7 @@ event on a partition (stepping, longest), windows of the clock (clock), the form
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, final
 
 from mypy_extensions import i64
@@ -14,8 +15,8 @@ from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import Account
 from ..completions import Audience, Completions
-from ..contract import NOTHING_DUE, Executor
-from ..matches import Item
+from ..contract import NOTHING_DUE, Executor, Member
+from ..matches import Item, WaitingRun
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
@@ -153,6 +154,23 @@ class WindowMachine(Executor):
 
     def keys(self) -> int:
         return len(self.cells)
+
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun] | None:
+        """The open starts. Which states they are in is not that of an automaton that people see."""
+        return self._waiting()
+
+    def _waiting(self) -> Iterator[WaitingRun]:
+        for key, cell in self.cells.items():
+            whole: Any = key if isinstance(key, tuple) else (key,)
+            columns = cell.columns
+            for group in cell.groups:
+                intervals = group.intervals()
+                for at in range(0, len(intervals), 2):
+                    for pane in range(intervals[at], intervals[at + 1] + 1):
+                        begun = columns.panes[2 * (pane - columns.base) + 1]
+                        yield WaitingRun(whole, -1, int(begun), [])
 
     def statistics(self) -> dict[str, int]:
         cells = self.cells.values()
