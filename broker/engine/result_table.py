@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from ..events.arrow_output import arrow_table
 from ..events.batch import Batch, Column, FloatColumn, IntegerColumn, Integers, ObjectColumn, TextColumn
 from ..events.coded_texts import CodedTexts
-from ..events.errors import UnknownSubscription
+from ..events.errors import UnknownSubscription, shown
 from ..events.nearest import suggestion
 from ..events.schema import Schema
 from .match import Match
@@ -35,6 +35,7 @@ FIELDS: Final[dict[str, str]] = {
 }
 """The columns that every table has, with their types."""
 MIXED: Final = "mixed"  # an attribute of several types
+_NAMES: Final = "subscriptions: expected a name or a sequence of names"
 _NO_DETAILS: Final = ("kind", "subscription", "id", "start", "end", "lineage", "data")
 
 
@@ -194,6 +195,19 @@ def table_of(rows: TableRows, names: Sequence[str], known: Mapping[str, Subscrib
         elif name not in found and known is not None:
             raise UnknownSubscription(f"unknown subscription {name!r}{suggestion(name, list(known))}")
     return ResultTable(rows, [*schemas, *found.values()])
+
+
+def names_of(subscriptions: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several, as given. Raises UnknownSubscription for anything else."""
+    if isinstance(subscriptions, str):
+        return (subscriptions,)
+    given: object = subscriptions
+    if not isinstance(given, Sequence):
+        raise UnknownSubscription(f"{_NAMES}, found {shown(given)}")
+    for name in given:
+        if not isinstance(name, str):
+            raise UnknownSubscription(f"{_NAMES}, found {shown(name)} in it")
+    return tuple(given)
 
 
 def chosen(matches: Iterable[Match], names: frozenset[str]) -> list[Match]:

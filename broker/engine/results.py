@@ -26,7 +26,7 @@ from .notices import Notice
 from .ordinals import Ordinals, Tally
 from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .program.target import Target
-from .result_table import MatchRows, ResultTable, chosen, table_of
+from .result_table import MatchRows, ResultTable, chosen, names_of, table_of
 from .run_rows import RunRows
 from .subscribing.subscriber import Identity, Subscriber
 
@@ -285,18 +285,20 @@ class Results(Sequence[Match]):
         runs = len(self.targets) if self.epochs.one_each() else self.epochs.results()
         return runs + int(packed.total) + self.completions.total()
 
-    def columns(self, *subscriptions: str) -> ResultTable:
-        """The results as columns, of these subscriptions or of all: what reading them one by one gives, in their order.
-        O(1) for each column that nobody reads; objects are made only for machines' results. Raises UnknownSubscription.
+    def columns(self, subscriptions: str | Sequence[str] = ()) -> ResultTable:
+        """The results as columns, of the named subscriptions, or of all if none is named: what reading them one by one
+        gives, in their order. Objects are made only for machines' results. O(1) for each column that nobody reads.
+        Raises UnknownSubscription.
         """
-        names = frozenset(subscriptions)
+        names = names_of(subscriptions)
+        wanted = frozenset(names)
         completions = self.completions
         if not self.composed and completions.reported == completions.upto:
-            rows = RunRows(self.epochs, names, self._before)
+            rows = RunRows(self.epochs, wanted, self._before)
             if rows.collect(self._merged):
-                return table_of(rows, subscriptions, self.known)
-        matches = chosen(self, names)
-        return table_of(MatchRows(matches, self.schemas()), subscriptions, self.known)
+                return table_of(rows, names, self.known)
+        matches = chosen(self, wanted)
+        return table_of(MatchRows(matches, self.schemas()), names, self.known)
 
     def schemas(self) -> dict[str, Schema]:
         """The attributes of the subscriptions that have results. O(results)."""

@@ -17,7 +17,7 @@ from ..executors.revising import Revision
 from ..executors.trace import MASK
 from ..match import Match
 from ..notices import Finality
-from ..result_table import MatchRows, ResultTable, chosen, table_of
+from ..result_table import MatchRows, ResultTable, chosen, names_of, table_of
 from ..results import Failed, Results
 from ..subscribing.subscriber import Subscriber, digest
 
@@ -103,15 +103,16 @@ class JoinedResults(Sequence[Match]):
         self.parts = parts
         self.known: Mapping[str, Subscriber] | None = None  # the engine's, for columns
 
-    def columns(self, *subscriptions: str) -> ResultTable:
+    def columns(self, subscriptions: str | Sequence[str] = ()) -> ResultTable:
         """As that of Results; withdrawn results are rows of the kind `retraction`."""
         if len(self.parts) == 1 and isinstance(self.parts[0], Results):
-            return self.parts[0].columns(*subscriptions)
-        matches = chosen(self, frozenset(subscriptions))
+            return self.parts[0].columns(subscriptions)
+        names = names_of(subscriptions)
+        matches = chosen(self, frozenset(names))
         schemas: dict[str, Schema] = {}
         for part in self.parts:
             schemas |= part.schemas()
-        return table_of(MatchRows(matches, schemas), subscriptions, self.known)
+        return table_of(MatchRows(matches, schemas), names, self.known)
 
     def __len__(self) -> int:
         return sum(map(len, self.parts))

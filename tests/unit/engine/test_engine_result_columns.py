@@ -60,7 +60,7 @@ def test_columns_do_not_depend_on_the_form_of_the_events(by_columns: bool) -> No
     own = engine(up=PAIR, cheap="FILTER{price < 2.5}(Stock)", most="SELECT volume * 2 AS twice FROM Stock")
     times = [1, 2, 3, 4, 5]
     results = own.publish_columns("Stock", COLUMNS, times) if by_columns else own.publish("Stock", times, ROWS)
-    table = in_columns(results).columns("most", "up")
+    table = in_columns(results).columns(["most", "up"])
     assert listed(table["twice"]) == [2, None, 6, None, 8, 10, None]
     assert [*table][7:] == ["twice", *(f"{name}{at}" for at in ("_1", "") for name in ("name", "price", "volume"))]
 
