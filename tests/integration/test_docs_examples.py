@@ -195,6 +195,7 @@ LIMIT_MODULES: Final = (
     questions,
     steps,
     told,
+    reasons_budget,
     contributing,
     counting_plans,
     group_plans,
