@@ -253,9 +253,11 @@ class Engine(EngineView):
         self.matches += results.entries()
         self.failures += failed(results)
         results.unmade = self.failures
+        results.known = self.catalog.subscriptions
         return results
 
     def _all_done(self, results: JoinedResults) -> JoinedResults:
+        results.known = self.catalog.subscriptions
         for part in results.parts:
             if isinstance(part, Results):
                 self._done(part)

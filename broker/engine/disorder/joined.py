@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final, overload
 
-from ...events.schema import Row, Value
+from ...events.schema import Row, Schema, Value
 from ..executors.matches import contributed
 from ..executors.revising import Revision
 from ..executors.trace import MASK
 from ..match import Match
 from ..notices import Finality
+from ..result_table import MatchRows, ResultTable, chosen, names_of, table_of
 from ..results import Failed, Results
 from ..subscribing.subscriber import Subscriber, digest
 
@@ -54,6 +55,10 @@ class RevisedResults(Sequence[Match]):
     def report(self, subscriber: Subscriber, made: Match) -> None:
         """A result that is no match."""
         self.entries.append((subscriber, made))
+
+    def schemas(self) -> dict[str, Schema]:
+        """The attributes of the subscriptions that have results."""
+        return {subscriber.name: subscriber.form.schema for subscriber, _ in self.entries}
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -96,6 +101,18 @@ class JoinedResults(Sequence[Match]):
 
     def __init__(self, parts: list[Results | RevisedResults]) -> None:
         self.parts = parts
+        self.known: Mapping[str, Subscriber] | None = None  # the engine's, for columns
+
+    def columns(self, subscriptions: str | Sequence[str] = ()) -> ResultTable:
+        """As that of Results; withdrawn results are rows of the kind `retraction`."""
+        if len(self.parts) == 1 and isinstance(self.parts[0], Results):
+            return self.parts[0].columns(subscriptions)
+        names = names_of(subscriptions)
+        matches = chosen(self, frozenset(names))
+        schemas: dict[str, Schema] = {}
+        for part in self.parts:
+            schemas |= part.schemas()
+        return table_of(MatchRows(matches, schemas), names, self.known)
 
     def __len__(self) -> int:
         return sum(map(len, self.parts))

@@ -183,10 +183,26 @@ class Subscriber:
         return f"{self.name}\0{self.text()}\0{self.branch}\0"
 
 
-def digest(identity: str, trace: object, ordinal: int) -> str:
-    """The id of a match: 96 bits.
+@final
+class Identity:
+    """The ids of results of which this text is a part; it is digested once. An id has 96 bits.
 
-    `trace` is an integer, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves formatting
+    `trace` is an object, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves formatting
     an object to Python.
     """
-    return hashlib.blake2b(f"{identity}{trace},{ordinal}".encode(), digest_size=12).hexdigest()
+
+    __slots__ = ("_begun",)
+
+    def __init__(self, text: str) -> None:
+        self._begun = hashlib.blake2b(text.encode(), digest_size=12)
+
+    def id(self, more: str, trace: object, ordinal: int) -> str:
+        """The id of a result, with more text. O(that text)."""
+        found = self._begun.copy()
+        found.update(f"{more}{trace},{ordinal}".encode())
+        return found.hexdigest()
+
+
+def digest(identity: str, trace: object, ordinal: int) -> str:
+    """The id of one result."""
+    return Identity(identity).id("", trace, ordinal)
