@@ -21,6 +21,7 @@ from typing import Any, Final, final
 from starlette.concurrency import run_in_threadpool
 
 from ..console.looks import look_at
+from ..kernel import Kernel
 from .loop import Broker
 
 SAMPLE_SECONDS: Final = 1.0
@@ -107,15 +108,20 @@ class BrokerLooks:
 
     async def take(self) -> tuple[Look | None, float]:
         """The next look."""
+
+        def question(kernel: Kernel) -> tuple[dict[str, dict[str, Any]], float]:
+            begun = time.perf_counter()
+            return kernel.statistics(), time.perf_counter() - begun
+
         try:
-            now = await run_in_threadpool(self._broker.report, self._patience)
+            now, seconds = await run_in_threadpool(self._broker.ask, question, self._patience)
         except TimeoutError:
             self._before = None
             return {"busy": True}, 0.0
         moment, before, then = time.monotonic(), self._before, self._then
         self._before, self._then = now, moment
-        fresh = before is not None and moment - then < 10 * SAMPLE_SECONDS
-        return _shown(before, now, moment - then) if before is not None and fresh else None, 0.0
+        fresh = before is not None and moment - then < 10 * (SAMPLE_SECONDS + REST * seconds)
+        return _shown(before, now, moment - then) if before is not None and fresh else None, seconds
 
 
 def _shown(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]], seconds: float) -> Look:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Container
 from concurrent.futures import Future
 from typing import Any, Final, Self, final
@@ -30,6 +29,7 @@ from .inside_clients import Asked, InsideClients
 from .logs import Complaints, log_failures, say
 from .loop_wakeup import LoopRequest, LoopWakeup
 from .output_gate import OutputGate
+from .questions import Questions
 from .receiver import Receiver
 from .rehearsal import begun, ended
 from .router import Router
@@ -118,7 +118,7 @@ class Broker:
         self._rules = limits or Limits(), access or Access()  # as they are now
         self._drain_seconds = drain_seconds
         self._drain_until: float | None = None
-        self._asked: deque[tuple[Callable[[Kernel], Any], Future[Any]]] = deque()
+        self._questions = Questions()
         self._trimming = Trimming()
         self._passed = self._started = time.monotonic()
         self._punctuated = 0.0
@@ -165,8 +165,7 @@ class Broker:
 
         Raises TimeoutError, and the ForetellError with which the kernel refuses.
         """
-        answer: Future[Any] = Future()
-        self._asked.append((question, answer))
+        answer = self._questions.ask(question)
         self._wakeup.ask(LoopRequest.REPORT)
         return answer.result(patience_seconds)
 
@@ -282,12 +281,8 @@ class Broker:
         for request in self._wakeup.take():
             match request:
                 case LoopRequest.REPORT:
-                    while self._asked:
-                        question, answer = self._asked.popleft()
-                        try:
-                            answer.set_result(question(self._kernel))
-                        except Exception as error:  # also a mistake of ours: who asked says so
-                            answer.set_exception(error)
+                    if self._questions.answer(self._kernel):
+                        self._wakeup.ask(LoopRequest.REPORT)
                 case LoopRequest.RELOAD:
                     self._reread()
                 case LoopRequest.STOP if self.stopping:
@@ -335,6 +330,7 @@ class Broker:
             "connections_postponed": authenticator.postponed,
             "silent_connections_ended": self._router.connections.ended,
             **self._scheduler.statistics(),
+            **self._questions.statistics(),
             **durations.statistics(),
         }
         journal = self._gate.statistics()

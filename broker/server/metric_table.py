@@ -179,6 +179,15 @@ ROWS: Final = (
         keys_denied="Connections refused for their key.",
         connections_postponed="Connections postponed because too many began.",
         silent_connections_ended="Connections ended because they opened no session.",
+        questions="Questions of the console that the loop has answered.",
+    ),
+    MetricRow(
+        "loop", "question_microseconds", COUNTER, "How long the loop was at questions of the console.",
+        "question_seconds", MICROSECOND,
+    ),
+    MetricRow(
+        "loop", "question_microseconds_max", GAUGE, "The longest time that one of them took the loop.",
+        "longest_question_seconds", MICROSECOND,
     ),
     *_rows(
         "loop", GAUGE,

@@ -117,6 +117,7 @@ def test_an_event_is_published_and_a_mistake_is_at_its_field(
         assert violations(page) == []
 
 
+@pytest.mark.verify
 def test_a_wrong_value_is_refused_at_its_field(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     with page_of(chromium, f"{address}/streams", refused=True) as page:
         page.get_by_role("button", name="Tail Reading").click()

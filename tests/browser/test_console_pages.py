@@ -108,6 +108,7 @@ def test_subscriptions_are_searched_and_opened_by_keys(broker: BrokerProcess, ch
         expect(page.get_by_label("Search names")).to_have_value("pai")
 
 
+@pytest.mark.verify
 def test_runs_that_wait_are_listed(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     with Client(broker.address) as client, page_of(chromium, f"{address}/subscriptions/pairs") as page:
         expect(page.locator(".facts")).to_contain_text("results")

@@ -70,7 +70,7 @@ def test_a_change_of_a_subscription_is_tried(chromium: Browser, address: str) ->
         expect(page.locator("#status")).to_contain_text("20 matches")
 
 
-@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (NARROW, True)])
+@pytest.mark.parametrize(("size", "dark"), [pytest.param(WIDE, False, marks=pytest.mark.verify), (NARROW, True)])
 def test_the_page_is_without_violations(chromium: Browser, address: str, size: tuple[int, int], dark: bool) -> None:
     with page_of(chromium, f"{address}/playground", size, dark) as page:
         expect(page.locator("#matches tbody tr").first).to_be_visible()
@@ -78,6 +78,7 @@ def test_the_page_is_without_violations(chromium: Browser, address: str, size: t
         assert (violations(page), overflow(page)) == ([], 0)
 
 
+@pytest.mark.verify
 def test_without_a_token_it_leads_to_signing_in(chromium: Browser, tmp_path: Path) -> None:
     port = free_port()
     (tmp_path / "subscriptions.toml").write_text(SUBSCRIPTIONS)

@@ -152,6 +152,7 @@ def test_versions_of_arcs_are_shown(broker: BrokerProcess, chromium: Browser, pa
         expect(page.locator(".lines").first).to_contain_text("executor speculative")
 
 
+@pytest.mark.verify
 def test_the_list_is_chosen_by_language_and_moves(broker: BrokerProcess, chromium: Browser, pages: str) -> None:
     with Client(broker.address) as client, page_of(chromium, pages) as page:
         rows = page.get_by_role("region", name="Subscriptions").locator("tbody tr")

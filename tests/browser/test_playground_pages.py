@@ -126,12 +126,14 @@ def test_a_file_of_ones_own_gets_a_first_query(page: Page, tmp_path: Path) -> No
     expect(page.locator("#diagram svg")).to_be_visible()
 
 
+@pytest.mark.verify
 def test_a_refusal_is_shown_politely(page: Page) -> None:
     page.route("**/playground/ask/why", lambda route: route.fulfill(status=200, json={"error": "no reasons are known"}))
     page.locator("#matches .ask").first.click()
     expect(page.locator("#reasons")).to_have_text("no reasons are known")
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("example", ["weather", "cooling"])
 def test_languages_with_registers_and_windows_have_reasons(page: Page, example: str) -> None:
     page.get_by_label("Example").select_option(example)

@@ -35,7 +35,7 @@ BODIES: Final = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["console", "playground"])
+@pytest.fixture(scope="module", params=[pytest.param("console", marks=pytest.mark.verify), "playground"])
 def port(request: pytest.FixtureRequest) -> Iterator[int]:
     """The port of a server."""
     if request.param == "playground":

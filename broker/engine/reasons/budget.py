@@ -12,9 +12,9 @@ from typing import Final, final
 
 from ...events.errors import LimitExceeded
 
-REASONS_STEPS_MAX: Final = 3_000_000
+REASONS_STEPS_MAX: Final = 1_000_000
 """Steps of one answer; the seconds that they take are a broker's to limit."""
-RUNS_FOLLOWED_LEAST: Final = 30
+RUNS_FOLLOWED_LEAST: Final = 10
 """Partial matches that are followed at every event, also beyond that."""
 
 

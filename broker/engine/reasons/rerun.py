@@ -83,10 +83,14 @@ class Rerun:
         self._others: list[Reference] = []  # of publishers
         if question is None:
             return
+        known: set[int] = set()  # parts of a subscription that are alike share a machine
         for registration in self.engine.program.machines.registrations.values():
             machine = registration.matcher.machine
+            if id(machine) in known:
+                continue
             serves = [each.name for each in registration.member.target.subscribers()]
             if isinstance(machine, Reference) and name in serves:
+                known.add(id(machine))
                 machine.account.widen(UNLIMITED >> 1, UNLIMITED >> 1)  # the budget limits it
                 self.explainers.append(ReferenceRuns(machine.interpreter, budget, question, self._declared(machine)))
             elif isinstance(machine, Reference):

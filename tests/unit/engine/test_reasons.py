@@ -259,3 +259,16 @@ def test_a_window_that_closed_and_one_that_did_not() -> None:
     assert ("price < 2",) in [conditions for _, conditions in waits.waits_for]
     assert (ended.ended, ended.ended_by) == ("the next event does not fit", (7,))
     assert [each.values for each in ended.refused[0].failed] in (["3.0 > 4"], ["3.0 < 2"])
+
+
+def test_parts_of_a_subscription_that_share_a_machine() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"k": "string", "a": "int"})
+    pairs = "((SELECT a AS a, k AS k FROM S) NEXT{NOT $2.k = 'v'} S)"
+    one, other = f"(SELECT a_1, k_1, k, a FROM {pairs})", f"(SELECT a_1, k_1, k, a FROM FILTER{{k_1 < k}}({pairs}))"
+    engine.subscribe("q", query=f"FILTER{{k >= 'a'}}({one} UNION {other})")
+    rows = [(1, ("v", 1)), (2, ("u", 2)), (3, ("uv", 3))]
+    events = [Event("S", time, time, at, row) for at, (time, row) in enumerate(rows, 1)]
+    told = engine.why_not("q", events).line()
+    assert told["nearest"][0]["steps"][0]["events"] == [3]
+    assert told["nearest"][0]["ended"] == "it still waits"

@@ -10,7 +10,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, cast
@@ -146,9 +146,12 @@ def test_many_pages_cost_one_look_a_second(monkeypatch: pytest.MonkeyPatch) -> N
 
         taken = 0
 
-        def report(self, patience_seconds: float) -> dict[str, dict[str, Any]]:
+        def statistics(self) -> dict[str, dict[str, Any]]:
             self.taken += 1
             return {"broker": {"events": self.taken}}
+
+        def ask(self, question: Callable[[Any], Any], patience_seconds: float) -> Any:
+            return question(self)
 
     counted = Counted()
 
