@@ -76,6 +76,11 @@ def test_a_wrong_argument_is_named(call: Callable[[Engine], object], message: st
     assert "5" in str(raised.value) or "'x'" in str(raised.value) or "'yes'" in str(raised.value)
 
 
+def test_results_are_told_from_other_sequences() -> None:
+    others: list[Any] = [[], "", (), range(0)]
+    assert [isinstance(each, Results) for each in [*others, Engine().punctuate(1)]] == [False] * 4 + [True]
+
+
 def test_time_passes_to_a_datetime() -> None:
     engine = Engine()
     engine.add_stream("S", {"x": "int"})
