@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from abc import ABCMeta, _abc_init  # type: ignore[attr-defined]  # what a class statement calls
+from abc import ABCMeta
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -29,21 +29,22 @@ _KINDS: Final[Mapping[str, type]] = MappingProxyType(
 
 
 def documented(compiled: _Class) -> _Class:
-    """The same class, with docstrings, names and annotations for `help` and `inspect`. O(source).
+    """The same class, with docstrings, names and annotations for `help` and `inspect`, and with instances of its own
+    for `isinstance`. O(source).
 
-    Does nothing to a class that is not compiled, or whose source is missing.
+    Does nothing to a class that is not compiled; one whose source is missing gets no texts.
     """
     module = sys.modules[compiled.__module__]
     place = getattr(module, "__file__", None)
     if place is None or place.endswith(".py"):
         return compiled
+    _own_instances(compiled)
     # Not beside `place`: a compiled module that another one has imported may name a folder that there is not.
     source = _ROOT.joinpath(*compiled.__module__.split(".")).with_suffix(".py")
     try:
         tree = ast.parse(source.read_text(encoding="utf-8"))
     except (OSError, SyntaxError):
         return compiled
-    _own_instances(compiled)
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == compiled.__name__:
             compiled.__doc__ = ast.get_docstring(node)
@@ -56,6 +57,8 @@ def documented(compiled: _Class) -> _Class:
 def _own_instances(compiled: type[Any]) -> None:
     """Have `isinstance` tell its instances from others of its abstract bases, whose answers it would share."""
     if type(compiled) is ABCMeta and "_abc_impl" not in vars(compiled):
+        from abc import _abc_init  # type: ignore[attr-defined]  # what a class statement calls, in CPython
+
         _abc_init(compiled)
 
 

@@ -14,8 +14,8 @@ batches without waiting for each, start tasks or use `publish_batches`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar, final
@@ -142,15 +142,16 @@ class Client(Operating):
 
     async def publish_batches(
         self, stream: str, batches: Iterable[Columns], window: int = WINDOW_MESSAGES
-    ) -> AsyncIterator[Receipt]:
+    ) -> AsyncGenerator[Receipt, None]:
         """Publish many batches, at most `window` of them in flight, and yield their receipts in order.
 
         An error concerns the batch after the last receipt; of the batches behind it, up to a window may be accepted.
         """
         checked_window(window)
         definition = await self._run(self._calls.definition(stream))
-        async for receipt in published(self._connection, self._spans, definition, batches, window):
-            yield receipt
+        async with aclosing(published(self._connection, self._spans, definition, batches, window)) as receipts:
+            async for receipt in receipts:
+                yield receipt
 
     async def punctuate(
         self, time: int | str | datetime, stream: str | None = None, where: str | None = None

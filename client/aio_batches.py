@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from broker.events import StreamDefinition
@@ -39,7 +39,7 @@ async def published(
     stream: StreamDefinition,
     batches: Iterable[Columns],
     window: int,
-) -> AsyncIterator[Receipt]:
+) -> AsyncGenerator[Receipt, None]:
     """The receipts. An error concerns the batch after the last one; those in flight behind it are given up."""
     in_flight: deque[_InFlight] = deque()
     try:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from doubles.running_broker import running
 
 from broker.engine import Engine
 from broker.server import Broker
@@ -89,14 +90,8 @@ def address(carried: list[str | None], monkeypatch: pytest.MonkeyPatch) -> Itera
     monkeypatch.setattr(BatchTraces, "begin", noting)
     traces = BatchTraces(None, lambda span: span, TraceSettings(1 << 60), False)
     traces._rest = 1 << 60  # none is traced by the broker itself
-    with Broker(Engine(), "tcp://127.0.0.1:0", traces=traces) as broker:
-        thread = threading.Thread(target=broker.run)
-        thread.start()
-        try:
-            yield broker.endpoint
-        finally:
-            broker.stop()
-            thread.join(PATIENCE)
+    with running(Broker(Engine(), "tcp://127.0.0.1:0", traces=traces)) as broker:
+        yield broker.endpoint
 
 
 def context(number: int) -> str:
@@ -201,6 +196,21 @@ def test_the_asyncio_client_makes_the_same(address: str, carried: list[str | Non
     asyncio.run(play())
     assert [each.ended for each in tracer.spans] == [1] * 6
     assert carried == [context(number) for number in range(1, 7)]
+
+
+def test_batches_in_flight_are_given_up_where_nobody_reads_on(address: str) -> None:
+    tracer = NotingTracer()
+
+    async def play() -> list[int]:
+        async with aio.Client(address, PATIENCE, tracer=tracer) as client:
+            await client.add_stream("S", {"x": "int"})
+            batches = (([time], [(time,)]) for time in range(1, 6))
+            receipts = client.publish_batches("S", batches, window=3)
+            async with aclosing(receipts):
+                await anext(receipts)
+            return [each.ended for each in tracer.spans]
+
+    assert asyncio.run(play()) == [1] * 3
 
 
 def test_what_the_tracer_does_not_record_is_not_named(address: str, carried: list[str | None]) -> None:

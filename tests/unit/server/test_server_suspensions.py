@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 
 import pytest
+from doubles.running_broker import running
 
 from broker.algebra.functions import FUNCTIONS, ScalarFunction
 from broker.engine import Engine
@@ -43,34 +43,27 @@ def test_the_broker_goes_on_and_its_log_has_the_reference_that_is_told(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LOG, "propagate", True)  # whatever log another test has opened
-    with Broker(Engine(), "tcp://127.0.0.1:0") as broker:
-        thread = threading.Thread(target=broker.run)
-        thread.start()
-        try:
-            with (
-                Client(broker.endpoint, timeout=PATIENCE) as client,
-                Client(broker.endpoint, timeout=PATIENCE) as other,
-            ):
-                client.add_stream("S", {"k": "int", "v": "int"})
-                bad = client.subscribe("bad", query=BAD)
-                good = other.subscribe("good", query=GOOD)
-                receipt = other.publish_batch("S", [1, 2, 3, 4], [(0, 1), (0, 2), (0, 13), (0, 4)])
-                assert receipt.count == 4
-                assert [following(good).end for _ in range(3)] == [2, 3, 4]
-                assert following(bad).end == 2
-                told = following(bad)
-                assert (told.kind, told.limit, told.since) == ("incomplete", "failure", 3)
-                assert told.line()["suspended"] is True
-                assert other.statistics()["engine"]["suspended"] == 1
-                deadline = time.monotonic() + PATIENCE
-                while "suspended by a mistake" not in caplog.text and time.monotonic() < deadline:
-                    time.sleep(0.05)
-                client.unsubscribe("bad")
-                assert other.publish("S", {"k": 0, "v": 5}, time=5).count == 1
-                assert following(good).end == 5
-        finally:
-            broker.stop()
-            thread.join(10)
+    with (
+        running(Broker(Engine(), "tcp://127.0.0.1:0")) as broker, Client(broker.endpoint, timeout=PATIENCE) as client,
+        Client(broker.endpoint, timeout=PATIENCE) as other,
+    ):
+        client.add_stream("S", {"k": "int", "v": "int"})
+        bad = client.subscribe("bad", query=BAD)
+        good = other.subscribe("good", query=GOOD)
+        receipt = other.publish_batch("S", [1, 2, 3, 4], [(0, 1), (0, 2), (0, 13), (0, 4)])
+        assert receipt.count == 4
+        assert [following(good).end for _ in range(3)] == [2, 3, 4]
+        assert following(bad).end == 2
+        told = following(bad)
+        assert (told.kind, told.limit, told.since) == ("incomplete", "failure", 3)
+        assert told.line()["suspended"] is True
+        assert other.statistics()["engine"]["suspended"] == 1
+        deadline = time.monotonic() + PATIENCE
+        while "suspended by a mistake" not in caplog.text and time.monotonic() < deadline:
+            time.sleep(0.05)
+        client.unsubscribe("bad")
+        assert other.publish("S", {"k": 0, "v": 5}, time=5).count == 1
+        assert following(good).end == 5
     # Another test of this process may have left the logger with a second way here: records count, not lines.
     (record,) = {id(each): each for each in caplog.records if "suspended by a mistake" in each.getMessage()}.values()
     assert record.levelno == logging.ERROR

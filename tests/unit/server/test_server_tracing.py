@@ -5,7 +5,6 @@ A tracer stands in for OpenTelemetry's; the SDK's own is tested where the extra 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doubles.running_broker import running
 
 from broker.engine import Engine
 from broker.events import DefinitionError
@@ -76,14 +76,8 @@ def serving(made: BatchTraces, folder: Path | None = None) -> Iterator[str]:
         def make_gate(notify: Any) -> DurabilityGate:
             return DurabilityGate(store, state, "always", 1 << 20, notify)
 
-    with Broker(engine, "tcp://127.0.0.1:0", make_gate=make_gate, traces=made) as broker:
-        thread = threading.Thread(target=broker.run)
-        thread.start()
-        try:
-            yield broker.endpoint
-        finally:
-            broker.stop()
-            thread.join(PATIENCE)
+    with running(Broker(engine, "tcp://127.0.0.1:0", make_gate=make_gate, traces=made)) as broker:
+        yield broker.endpoint
 
 
 def published(address: str, batches: int) -> None:
