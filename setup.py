@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -316,6 +317,8 @@ RELEASE: Final = """\
 #endif
 """
 
+WEAK: Final = re.compile(r"^ *\.tp_weaklistoffset = .*\n", re.MULTILINE)
+
 PURE: Final = os.environ.get("FORETELL_PURE") == "1"
 REQUIRED: Final = os.environ.get("FORETELL_PURE") == "0"
 # Metadata needs no compiler, and an editable install is pure: what is edited is what runs.
@@ -428,7 +431,8 @@ class Compilation(build_ext):  # type: ignore[misc]  # setuptools has no types
             for name in objects:
                 if newer_group([sources[name][0], *extension.depends], name):
                     flags = [*extension.extra_compile_args, *level(sources[name][0])]
-                    tasks[name] = (*sources[name], arguments, flags, options)
+                    source, suffix = sources[name]
+                    tasks[name] = (unreferenced(source), suffix, arguments, flags, options)
         with ThreadPoolExecutor(self.parallel) as pool:
             by_size = sorted(tasks, key=lambda name: -Path(tasks[name][0]).stat().st_size)
             for _ in pool.map(lambda name: compiler._compile(name, *tasks[name]), by_size):
@@ -449,6 +453,17 @@ def level(source: str) -> tuple[str, ...]:
     if os.name != "posix" or (path.parent == Path(TARGET) and f"{module}.py" not in WARM):
         return ()
     return ("-O0",) if path.stem == module else ("-O1",)
+
+
+def unreferenced(source: str) -> str:
+    """The C file, or one beside it whose objects take no weak references. mypyc lets those of a class with a base in
+    Python take some, but releases them as if they were its own, and does not tell them when an object has gone."""
+    text = Path(source).read_text(encoding="utf-8")
+    if WEAK.search(text) is None:
+        return source
+    made = Path(source).with_suffix(".unreferenced.c")
+    made.write_text(WEAK.sub("", text), encoding="utf-8")
+    return str(made)
 
 
 def fingerprint(built: list[Extension]) -> str:

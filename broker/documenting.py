@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from abc import ABCMeta, _abc_init  # type: ignore[attr-defined]  # what a class statement calls
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -42,6 +43,7 @@ def documented(compiled: _Class) -> _Class:
         tree = ast.parse(source.read_text(encoding="utf-8"))
     except (OSError, SyntaxError):
         return compiled
+    _own_instances(compiled)
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == compiled.__name__:
             compiled.__doc__ = ast.get_docstring(node)
@@ -49,6 +51,12 @@ def documented(compiled: _Class) -> _Class:
                 if isinstance(member, ast.FunctionDef):
                     _document(compiled, member, vars(module))
     return compiled
+
+
+def _own_instances(compiled: type[Any]) -> None:
+    """Have `isinstance` tell its instances from others of its abstract bases, whose answers it would share."""
+    if type(compiled) is ABCMeta and "_abc_impl" not in vars(compiled):
+        _abc_init(compiled)
 
 
 def _document(compiled: type[Any], member: ast.FunctionDef, known: dict[str, Any]) -> None:

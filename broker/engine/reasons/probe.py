@@ -47,7 +47,7 @@ class EventProbe:
     def take(self, results: Any) -> None:
         """Note the events that results show and withdraw. O(results)."""
         for part in getattr(results, "parts", (results,)):
-            if isinstance(part, RevisedResults):
+            if type(part) is RevisedResults:
                 for subscriber, revision in part.entries:
                     if subscriber.name == self.name and not isinstance(revision, Match):
                         self._revised(*revision)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import pydoc
+import weakref
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from broker.build import COMPILED, build
 from broker.engine import Engine, Match, Results
 from broker.events import ForetellError, LateEvent
 
@@ -74,6 +77,23 @@ def test_a_wrong_argument_is_named(call: Callable[[Engine], object], message: st
         call(engine)
     assert message in str(raised.value)
     assert "5" in str(raised.value) or "'x'" in str(raised.value) or "'yes'" in str(raised.value)
+
+
+def test_results_are_told_from_other_sequences() -> None:
+    others: list[Any] = [[], "", (), range(0)]
+    assert [isinstance(each, Results) for each in [*others, Engine().punctuate(1)]] == [False] * 4 + [True]
+
+
+def test_no_weak_reference_outlives_results() -> None:
+    results = Engine().punctuate(1)
+    if build() == COMPILED:
+        with pytest.raises(TypeError, match="weak reference"):
+            weakref.ref(results)
+        return
+    weak = weakref.ref(results)
+    del results
+    gc.collect()
+    assert weak() is None
 
 
 def test_time_passes_to_a_datetime() -> None:
