@@ -35,7 +35,7 @@ def check_batch(
     checked_column(stream.name, "rows", rows)
     if ids is not None:
         checked_column(stream.name, "ids", ids)
-    checked = rows if isinstance(rows, EventColumns) else check_rows(stream, rows)  # columns were checked when made
+    checked = rows if type(rows) is EventColumns else check_rows(stream, rows)  # columns were checked when made
     for name, column, least, greatest in (("time", times, -LARGEST, LARGEST), ("id", ids, -_ID_MAX - 1, _ID_MAX)):
         if column is None:
             continue
@@ -117,7 +117,7 @@ def _part(
     def cut(column: Sequence[Any] | None) -> tuple[Any, ...] | None:
         return None if column is None else tuple(column[first:last])
 
-    own = rows[first:last] if isinstance(rows, EventColumns) else tuple(rows[first:last])
+    own = rows[first:last] if type(rows) is EventColumns else tuple(rows[first:last])
     return lambda number: Publish(number, stream, cut(times), own, cut(ids), cut(starts), trace=trace)
 
 

@@ -33,6 +33,7 @@ from .packed_numbers import (
     bytes_of_floats,
     bytes_of_integers,
     floats_of,
+    greatest_least,
     integers_of_bytes,
 )
 from .schema import Row, Value
@@ -213,7 +214,7 @@ def _floats(data: bytes, count: int, valid: bytes | None) -> Column:
 
 def _integers(data: bytes, count: int, least: Any, valid: bytes | None) -> Column:
     width = _width(data, count, WIDTHS)
-    most = GREATEST - 256**width + 1
+    most = greatest_least(width) if width < 8 else 0
     if type(least) is not int or not (-GREATEST - 1 <= least <= most if width < 8 else least == 0):
         expected = "0, as the numbers have 8 bytes" if width == 8 else f"-2**63 to {most}, as those of {width} bytes"
         raise EventError(f"least: expected {expected}, found {shown(least)}")

@@ -74,9 +74,14 @@ def bytes_of_integers(numbers: Integers) -> tuple[bytes, int]:
         elif numbers[at] > greatest:
             greatest = numbers[at]
     width = width_for(int(greatest) - int(least))
-    if width == 8:
+    if width == 8 or least > greatest_least(width):
         return _turned(bytes(memoryview(numbers)) if COMPILED else array("q", numbers).tobytes(), 8, "q"), 0
     return _turned(_narrowed(numbers, width, least), width, _SIGNLESS[width]), int(least)
+
+
+def greatest_least(width: int) -> int:
+    """What may be added to numbers of so many bytes, so that each sum has 64 bits."""
+    return GREATEST - 256**width + 1
 
 
 def width_for(greatest: int) -> int:

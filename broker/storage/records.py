@@ -144,7 +144,7 @@ def encode(record: Record) -> tuple[int, bytes]:
     """The kind and payload of a record. Raises TypeError or OverflowError for an invalid record."""
     kind, reader = _READERS[type(record)]
     if isinstance(record, BatchTaken):
-        kind = _BATCH_OF_COLUMNS if isinstance(record.rows, EventColumns) else _BATCH_OF_ROWS
+        kind = _BATCH_OF_COLUMNS if type(record.rows) is EventColumns else _BATCH_OF_ROWS
         return kind, msgpack.packb(_packed(record), buf_size=_PACKED_BYTES)
     values = reader(record)
     return kind, msgpack.packb(values if len(KINDS[kind][1]) > 1 else (values,), buf_size=_PACKED_BYTES)
@@ -181,7 +181,7 @@ def _packed(batch: BatchTaken) -> tuple[Any, ...]:
     else:
         ids = list(ids)
     times = times[0] if count and times.count(times[0]) == count else list(times)  # type: ignore[assignment]
-    rows = batch.rows.plain() if isinstance(batch.rows, EventColumns) else batch.rows
+    rows = batch.rows.plain() if type(batch.rows) is EventColumns else batch.rows
     return batch.stream, times, rows, ids, batch.starts, batch.client, batch.message, batch.refused
 
 
@@ -197,7 +197,7 @@ def _unpacked(values: list[Any]) -> BatchTaken:
     ids = range(ids, ids + count) if type(ids) is int else ids
     if len(times) != count or len(ids) != count or (starts is not None and len(starts) != count):
         raise Damaged(f"expected columns of {count} values in a Batch, found others")
-    if not isinstance(rows, EventColumns):
+    if type(rows) is not EventColumns:
         if any(type(row) is not list for row in rows):
             raise Damaged("expected rows in a Batch, found something else")
         rows = list(map(tuple, rows))

@@ -160,3 +160,8 @@ def test_a_part_of_a_batch() -> None:
     assert list(rows[::-1]) == [(12, "é"), (8, "a"), (7, "é")]
     with pytest.raises(IndexError):
         part[2]
+
+
+@pytest.mark.parametrize("numbers", [[2**63 - 1], [-(2**63)], [2**63 - 300, 2**63 - 1], [-(2**63), 2**63 - 1]])
+def test_numbers_at_the_ends_of_64_bits_come_back(numbers: list[int]) -> None:
+    assert numbers_of(plain_numbers(numbers), len(numbers)) == numbers
