@@ -170,6 +170,8 @@ HOT: Final = (
     "broker/engine/run_rows.py",
     "broker/events/batch.py",
     "broker/events/column_checks.py",
+    "broker/events/event_columns.py",
+    "broker/events/packed_numbers.py",
     "broker/events/validation.py",
 )
 # Warm: executed for each result, message, forecast or registration, and what hot modules call now and then. Compiled

@@ -11,6 +11,8 @@ How late the machine itself is stands beside it (`machine_p99`): the publisher w
 nothing to send, while the two others sleep. No broker can be sooner than the moment at which its publisher wakes up.
 `sent_p99` is without that: from when a message was begun to be sent.
 
+With `columns` the events of a message are published as columns, or as rows by a build that takes no columns.
+
 With `fsync` the broker keeps a journal in that mode, in a temporary folder, under `folder` if that is named.
 
 Beside the times stands what each of the three processes has used of a processor meanwhile (`busy_cpu` of the first
@@ -28,11 +30,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, sleep
-from typing import Any, Final
+from typing import Any, Final, final
 
 from client import Client
 from client.publisher import Publisher
@@ -52,6 +55,28 @@ def message(number: int, batch: int) -> tuple[list[int], list[tuple[str, int, in
     return [number] * batch, [(f"N{at % 50}", number, int(at == batch - 1)) for at in range(batch)]
 
 
+@final
+class Sender:
+    """Publishes batches as rows; as columns where that is asked for, and the build has them."""
+
+    def __init__(self, publisher: Publisher, columns: bool) -> None:
+        self._publisher = publisher
+        self._columns = columns and hasattr(publisher, "publish_columns")
+
+    def prepared(self, rows: list[tuple[str, int, int]]) -> Any:
+        """The rows, as a program has them."""
+        if not self._columns:
+            return rows
+        names, numbers, last = zip(*rows, strict=True)
+        return {"name": list(names), "number": array("q", numbers), "last": array("q", last)}
+
+    def send(self, times: list[int], prepared: Any) -> None:
+        if self._columns:
+            self._publisher.publish_columns(prepared, times)
+        else:
+            self._publisher.publish_batch(times, prepared)
+
+
 def measure(job: dict[str, Any]) -> dict[str, Any]:
     """The publisher's part, and the others' beginnings and ends."""
     batch, count, warm = job["batch"], job["messages"], job["warm"]
@@ -67,23 +92,24 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
             pids = {"publisher": os.getpid(), "broker": broker.pid, "subscriber": subscriber.pid}
             parts = [range(at, at + count) for at in (warm, warm + count)]
             with client.publisher(STREAM, window=WINDOW) as publisher:
-                _send(publisher, _made(range(warm), batch), 0.0)
+                sender = Sender(publisher, job.get("columns", False))
+                _send(sender, _made(range(warm), batch, sender), 0.0)
                 _told(subscriber)
-                made = _made(parts[0], batch)
+                made = _made(parts[0], batch, sender)
                 counter = _counter(job, broker)
                 counter.begin()
                 used, begun = _used(pids), perf_counter()
-                _send(publisher, made, 0.0)
+                _send(sender, made, 0.0)
                 last = _told(subscriber)[-1]
                 capacity = count / (last - begun)
                 busy_seconds, busy = _shares(used, _used(pids), perf_counter() - begun)
                 busy_count = counter.end() / count
-                made = _made(parts[1], batch)
+                made = _made(parts[1], batch, sender)
                 apart = 1 / (capacity * job["load"])
                 machine = [begun - moment for moment, begun in _paced(range(count), apart)]
                 counter.begin()
                 used, begun = _used(pids), perf_counter()
-                moments, begins = _send(publisher, made, apart)
+                moments, begins = _send(sender, made, apart)
                 read = _told(subscriber)
                 paced_seconds, paced = _shares(used, _used(pids), perf_counter() - begun)
                 paced_count = counter.end() / count
@@ -143,24 +169,22 @@ def _shares(
     return used, {name: each / seconds for name, each in used.items()}
 
 
-def _made(numbers: range, batch: int) -> list[tuple[list[int], list[tuple[str, int, int]]]]:
+def _made(numbers: range, batch: int, sender: Sender) -> list[tuple[list[int], Any]]:
     """Messages that the collector does not look through while they are sent: a pause would count as the broker's."""
-    made = [message(number, batch) for number in numbers]
+    made = [(times, sender.prepared(rows)) for times, rows in (message(number, batch) for number in numbers)]
     gc.collect()
     gc.freeze()
     return made
 
 
-def _send(
-    publisher: Publisher, made: list[tuple[list[int], list[tuple[str, int, int]]]], apart: float
-) -> tuple[list[float], list[float]]:
+def _send(sender: Sender, made: list[tuple[list[int], Any]], apart: float) -> tuple[list[float], list[float]]:
     """These messages, so many seconds apart; their moments, and when they were begun."""
     begins: list[float] = []
     moments: list[float] = []
-    for (times, rows), (moment, begun) in zip(made, _paced(range(len(made)), apart)):
+    for (times, prepared), (moment, begun) in zip(made, _paced(range(len(made)), apart)):
         moments.append(moment)
         begins.append(begun)
-        publisher.publish_batch(times, rows)
+        sender.send(times, prepared)
     return moments, begins
 
 

@@ -30,7 +30,7 @@ from typing import Any, Final, NamedTuple, final
 
 from client import Client
 
-from .broker_latency import ATTRIBUTES, STREAM, WINDOW, _made, _p99, _send, _told
+from .broker_latency import ATTRIBUTES, STREAM, WINDOW, Sender, _made, _p99, _send, _told
 from .broker_trial import READY, SECONDS_MAX, child, served
 
 MODULE: Final = "benchmarks.console_trial"
@@ -84,21 +84,22 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
             raise SystemExit("the subscriber did not begin")
         at = warm + busy
         with client.publisher(STREAM, window=WINDOW) as publisher:
-            _send(publisher, _made(range(warm), batch), 0.0)
+            sender = Sender(publisher, False)
+            _send(sender, _made(range(warm), batch, sender), 0.0)
             _told(subscriber)
-            made, begun = _made(range(warm, at), batch), perf_counter()
-            _send(publisher, made, 0.0)
+            made, begun = _made(range(warm, at), batch, sender), perf_counter()
+            _send(sender, made, 0.0)
             capacity = busy / (_told(subscriber)[-1] - begun)
             for number in blocks:
                 reader.stdin.write(f"{number}\n")
                 reader.stdin.flush()
                 if _told(reader) != number:
                     raise SystemExit("the pages did not open")
-                made = _made(range(at, at + count), batch)
+                made = _made(range(at, at + count), batch, sender)
                 at += count
                 publisher.flush()
                 before, begun = _used(pid, client), perf_counter()
-                moments, _ = _send(publisher, made, 1 / (capacity * job["load"]))
+                moments, _ = _send(sender, made, 1 / (capacity * job["load"]))
                 own = [end - moment for moment, end in zip(moments, _told(subscriber), strict=True)]
                 publisher.flush()
                 after, seconds = _used(pid, client), perf_counter() - begun

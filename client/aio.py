@@ -140,6 +140,12 @@ class Client(Operating):
         """Publish a batch in columns. Raises as the blocking client does."""
         return await self._run(self._calls.publish_batch(stream, times, rows, ids, starts))
 
+    async def publish_columns(
+        self, stream: str, columns: Any, times: Times | None = None, ids: Any = None, starts: Times | None = None
+    ) -> Receipt:
+        """Publish a batch of which each attribute is a column. Raises as the blocking client does."""
+        return await self._run(self._calls.publish_columns(stream, columns, times, ids, starts))
+
     async def publish_batches(
         self, stream: str, batches: Iterable[Columns], window: int = WINDOW_MESSAGES
     ) -> AsyncGenerator[Receipt, None]:

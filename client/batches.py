@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import Any, TypeVar
 
 from broker.events import LARGEST, EventError, StreamDefinition, check_rows, check_starts, shown
+from broker.events.column_checks import event_columns, integers_of
+from broker.events.event_columns import EventColumns
 from broker.wire import BATCH_EVENTS_MAX, Message, Publish, Published, Refusal
 
 from .arguments import checked_column
@@ -33,7 +35,7 @@ def check_batch(
     checked_column(stream.name, "rows", rows)
     if ids is not None:
         checked_column(stream.name, "ids", ids)
-    checked = check_rows(stream, rows)
+    checked = rows if type(rows) is EventColumns else check_rows(stream, rows)  # columns were checked when made
     for name, column, least, greatest in (("time", times, -LARGEST, LARGEST), ("id", ids, -_ID_MAX - 1, _ID_MAX)):
         if column is None:
             continue
@@ -54,6 +56,21 @@ def check_batch(
             raise EventError(f"stream {stream.name!r}: expected times beside starts, found none")
         check_starts(stream, starts, times)
     return checked
+
+
+def column_rows(stream: StreamDefinition, columns: Any, times: Sequence[int] | None) -> Sequence[tuple[Any, ...]]:
+    """Events that are given as columns, as many as there are times, for `check_batch` and `parts`. They travel as
+    columns, unless values had to be converted one by one. Raises EventError. O(values)."""
+    one: Any = times
+    if one is None:
+        one = next(iter(columns.values()), ()) if isinstance(columns, Mapping) else columns
+    return event_columns(stream, columns, len(one) if isinstance(one, Sized) else 0)
+
+
+def whole_numbers(numbers: Any) -> Any:
+    """Ids, of a buffer as a list. O(numbers)."""
+    whole = integers_of(numbers)
+    return numbers if whole is None else whole
 
 
 def parts(
@@ -100,8 +117,8 @@ def _part(
     def cut(column: Sequence[Any] | None) -> tuple[Any, ...] | None:
         return None if column is None else tuple(column[first:last])
 
-    columns = (cut(times), tuple(rows[first:last]), cut(ids), cut(starts))
-    return lambda number: Publish(number, stream, *columns, trace=trace)
+    own = rows[first:last] if type(rows) is EventColumns else tuple(rows[first:last])
+    return lambda number: Publish(number, stream, cut(times), own, cut(ids), cut(starts), trace=trace)
 
 
 def merged(answers: Sequence[tuple[int, Published]]) -> Receipt:

@@ -153,6 +153,15 @@ class Client(Operating):
         """
         return self._run(self._calls.publish_batch(stream, times, rows, ids, starts))
 
+    def publish_columns(
+        self, stream: str, columns: Any, times: Times | None = None, ids: Any = None, starts: Times | None = None
+    ) -> Receipt:
+        """Publish a batch of which each attribute is a column, by name, or a record batch of Arrow, as the engine's
+        `publish_columns` takes them. They travel as packed columns, and the broker matches them as such: it makes no
+        object for a number or for a repeated text. Otherwise as `publish_batch` does.
+        """
+        return self._run(self._calls.publish_columns(stream, columns, times, ids, starts))
+
     def publisher(
         self,
         stream: str,

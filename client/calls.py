@@ -62,7 +62,7 @@ from broker.wire.limits import CREDITS_MAX
 
 from . import subscribe_many
 from .arguments import checked_durable, checked_forecast, checked_text
-from .batches import check_batch, merged, parts
+from .batches import check_batch, column_rows, merged, parts, whole_numbers
 from .durable import Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
 from .probability import Probability, reported
@@ -202,11 +202,30 @@ class Calls:
         """Publish a batch in as many messages as it needs; each is answered before the next is sent."""
         definition = yield from self.definition(stream)
         times = batch_times(self._session, definition, times)
-        starts = batch_times(self._session, definition, starts)
-        rows = check_batch(definition, times, rows, ids, starts)
+        return (yield from self._publish(definition, times, rows, ids, starts))
+
+    def publish_columns(
+        self, stream: str, columns: Any, times: Times | None, ids: Any, starts: Times | None
+    ) -> Call[Receipt]:
+        """The same for a column an attribute."""
+        definition = yield from self.definition(stream)
+        times = batch_times(self._session, definition, times)
+        rows = column_rows(definition, columns, times)
+        return (yield from self._publish(definition, times, rows, whole_numbers(ids), starts))
+
+    def _publish(
+        self,
+        stream: StreamDefinition,
+        times: Sequence[int] | None,
+        rows: Sequence[tuple[Any, ...]],
+        ids: Sequence[int] | None,
+        starts: Times | None,
+    ) -> Call[Receipt]:
+        starts = batch_times(self._session, stream, starts)
+        rows = check_batch(stream, times, rows, ids, starts)
         answers: list[tuple[int, Published]] = []
-        with self.spans.publishing(stream, len(rows)) as trace:
-            for first, _, request in parts(self._session.request, stream, times, rows, ids, starts, trace):
+        with self.spans.publishing(stream.name, len(rows)) as trace:
+            for first, _, request in parts(self._session.request, stream.name, times, rows, ids, starts, trace):
                 try:
                     answers.append((first, expected((yield request), Published)))
                 except ForetellError as error:

@@ -22,7 +22,7 @@ from typing import Any, Final, NoReturn, Protocol, Self, final
 from broker.events import DefinitionError, StreamDefinition
 from broker.wire import Failure, Message, Published
 
-from .batches import check_batch, merged, parts
+from .batches import check_batch, column_rows, merged, parts, whole_numbers
 from .calls import expected
 from .errors import ConnectionLost, ForetellError, ProtocolError, RequestTimeout, remote_error
 from .receipt import Receipt
@@ -141,9 +141,25 @@ class Publisher:
         broker; ConnectionLost and RequestTimeout, which name the batches whose outcome is unknown.
         """
         self._check()
+        self._publish(batch_times(self._connection.session, self._stream, times), rows, ids, starts)
+
+    def publish_columns(
+        self, columns: Any, times: Times | None = None, ids: Any = None, starts: Times | None = None
+    ) -> None:
+        """The same for a batch of which each attribute is a column, as for the client's `publish_columns`."""
+        self._check()
+        moments = batch_times(self._connection.session, self._stream, times)
+        self._publish(moments, column_rows(self._stream, columns, moments), whole_numbers(ids), starts)
+
+    def _publish(
+        self,
+        times: Sequence[int] | None,
+        rows: Sequence[tuple[Any, ...]],
+        ids: Sequence[int] | None,
+        starts: Times | None,
+    ) -> None:
         batch = self.sent
         session = self._connection.session
-        times = batch_times(session, self._stream, times)
         starts = batch_times(session, self._stream, starts)
         rows = check_batch(self._stream, times, rows, ids, starts)
         # The last message of a window is answered after all before it. One that is repeated has no deadline.

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from broker.events import EventError, StreamDefinition, check_unit, instants_of
+from broker.events.arrow import has_arrow, is_timestamps, read_times
+from broker.events.column_checks import integers_of
 
 from .arguments import checked_column
 from .session import Session
@@ -15,11 +17,11 @@ Time: TypeAlias = int | float | str | datetime
 """A number in the stream's unit, by default microseconds; ISO-8601 text; an aware datetime; also a time of numpy or
 pandas, which a type checker takes for Any."""
 Times: TypeAlias = Sequence[Any]
-"""A column of times: also an array of numpy, or a Series or an Index of pandas."""
+"""A column of times: also an array of numpy or of Arrow, or a Series or an Index of pandas."""
 
 
 def batch_times(session: Session, stream: StreamDefinition, times: Times | None) -> Sequence[int] | None:
-    """The times in microseconds: the same object if they are, None for none. O(times).
+    """The times in microseconds: a list of them as it is, None for none. O(times).
 
     The first number of a session for a stream without a declared unit must not look like another unit. Raises
     EventError.
@@ -28,6 +30,13 @@ def batch_times(session: Session, stream: StreamDefinition, times: Times | None)
         return None
     checked_column(stream.name, "times", times)
     try:
+        if has_arrow(times):
+            if is_timestamps(times):
+                return read_times(times)
+            times = read_times(times)
+        whole = integers_of(times)
+        if whole is not None:
+            times = whole
         found = instants_of(times, stream.time_unit)
         if stream.name not in session.timed and len(found) and _is_number(times):
             check_unit(found[0], stream.time_unit, f'set_time_unit({stream.name!r}, "{{}}")')

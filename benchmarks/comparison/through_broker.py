@@ -1,4 +1,6 @@
-"""The broker's loads on one build after the other: a message of one event, or of a hundred, with a journal or none.
+"""The broker's loads on one build after the other: messages of one event to a thousand, with a journal or none.
+
+Events in columns are sent as rows by a build that cannot send columns.
 
 Phases: `message`, sent as fast as receipts allow; `message at half`, at half of that rate. Not here: the three
 processes (broker_latency).
@@ -17,6 +19,10 @@ LOADS: Final[Mapping[str, Mapping[str, Any]]] = {
     "broker, 1 event": {"batch": 1},
     "broker, 100 events": {"batch": 100},
     "broker, 100 events, journal": {"batch": 100, "fsync": "os"},
+    "broker, 100 events in columns": {"batch": 100, "columns": True},
+    "broker, 1,000 events": {"batch": 1_000},
+    "broker, 1,000 events in columns": {"batch": 1_000, "columns": True},
+    "broker, 1,000 events in columns, journal": {"batch": 1_000, "columns": True, "fsync": "os"},
 }
 PHASES: Final = {"message": "busy", "message at half": "paced"}
 COUNTED, TIMED = 150, 3_000  # messages

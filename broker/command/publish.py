@@ -13,6 +13,7 @@ import typer
 from ..events import EventError, ForetellError, GapLine, LateEvent, Punctuation, Retraction, UpdateLine
 from .bad_events import STOP, BadEvents, OnBadOption, handled, values_of
 from .batch import BATCH_EVENTS, Control, EventBatch, answers, stream_named
+from .column_rows import ColumnRows
 from .complaint import BadInput, placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .file_times import TimeUnitOption
@@ -83,6 +84,8 @@ def publish_events(
     goes_on = bad is not None and not bad.stops
 
     def send(part: EventBatch) -> tuple[EventBatch, Receipt]:
+        if isinstance(part.rows, ColumnRows):
+            return part, client.publish_columns(part.stream, part.rows.columns, part.times, part.ids, part.starts)
         return part, client.publish_batch(part.stream, part.times, part.rows, part.ids, part.starts)
 
     def leave_out(place: str, error: ForetellError, part: EventBatch) -> None:

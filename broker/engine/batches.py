@@ -6,9 +6,10 @@ from collections.abc import Sequence, Sized
 from typing import Any
 
 from ..events.arrow import has_arrow, read_times
-from ..events.batch import Batch
-from ..events.column_checks import batch_of, integers_of
+from ..events.batch import Batch, batch_of_rows
+from ..events.column_checks import batch_of, batch_of_events, integers_of
 from ..events.errors import EventError, shown
+from ..events.event_columns import EventColumns
 from ..events.schema import Row
 from ..events.stream import StreamDefinition
 from ..events.time_unit import instants_of
@@ -22,17 +23,20 @@ def fitting(
     ids: Sequence[int] | None,
     starts: Sequence[int] | None,
     newest: int | None,
-) -> list[Row]:
-    """The rows in a new list, coerced to the schema. Results refer to this list when they are read. O(batch).
+) -> Batch:
+    """The rows, coerced to the schema: in a new list, to which results refer when they are read; or the columns in
+    which they have come. O(batch).
 
     `newest`: the time before which an event is late; on a stream with disorder, before the batch. Raises EventError,
     LateEvent.
     """
     n = _length(stream, "rows", rows)
     _check_times(stream, n, "one a row", times, ids, starts, newest)
+    if isinstance(rows, EventColumns):
+        return batch_of_events(stream, rows)
     own = list(rows)
     found = check_rows(stream, own)
-    return own if found is own else list(found)
+    return batch_of_rows(own if found is own else list(found))
 
 
 def fitting_columns(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, final
 
 from ..automaton.arc_updates import ArcUpdate
-from ..events.batch import Batch, batch_of_rows
+from ..events.batch import Batch
 from ..events.errors import EventError, LateEvent, LimitExceeded, UnknownEvent, shown
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
@@ -302,7 +302,7 @@ class Engine(EngineView):
         """
         definition, moments = self.catalog.stream(stream), list(instants_of(times))
         taken = fitting(definition, moments, rows, ids, starts, self._newest(definition))
-        return self._take(definition, moments, batch_of_rows(taken), ids, starts)
+        return self._take(definition, moments, taken, ids, starts)
 
     def publish_columns(
         self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
@@ -348,8 +348,8 @@ class Engine(EngineView):
         definition = self.catalog.stream(stream)
         taken = fitting(definition, times, rows, ids, starts, self._newest(definition))
         if self.disorder is not None:
-            upto = self.events + len(taken) + 1
-            self.disorder.check(definition, times, taken, range(self.events + 1, upto) if ids is None else ids)
+            upto = self.events + taken.count + 1
+            self.disorder.check(definition, times, taken.rows(), range(self.events + 1, upto) if ids is None else ids)
 
     def faults(
         self, stream: str, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]

@@ -112,6 +112,11 @@ def read_column(stream: StreamDefinition, name: str, given: Any) -> Any:
     return column
 
 
+def is_timestamps(given: Any) -> bool:
+    """Whether an array of Arrow says itself which moments its numbers are."""
+    return _exported(given).format()[:4] in _TICKS
+
+
 def read_times(given: Any) -> list[int]:
     """An array of timestamps, or of microseconds. O(values). Raises EventError for another type, and for nulls."""
     one = _exported(given)

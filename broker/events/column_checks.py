@@ -8,7 +8,7 @@ Here: that. Hot. Not here: reading Arrow's memory (arrow), times and ids (valida
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, Final
 
 from mypy_extensions import i64
@@ -24,13 +24,15 @@ from .batch import (
     Integers,
     ObjectColumn,
     TextColumn,
+    batch_of_rows,
     packed_floats,
     packed_integers,
     widened,
 )
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
-from .schema import Attribute, Value
+from .event_columns import EventColumns
+from .schema import Attribute, Row, Value
 from .stream import StreamDefinition
 from .validation import check_rows, encodable, misfit, unknown_attribute
 
@@ -57,6 +59,44 @@ def batch_of(stream: StreamDefinition, given: Any, count: int) -> Batch:
         return Batch(count, columns)
     lists = [_listed(stream, attribute, values) for attribute, values in zip(stream.schema.attributes, found)]
     return Batch(count, [], list(check_rows(stream, list(zip(*lists, strict=True)))))
+
+
+def batch_of_events(stream: StreamDefinition, given: EventColumns) -> Batch:
+    """A valid batch of events that have come as columns, in the order of the schema; rows that may be shorter, too.
+    O(values). Raises EventError as `check_rows` does."""
+    columns: list[Column] = []
+    for attribute, column in zip(stream.schema.attributes, given.columns()):
+        fits = _fitting(attribute, column, stream)
+        if fits is None:
+            break
+        columns.append(fits)
+    if len(columns) == len(given.types) == len(stream.schema.attributes):
+        return Batch(len(given), columns)
+    return batch_of_rows(list(check_rows(stream, given.rows())))
+
+
+def event_columns(stream: StreamDefinition, given: Any, count: int) -> Sequence[Row]:
+    """So many valid events to be sent: as columns, or as rows where values had to be converted one by one. O(values).
+    `given`: as in `batch_of`. Raises EventError."""
+    batch = batch_of(stream, given, count)
+    if batch.made is not None:
+        return batch.made
+    return EventColumns(batch.columns, [attribute.type for attribute in stream.schema.attributes], count)
+
+
+def _fitting(attribute: Attribute, column: Column, stream: StreamDefinition) -> Column | None:
+    """The column, if its values are those of the attribute."""
+    if isinstance(column, FloatColumn):
+        return column if attribute.type == "float" and (attribute.nullable or not column.nulls) else None
+    if isinstance(column, IntegerColumn):
+        return column if attribute.type == "int" else None
+    if isinstance(column, TextColumn):
+        return column if attribute.type == "string" and (attribute.nullable or not _has_nulls(column.codes)) else None
+    return column_of(attribute, column.values(), stream)
+
+
+def _has_nulls(codes: Integers) -> bool:
+    return any(code < 0 for code in codes)
 
 
 def _by_attribute(stream: StreamDefinition, given: Any, count: int) -> list[Any]:

@@ -42,7 +42,8 @@ class RecentEvents:
         if noted is None:
             noted = self._noted[batch.stream] = []
         first = max(0, len(batch.rows) - RECENT_EVENTS_MAX)
-        noted.append((batch.ids[first:], batch.times[first:], batch.rows[first:]))
+        rows = list(batch.rows[first:])  # of columns rows: a part of them would keep the whole batch
+        noted.append((batch.ids[first:], batch.times[first:], rows))
         if len(noted) > 2 * RECENT_EVENTS_MAX:
             del noted[:-RECENT_EVENTS_MAX]
 

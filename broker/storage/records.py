@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import msgpack
 
+from ..events.errors import EventError
+from ..events.event_columns import EventColumns, columns_of
 from ..kernel.records import (
     AttributeAdded,
     BatchTaken,
@@ -74,6 +76,7 @@ _TEXT_OR_NONE: Final = (str, type(None))
 _NUMBER: Final = (int,)
 _NUMBER_OR_NONE: Final = (int, type(None))
 _MAP: Final = (dict,)
+_EVENTS_MAX: Final = 2**16  # of a batch in columns; a broker takes fewer
 _COLUMN: Final = (list, int)  # an int: see _packed
 _PACKED_BYTES: Final = 8_192  # a packer's first buffer; msgpack's default of 256 KiB is mapped for each small record
 
@@ -117,10 +120,13 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
             _TEXT_OR_NONE,
         ),
     ),
+    28: (BatchTaken, (_TEXT, _COLUMN, _MAP, _COLUMN, (list, type(None)), _TEXT_OR_NONE, _NUMBER_OR_NONE, (list,))),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
 fields is another kind, and the earlier kind is read with defaults for them."""
 
+_BATCH_OF_ROWS: Final = 4
+_BATCH_OF_COLUMNS: Final = 28
 _READERS: Final = {
     entry[0]: (kind, attrgetter(*(field.name for field in fields(entry[0])))) for kind, entry in KINDS.items()
 }
@@ -138,6 +144,7 @@ def encode(record: Record) -> tuple[int, bytes]:
     """The kind and payload of a record. Raises TypeError or OverflowError for an invalid record."""
     kind, reader = _READERS[type(record)]
     if isinstance(record, BatchTaken):
+        kind = _BATCH_OF_COLUMNS if type(record.rows) is EventColumns else _BATCH_OF_ROWS
         return kind, msgpack.packb(_packed(record), buf_size=_PACKED_BYTES)
     values = reader(record)
     return kind, msgpack.packb(values if len(KINDS[kind][1]) > 1 else (values,), buf_size=_PACKED_BYTES)
@@ -174,20 +181,28 @@ def _packed(batch: BatchTaken) -> tuple[Any, ...]:
     else:
         ids = list(ids)
     times = times[0] if count and times.count(times[0]) == count else list(times)  # type: ignore[assignment]
-    return batch.stream, times, batch.rows, ids, batch.starts, batch.client, batch.message, batch.refused
+    rows = batch.rows.plain() if type(batch.rows) is EventColumns else batch.rows
+    return batch.stream, times, rows, ids, batch.starts, batch.client, batch.message, batch.refused
 
 
 def _unpacked(values: list[Any]) -> BatchTaken:
     stream, times, rows, ids, starts, client, message, refused = values
+    if type(rows) is dict:
+        try:
+            rows = columns_of(rows, _EVENTS_MAX)
+        except EventError as error:
+            raise Damaged(f"expected a Batch of columns, found others: {error}") from None
     count = len(rows)
     times = [times] * count if type(times) is int else times
     ids = range(ids, ids + count) if type(ids) is int else ids
     if len(times) != count or len(ids) != count or (starts is not None and len(starts) != count):
         raise Damaged(f"expected columns of {count} values in a Batch, found others")
-    if any(type(row) is not list for row in rows):
-        raise Damaged("expected rows in a Batch, found something else")
+    if type(rows) is not EventColumns:
+        if any(type(row) is not list for row in rows):
+            raise Damaged("expected rows in a Batch, found something else")
+        rows = list(map(tuple, rows))
     refusals = _refusals(refused, "a Batch")
-    return BatchTaken(stream, times, list(map(tuple, rows)), ids, starts, client, message, refusals)
+    return BatchTaken(stream, times, rows, ids, starts, client, message, refusals)
 
 
 def _refusals(refused: list[Any], place: str) -> list[tuple[Any, ...]]:

@@ -17,10 +17,13 @@ from typing import Any, Final, NoReturn
 
 import msgpack
 
+from ..events.errors import EventError
+from ..events.event_columns import EventColumns, columns_of, numbers_of, plain_numbers
 from . import shapes as s
 from .errors import WireError
 from .limits import (
     ARRAY_LENGTH_MAX,
+    BATCH_EVENTS_MAX,
     FRAME_BYTES_MAX,
     MAP_LENGTH_MAX,
     RESULT_BYTES_MAX,
@@ -48,6 +51,9 @@ def _reader(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
 
 _READERS: Final = {kind: _reader(kind) for kind in ROW_OF}
 _PART_READERS: Final = {kind: _reader(row.part[1]) for kind, row in ROW_OF.items() if row.part is not None}
+_BATCH: Final = slice(3, 7)  # the fields of Publish with values of events, `times` to `starts`, in a frame
+_ROWS: Final = 2  # among the fields behind the correlation
+_OF_EACH: Final = (1, 3, 4)  # times, ids and starts
 _HELLO: Final = ROW_OF[Hello].number
 
 
@@ -60,6 +66,8 @@ def encode(message: Message) -> bytes:
         at = row.part[0] + 1
         values[at] = list(map(_PART_READERS[kind], values[at]))
     try:
+        if type(message) is Publish and isinstance(message.rows, EventColumns):
+            values[_BATCH] = _packed(message, message.rows)
         frame: bytes = msgpack.packb(values, buf_size=_PACKED_BYTES)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise WireError(f"{kind.__name__} cannot be encoded: {_one_line(error)}", message.correlation) from None
@@ -100,9 +108,9 @@ def decode(frame: bytes) -> Message:
     if row.part is not None:
         at, make = row.part
         rest[at - 1] = tuple([make(*record) for record in rest[at - 1]])
+    if kind is Publish:
+        _unpack(rest, correlation)
     message: Message = kind(correlation, *rest)
-    if type(message) is Publish:
-        _check_columns(message)
     return message
 
 
@@ -178,13 +186,31 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def _check_columns(batch: Publish) -> None:
-    count = len(batch.rows)
-    for name, column in (("times", batch.times), ("ids", batch.ids), ("starts", batch.starts)):
-        if column is not None and len(column) != count:
-            raise WireError(
-                f"Publish.{name}: expected {count} values, one for each row, found {len(column)}", batch.correlation
-            )
+def _packed(batch: Publish, events: EventColumns) -> list[Any]:
+    """The columns of a batch as plain values."""
+    return [
+        None if batch.times is None else plain_numbers(batch.times),
+        events.plain(),
+        None if batch.ids is None else plain_numbers(batch.ids),
+        None if batch.starts is None else plain_numbers(batch.starts),
+    ]
+
+
+def _unpack(fields: list[Any], correlation: int) -> None:
+    """Unpack what is packed of a Publish, and check that all is there for each event."""
+    at = _ROWS
+    try:
+        if type(fields[at]) is dict:
+            fields[at] = columns_of(fields[at], BATCH_EVENTS_MAX)
+        count = len(fields[at])
+        for at in _OF_EACH:
+            given = fields[at]
+            if type(given) is dict:
+                fields[at] = numbers_of(given, count)
+            elif given is not None and len(given) != count:
+                raise EventError(f"expected {count} values, one for each row, found {len(given)}")
+    except EventError as error:
+        raise WireError(f"Publish.{ROW_OF[Publish].names[at]}: {_one_line(error)}", correlation) from None
 
 
 def _kind(value: object) -> str:

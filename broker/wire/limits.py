@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 7
+VERSION: Final = 8
 """Raised with every change that an older client or broker would misread. HELLO compares it."""
 
 FRAME_BYTES_MAX: Final = 1024 * 1024

@@ -33,6 +33,16 @@ def optional(shape: FieldShape) -> FieldShape:
     return FieldShape(f"{shape.word}?", f"{shape.expected} or nil", lambda value: value is None or fits(value))
 
 
+def packed(shape: FieldShape) -> FieldShape:
+    """The shape, or a map of packed values, whose content the decoder checks (broker.events.event_columns)."""
+    fits = shape.fits
+    return FieldShape(
+        f"{shape.word} or packed",
+        f"{shape.expected} or a map of packed values",
+        lambda value: type(value) is dict or fits(value),
+    )
+
+
 def records(*shapes: FieldShape) -> FieldShape:
     """An array of arrays, each with one value of each shape."""
     arity = len(shapes)

@@ -6,6 +6,7 @@ end and raise the version.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -66,7 +67,9 @@ class ResetTime:
 class Publish:
     """A batch in columns, each as long as `rows`; a row holds the values in schema order.
 
-    The decoder does not check the values in `times` and `rows`; the engine does. `times` None: the broker's clock.
+    Events that have come as packed columns are EventColumns in `rows`; with those, `times`, `ids` and `starts` are
+    packed on the wire, too. The decoder checks that packed columns are columns, but not whether they fit the stream,
+    nor the values in `times` and `rows`; the engine does. `times` None: the broker's clock.
     `ids` None: the broker numbers the events. `starts` None: equal to `times`. Answered by Published.
 
     `publisher` and `number` identify a repetition: the broker accepts a number of a publisher once, and repeats its
@@ -80,10 +83,10 @@ class Publish:
 
     correlation: int
     stream: str
-    times: tuple[int, ...] | None
-    rows: tuple[tuple[Any, ...], ...]
-    ids: tuple[int, ...] | None
-    starts: tuple[int, ...] | None
+    times: Sequence[int] | None
+    rows: Sequence[tuple[Any, ...]]
+    ids: Sequence[int] | None
+    starts: Sequence[int] | None
     publisher: str | None = None
     number: int | None = None
     deadline: int | None = None
@@ -174,10 +177,10 @@ ROWS: Final = (
         Publish,
         (
             s.NAME,
-            s.optional(s.ARRAY),
-            s.ARRAY,
-            s.optional(s.INTEGERS),
-            s.optional(s.INTEGERS),
+            s.optional(s.packed(s.ARRAY)),
+            s.packed(s.ARRAY),
+            s.optional(s.packed(s.INTEGERS)),
+            s.optional(s.packed(s.INTEGERS)),
             _NAMED,
             s.optional(s.COUNT),
             _MICROSECONDS,

@@ -174,6 +174,7 @@ COMMANDS: Final = [
 ]  # fmt: skip
 
 ROW: Final = {"name": "a", "price": 5}
+COLUMNS: Final = {"name": ["a"], "price": [5.0]}
 NAIVE: Final = datetime.datetime.fromisoformat("2026-01-01T00:00:00")
 CALLS: Final[list[tuple[str, Callable[[Any], object], str]]] = [
     ("data behind the time", lambda c: c.publish("Stock", None, ROW), "as {'name': ..., 'price': ...}, found null"),
@@ -187,6 +188,10 @@ CALLS: Final[list[tuple[str, Callable[[Any], object], str]]] = [
     ("a late event", lambda c: c.publish("Stock", ROW, 10**15), 'disorder = "buffer" for events that come late'),
     ("one row as rows", lambda c: c.publish_batch("Stock", None, ("a", 5.0)), "expected a tuple of values"),
     ("columns as rows", lambda c: c.publish_batch("Stock", None, {"name": ["a"]}), "expected a sequence of rows"),
+    ("rows as columns", lambda c: c.publish_columns("Stock", [("a", 5.0)]), "expected columns by attribute, as {'na"),
+    ("a row as columns", lambda c: c.publish_columns("Stock", ROW), "expected a column of values, found string 'a'"),
+    ("columns of unlike length", lambda c: c.publish_columns("Stock", {**COLUMNS, "price": [1.0, 2.0]}), "found 2"),
+    ("an unknown column", lambda c: c.publish_columns("Stock", {**COLUMNS, "prise": [1.0]}), "did you mean 'price'?"),
     ("a Python type", lambda c: c.add_stream("X", {"a": "str"}), "did you mean 'string'?"),
     ("attributes as a list", lambda c: c.add_stream("X", ["a"]), 'such as { name = "string", price = "float" }'),
     ("other languages", lambda c: c.subscribe("x", "esper", "Stock"), "expected one of cayuga, sase, ptopss"),

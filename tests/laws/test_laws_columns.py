@@ -1,4 +1,4 @@
-"""Columns change nothing: whether a batch comes as rows or columns, and whether it goes by columns or event by event.
+"""Columns change nothing: whether a batch comes as rows, as columns or packed, and goes by columns or event by event.
 
 What goes event by event is held to the meaning by test_laws_engine.
 """
@@ -6,14 +6,18 @@ What goes event by event is held to the meaning by test_laws_engine.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+import msgpack
 from doubles.read_columns import in_columns
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from strategies.column_streams import SCHEMA, STREAM, Part, columns, parts, texts
 
 from broker.engine import Engine, Options
+from broker.events.column_checks import event_columns
+from broker.events.event_columns import EventColumns, columns_of
 
 ON, OFF = Options(), Options(column_path=False)
 NEVER: Final = 0.0
@@ -25,6 +29,17 @@ class Played(NamedTuple):
     found: list[list[Any]]
     waiting: list[Any]
     begun: int
+
+
+def travelled(chance: random.Random, engine: Engine, rows: list[Any]) -> Sequence[Any]:
+    """The rows as columns that a message or a record has brought; some are a part of more."""
+    more = chance.choice((0, 0, 2))
+    all_rows = [*rows[:more], *rows]
+    given = event_columns(engine.streams[STREAM], columns(chance, all_rows), len(all_rows))
+    if isinstance(given, EventColumns):  # else values had to be converted
+        plain: Any = msgpack.unpackb(msgpack.packb(given.plain()))
+        given = columns_of(plain, len(all_rows))
+    return given[len(all_rows) - len(rows) :]
 
 
 def played(
@@ -49,8 +64,10 @@ def played(
             engine.subscribe("again", query=queries[0], lineage=False)
         if number == 3 and leaves:  # what waits for others goes on
             engine.unsubscribe(f"s{len(queries) - 1}")
-        if options is OFF or chance.random() < 0.4:
+        if options is OFF or chance.random() < 0.3:
             results = engine.publish(STREAM, part.times, part.rows, starts=part.starts)
+        elif chance.random() < 0.5:
+            results = engine.publish(STREAM, part.times, travelled(chance, engine, part.rows), starts=part.starts)
         else:
             results = engine.publish_columns(STREAM, columns(chance, part.rows), part.times, starts=part.starts)
         counted = len(results)

@@ -22,6 +22,7 @@ from random import Random
 from typing import Final
 
 from doubles.journaled_engine import JournaledEngine
+from doubles.packed_rows import packed
 from doubles.simulated_files import PowerLoss, SimulatedFiles
 from simulation.cursor_model import CursorModels, CursorRecord
 from simulation.cursor_reader import LETTERS, CursorReader
@@ -293,7 +294,8 @@ class Story:
         stream = random.choice("SSSSSH" + EXTRA)
         least = SECRET if stream == "H" else 0
         rows = tuple((random.choice("ab"), least + random.randrange(9)) for _ in range(count))
-        return Publish(10 + number, stream, times, rows, None, None, "p", number)
+        given = packed(SCHEMA, rows) if number % 3 == 0 else rows
+        return Publish(10 + number, stream, times, given, None, None, "p", number)
 
     def say(self, message: Message, session: bytes = ANN) -> None:
         identity = KEY if session.startswith(b"guest") else ""

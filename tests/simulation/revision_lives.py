@@ -15,6 +15,7 @@ from random import Random
 from typing import Any, Final
 
 from doubles.journaled_engine import JournaledEngine
+from doubles.packed_rows import packed
 from doubles.simulated_files import PowerLoss, SimulatedFiles
 from simulation.broker_lives import LateHands
 
@@ -160,8 +161,8 @@ class RevisionStory:
         self.scheduler = Scheduler(self.kernel, self.gate, lambda: self.now)
         self.position = 0
         self.say(Hello(1, VERSION, "simulation"))
-        schema, sequence = (SCHEMA | {"n": "int"}, "n") if self.numbered else (SCHEMA, None)
-        self.say(AddStream(2, "D", schema, None, self.disorder, self.lateness, None, self.idle, None, sequence))
+        self.schema, sequence = (SCHEMA | {"n": "int"}, "n") if self.numbered else (SCHEMA, None)
+        self.say(AddStream(2, "D", self.schema, None, self.disorder, self.lateness, None, self.idle, None, sequence))
         options: dict[str, Any] = {"durable": CURSOR, "retain": 10_000, "replay": 1, "incarnation": self.incarnation}
         self.say(Subscribe(3, "all", "afa", self.query, True, None, None, 100_000, results=self.results, **options))
         self.hear()
@@ -235,7 +236,8 @@ class RevisionStory:
                     self.numbers = max(self.numbers, first + count)
                     times = tuple(sorted(times))
                     rows = tuple((*row, first + at) for at, row in enumerate(rows))  # type: ignore[misc]
-                return Publish(10 + number, "D", times, rows, ids, None, **again)
+                given = packed(self.schema, rows) if number % 3 == 0 else rows
+                return Publish(10 + number, "D", times, given, ids, None, **again)
 
     def say(self, message: Message) -> None:
         self.scheduler.receive(ANN, message, "", 1)

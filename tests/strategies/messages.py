@@ -6,6 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from broker.events import Schema, StreamDefinition
+from broker.events.column_checks import event_columns
+from broker.events.event_columns import EventColumns
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -74,13 +77,44 @@ _credits = st.integers(1, 1_000_000)
 _attributes = st.dictionaries(texts, texts, max_size=4)
 
 
+_VALUES: Any = {"int": integers, "float": st.floats(allow_nan=False, allow_infinity=False), "string": texts}
+_VALUES["bool"] = st.booleans()
+
+
+def event_columns_of(size: int) -> st.SearchStrategy[EventColumns]:
+    """So many events in columns of any types, with nulls or without."""
+
+    @st.composite
+    def columns(draw: st.DrawFn) -> EventColumns:
+        attributes, given = {}, {}
+        for at, kind in enumerate(draw(st.lists(st.sampled_from(sorted(_VALUES)), max_size=4))):
+            value = _VALUES[kind] if draw(st.booleans()) else st.none() | _VALUES[kind]
+            attributes[f"a{at}"] = f"{kind}?"
+            given[f"a{at}"] = draw(st.lists(value, min_size=size, max_size=size))
+        made = event_columns(StreamDefinition("S", Schema.declare(attributes)), given, size)
+        assert isinstance(made, EventColumns)
+        return made
+
+    return columns()
+
+
+@st.composite
+def _packed_batches(draw: st.DrawFn, size: int) -> Publish:
+    each = st.none() | st.lists(integers, min_size=size, max_size=size)
+    columns = (draw(each), draw(event_columns_of(size)), draw(each), draw(each))
+    message = (draw(_optional_text), draw(_optional_count), draw(_optional_count))
+    return Publish(draw(counts), draw(texts), *columns, *message)
+
+
 @st.composite
 def batches(draw: st.DrawFn) -> Publish:
-    size = draw(st.integers(0, 5))
+    size = draw(st.integers(0, 5) | st.integers(6, 20))
 
     def column() -> st.SearchStrategy[tuple[int, ...] | None]:
         return st.none() | st.lists(integers, min_size=size, max_size=size).map(tuple)
 
+    if draw(st.booleans()):
+        return draw(_packed_batches(size))
     # Times and rows are judged by whoever takes the events: on the wire they may be anything.
     times = column() | st.lists(values, min_size=size, max_size=size).map(tuple)
     row = st.lists(values, max_size=3).map(tuple) | values

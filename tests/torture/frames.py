@@ -17,6 +17,8 @@ from typing import Final
 
 from doubles.process_gauges import resident_kilobytes
 
+from broker.events import Schema, StreamDefinition
+from broker.events.column_checks import event_columns
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -83,6 +85,11 @@ _QUERY: Final = "SELECT * FROM FILTER{DUR < 60}(S NEXT{$2.name = $1.name} S)"
 _FORECAST: Final = {"within": "60 s", "threshold": 0.5, "context": ("key",)}
 _RESULT: Final = {"kind": "match", "subscription": "a", "id": "0" * 24, "start": 1, "end": 2, "data": {"x": [1, 2.5]}}
 _SCHEMA: Final = {"name": "string", "price": "float", "volume": "int"}
+_COLUMNS: Final = event_columns(
+    StreamDefinition("S", Schema.declare({"name": "string", "price": "float?", "volume": "int", "on": "bool?"})),
+    {"name": ["a", "b", "a"], "price": [1.5, None, -0.0], "volume": [1, 2**40, -1], "on": [True, False, None]},
+    3,
+)
 
 _UPDATES: Final = ((("q -> q WHEN TRUE",), ("y",), 5, 2**60),)
 
@@ -95,6 +102,7 @@ SAID: Final[tuple[Message, ...]] = (
         5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None, None, None, 2**50,
         f"00-{7:032x}-{5:016x}-01",
     ),
+    Publish(5, "S", [1, 2, 2**40], _COLUMNS, [7, 8, 9], None, "p", 5, 2**50),
     Subscribe(
         6, "a", "cayuga", _QUERY, True, None, _FORECAST, 100, None, "mine", 4, 2, 9, 1, None, 5, 3, None, 2**50, "final"
     ),

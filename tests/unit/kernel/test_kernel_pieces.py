@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
+from doubles.packed_rows import packed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -227,7 +230,9 @@ class Played:
             self.step(MakeResults())
 
     def batches(self) -> list[BatchTaken]:
-        return [record for record in self.records if isinstance(record, BatchTaken)]
+        """With rows, however they came."""
+        batches = [record for record in self.records if isinstance(record, BatchTaken)]
+        return [replace(batch, rows=tuple(batch.rows), times=tuple(batch.times)) for batch in batches]
 
 
 batches = st.lists(st.lists(st.sampled_from((1, 1, 2, 3)), min_size=1, max_size=8), min_size=1, max_size=3)
@@ -258,7 +263,8 @@ def test_any_division_gives_the_same(
         cursor, share = data.draw(st.integers(0, len(QUERIES) - 1)), data.draw(st.floats(0, 1))
         (known,) = divided.cursors.of(f"q{cursor}")
         position = round(share * known.possibly_delivered)
-        divided.say(ANN, message, data.draw(st.integers(1, 9)))
+        piecewise = replace(message, rows=packed({"x": "int"}, message.rows)) if data.draw(st.booleans()) else message
+        divided.say(ANN, piecewise, data.draw(st.integers(1, 9)))
         while divided.kernel.work is not None:
             if position > known.acknowledged:
                 divided.say(BEN, Acknowledge(9, f"q{cursor}", position))

@@ -8,6 +8,7 @@ import msgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies.messages import event_columns_of
 
 from broker.storage import Damaged
 from broker.storage.records import (
@@ -53,7 +54,8 @@ def batches(draw: st.DrawFn) -> BatchTaken:
     column = st.lists(INTEGERS, min_size=count, max_size=count)
     constant = INTEGERS.map(lambda value: [value] * count)
     counting = st.integers(1, 2**40).map(lambda first: range(first, first + count))
-    rows = draw(st.lists(st.lists(VALUES, min_size=2, max_size=2).map(tuple), min_size=count, max_size=count))
+    in_rows = st.lists(st.lists(VALUES, min_size=2, max_size=2).map(tuple), min_size=count, max_size=count)
+    rows = draw(in_rows | event_columns_of(count))
     return BatchTaken(
         draw(TEXT),
         draw(column | constant),
@@ -137,6 +139,11 @@ def test_bytes_are_a_record_or_refused(kind: int, payload: bytes) -> None:
     assert isinstance(record, KINDS[kind][0])
 
 
+def columns_record(columns: Any, times: Any = (1, 2)) -> bytes:
+    payload: bytes = msgpack.packb(("S", times, columns, [1, 2], None, None, None, []))
+    return payload
+
+
 @pytest.mark.parametrize(
     ("kind", "payload", "said"),
     [
@@ -147,6 +154,10 @@ def test_bytes_are_a_record_or_refused(kind: int, payload: bytes) -> None:
         (18, msgpack.packb([[1, "a"], None, None, []]), "expected a Retracted with values of one type in a list"),
         (18, msgpack.packb([[1], None, None, [[1, "a"]]]), "expected refusals in a Retracted, found something else"),
         (19, msgpack.packb(["a", [1], [], None, None, None, None]), "expected a Updated with values of one type"),
+        (28, columns_record({"count": 2, "columns": []}, [1]), "expected columns of 2 values in a Batch, found others"),
+        (28, columns_record({"count": 3, "columns": []}, 7), "expected columns of 3 values in a Batch, found others"),
+        (28, columns_record({"count": 2, "columns": [{"type": "int", "data": b"1"}]}), "expected a Batch of columns"),
+        (28, columns_record({"count": 2**40, "columns": []}, 7), "expected 0 to 65,536 events"),
         (9, msgpack.packb(["ann"]), "expected the 2 fields of a CursorMoved, found others"),
     ],
 )
