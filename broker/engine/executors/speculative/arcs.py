@@ -5,7 +5,8 @@ can take the same arcs (AFA, F.1: the triggering set). So repairs do not evaluat
 state and class there is a list of arcs as a stretch of numbers. Arcs that exist only for a time divide time into
 epochs, each with lists of its own.
 
-Here: classes, and the lists. Hot. Not here: operations (operations), nodes (nodes), the times of changes (the host).
+Here: which arcs are in a list, and epochs. Hot. Not here: writing lists (arc_lists), classes (classes), nodes (nodes),
+the times of changes (the host).
 """
 
 from __future__ import annotations
@@ -13,17 +14,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Final, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
-from ....algebra.computation import Computation
-from ....algebra.predicate import All
 from ....automaton.automaton import Arc, Automaton, Kind
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ..packed import Floats, Integers, floats, integers, put, put_integer
+from ..packed import Integers, integers
+from .arc_lists import ArcLists
 from .arena import NodeLayout, unknowns
 from .classes import EventClasses
-from .operations import WORDS, Operation
 from .written import CLAUSES, IGNORES, Written, written
 
 UNKNOWN: Final = -1
@@ -31,11 +30,14 @@ CODE_MAX: Final = 1_048_576  # numbers in lists, beyond which all are made again
 
 
 @final
+@mypyc_attr(acyclic=True)
 class Epoch:
     """Where the lists are for events from the time `begin` on: `offsets` by state and class; empty before one is asked.
 
     `shares` says by class whether every run ignores its events and none begins there: 0 no, 1 yes, UNKNOWN.
     """
+
+    __slots__ = ("begin", "offsets", "shares")
 
     def __init__(self, begin: i64, offsets: Integers, shares: Integers) -> None:
         self.begin = begin
@@ -44,7 +46,7 @@ class Epoch:
 
 
 @final
-class ArcTable:
+class ArcTable(ArcLists):
     """All arcs of an automaton. `final`: the first number of a result; `room`: classes for which epochs have room.
 
     `labels`: for each arc of the automaton what the digest of a run says of its target, instead of its number.
@@ -53,14 +55,12 @@ class ArcTable:
     def __init__(
         self, automaton: Automaton, layout: NodeLayout, labels: list[int] | None = None, cutting: bool = True
     ) -> None:
+        super().__init__()
         self.automaton = automaton
         self.layout = layout
         self.final: i64 = automaton.final
         self.streams: list[str] = [source.stream for source in automaton.sources]
-        self.code: Integers = integers()
-        self.numbers: Floats = floats()  # beside `code`: constants
-        self.size: i64 = 0
-        self.objects: list[All | Computation] = []
+        self._none: Integers = integers()
         self.room: i64 = 8
         self.epochs: list[Epoch] = []
         self.begins: list[int] = []
@@ -119,8 +119,8 @@ class ArcTable:
     def amend(self, state: i64, place: i64, arcs: list[Written], begin: i64, end: i64) -> bool:
         """Exchange the arc of a state at a place, or insert at its end, where that differs for events of [begin, end).
 
-        Returns whether the classes of events change, which they do for new conditions on events alone. O(1) for the
-        usual change, of all later events; else O(epochs).
+        Returns whether the classes of events change, which they do for new conditions on events alone. O(arcs that
+        live) for the usual change, of all later events; else O(epochs).
         """
         for made in arcs:
             if made.numbered != self.classes.numbering and not self._numbered(made):
@@ -128,42 +128,65 @@ class ArcTable:
                 self.classes.number(self._written)
                 self._divide()
                 return True
-        later = begin >= self.begins[-1] and end >= FOREVER
-        gone = self._written[state][place : place + 1]
+        if begin >= self.epochs[len(self.epochs) - 1].begin and end >= FOREVER:
+            self._amend_last(state, place, arcs, begin)
+            return False
         self._written[state][place : place + 1] = arcs
-        if later:
-            self._replace_living(state, gone, arcs)
         self._split(begin)
         if end < FOREVER:
             self._split(end)
+        self._enter(arcs)
+        i: i64 = bisect_right(self.begins, begin) - 1
+        while i < len(self.epochs) and self.epochs[i].begin < end:
+            self._clear(self.epochs[i], state)
+            i += 1
+        self.until = -FOREVER
+        self._live()
+        return False
+
+    def _amend_last(self, state: i64, place: i64, arcs: list[Written], begin: i64) -> None:
+        """The same for all events from a time on, before which the last epoch begins. O(arcs that live)."""
+        epoch = self.epochs[len(self.epochs) - 1]
+        if epoch.begin < begin:
+            epoch = self._append(epoch, begin)
+        found, living = self._written[state], self._living[state]
+        gone: Written | None = None
+        if place < len(found):
+            gone = found[place]
+        at: i64 = 0
+        while at < len(living) and living[at] is not gone:
+            at += 1
+        if gone is not None and at < len(living):
+            del living[at]
+        if gone is not None and len(arcs) > 0 and place == len(found) - 1:  # the usual place
+            found[place] = arcs[0]
+            found += arcs[1:]
+        else:
+            found[place : place + 1] = arcs
+        for made in arcs:
+            if made.end >= FOREVER:
+                living.insert(at, made)
+                at += 1
+        self._enter(arcs)
+        self._clear(epoch, state)
+        self.current, self.until = epoch, FOREVER
+
+    def _enter(self, arcs: list[Written]) -> None:
+        """Note the states that arcs lead to."""
         for made in arcs:
             if made.target < self.final and not self._entered[made.target]:
                 self._entered[made.target] = True
                 for epoch in self.epochs:
                     epoch.shares = self._unshared()
-        i: i64 = bisect_right(self.begins, begin) - 1
-        while i < len(self.epochs) and self.epochs[i].begin < end:
-            epoch = self.epochs[i]
-            self._open(epoch)
-            j: i64
-            for j in range(self.room):
-                epoch.offsets[state * self.room + j] = UNKNOWN
-                epoch.shares[j] = UNKNOWN
-            i += 1
-        self.until = -FOREVER
-        if not later:
-            self._live()
-        return False
 
-    def _replace_living(self, state: i64, gone: list[Written], arcs: list[Written]) -> None:
-        """Exchange an arc of the last epoch, which begins now. O(arcs that live)."""
-        living = self._living[state]
-        lasting = [made for made in arcs if made.end >= FOREVER]
-        at = len(living)
-        for i, made in enumerate(living):
-            if len(gone) > 0 and made is gone[0]:
-                at = i
-        living[at : at + 1] = lasting
+    def _clear(self, epoch: Epoch, state: i64) -> None:
+        """Forget the lists of a state."""
+        self._open(epoch)
+        offsets, shares, first = epoch.offsets, epoch.shares, state * self.room
+        j: i64
+        for j in range(min(len(self.classes.known), self.room)):
+            offsets[first + j] = UNKNOWN
+            shares[j] = UNKNOWN
 
     def _live(self) -> None:
         begin = self.epochs[-1].begin
@@ -219,10 +242,8 @@ class ArcTable:
         before = self.epochs[at - 1]
         if before.begin == time:
             return
-        if at == len(self.epochs):  # the last one goes on with the lists, and few events still ask for the one before
-            self.begins.append(time)
-            self.epochs.append(Epoch(time, before.offsets, before.shares))
-            before.offsets, before.shares = integers(), integers()
+        if at == len(self.epochs):
+            self._append(before, time)
             return
         self._open(before)
         offsets, shares = self._blank(), self._unshared()
@@ -233,6 +254,14 @@ class ArcTable:
             shares[j] = before.shares[j]
         self.begins.insert(at, time)
         self.epochs.insert(at, Epoch(time, offsets, shares))
+
+    def _append(self, last: Epoch, time: i64) -> Epoch:
+        """A new last epoch, which goes on with the lists: few events still ask for the one before."""
+        made = Epoch(time, last.offsets, last.shares)
+        self.begins.append(int(time))
+        self.epochs.append(made)
+        last.offsets = last.shares = self._none
+        return made
 
     def enter(self, time: i64) -> Epoch:
         """The epoch of a time. O(1) for the epoch of the previous call, else O(log epochs)."""
@@ -268,64 +297,13 @@ class ArcTable:
         stream, held = self.classes.known[klass]
         last = epoch is self.epochs[len(self.epochs) - 1]
         arcs = self._living[state] if last else self._written[state]
-        at = self._emit(0)
+        at = self.begin_list(0)
         count: i64 = 0
         for made in arcs:
-            if made.begin <= epoch.begin < made.end and made.stream == stream:
-                clauses = [rest for number, rest in zip(made.numbers, made.rests) if held >> number & 1]
-                if len(clauses) > 0:
-                    self._list(made, clauses)
-                    count += 1
+            if made.begin <= epoch.begin < made.end and made.stream == stream and self.write_arc(made, held):
+                count += 1
         self.code[at] = count
         epoch.offsets[state * self.room + klass] = at
-        return at
-
-    def fill_move(self, made: Written) -> i64:
-        """Write an arc that takes no event, as a list of one, and return where it is."""
-        at = self._emit(1)
-        self._list(made, made.rests)
-        return at
-
-    def rewind(self, size: i64) -> None:
-        """Forget what was written from there on."""
-        self.size = size
-
-    def _list(self, made: Written, clauses: list[list[Operation]]) -> None:
-        first = self._emit(0)
-        self._emit(made.target)
-        self._emit(made.label)
-        self._emit(1 if made.ignores else 0)
-        always = any(len(clause) == 0 for clause in clauses)
-        self._emit(0 if always else len(clauses))
-        self._emit(len(made.updates))
-        for clause in [] if always else clauses:
-            self._emit(len(clause))
-            for operation in clause:
-                self._operation(operation)
-        for operation in made.updates:
-            self._operation(operation)
-        self.code[first] = self.size - first
-
-    def _operation(self, operation: Operation) -> None:
-        words = operation.words
-        i: i64
-        for i in range(WORDS - 1):
-            self._emit(words[i])
-        if operation.condition is not None:
-            self._emit(len(self.objects))
-            self.objects.append(operation.condition)
-        elif operation.term is not None:
-            self._emit(len(self.objects))
-            self.objects.append(operation.term)
-        else:
-            self.numbers = put(self.numbers, self._emit(words[WORDS - 1]), operation.number)
-
-    def _emit(self, word: i64) -> i64:
-        at = self.size
-        self.code = put_integer(self.code, at, word)
-        if len(self.numbers) <= at:
-            self.numbers = put(self.numbers, at, 0.0)
-        self.size = at + 1
         return at
 
     def shares(self, epoch: Epoch, klass: i64) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.normal_form import Clause
 from ....algebra.terms import Register, walk
@@ -27,6 +27,7 @@ HEAD: Final = 6
 
 
 @final
+@mypyc_attr(acyclic=True)
 class Written:
     """An arc with split clauses: for each, its condition on the event alone, the number of that, and the rest.
 
@@ -35,38 +36,47 @@ class Written:
     of conditions `numbers` are of.
     """
 
-    def __init__(self, source: int, target: int, label: int, stream: int, begin: int, end: int) -> None:
-        self.source: i64 = source
-        self.target: i64 = target
-        self.label: i64 = label
-        self.stream: i64 = stream
-        self.begin: i64 = begin
-        self.end: i64 = end
-        self.alone: list[Clause] = []
-        self.numbers: list[int] = []
-        self.numbered: i64 = 0
-        self.rests: list[list[Operation]] = []
-        self.updates: list[Operation] = []
-        self.ignores = False
+    __slots__ = (
+        "alone", "begin", "end", "ignores", "label", "numbered", "numbers", "rests", "source", "stream", "target",
+        "updates",
+    )  # fmt: skip
 
-    def lasting(self, begin: int, end: int) -> Written:
+    def __init__(
+        self, source: i64, target: i64, label: i64, stream: i64, begin: i64, end: i64, alone: list[Clause],
+        rests: list[list[Operation]], updates: list[Operation], ignores: bool, numbers: list[int], numbered: i64,
+    ) -> None:  # fmt: skip
+        self.source = source
+        self.target = target
+        self.label = label
+        self.stream = stream
+        self.begin = begin
+        self.end = end
+        self.alone = alone
+        self.rests = rests
+        self.updates = updates
+        self.ignores = ignores
+        self.numbers = numbers
+        self.numbered = numbered
+
+    def lasting(self, begin: i64, end: i64) -> Written:
         """The same arc for other times. O(1)."""
-        made = Written(int(self.source), int(self.target), int(self.label), int(self.stream), begin, end)
-        made.alone, made.numbers, made.rests = self.alone, self.numbers, self.rests
-        made.numbered = self.numbered
-        made.updates, made.ignores = self.updates, self.ignores
-        return made
+        return Written(
+            self.source, self.target, self.label, self.stream, begin, end, self.alone, self.rests, self.updates,
+            self.ignores, self.numbers, self.numbered,
+        )  # fmt: skip
 
 
 def written(arc: Arc, stream: int, final_state: int, label: int, layout: NodeLayout) -> Written:
     """An arc, with the label of its target, or -1 for the target's number. O(its conditions)."""
     target = arc.target if arc.target < final_state else final_state + arc.operand
-    made = Written(arc.source, target, target if label < 0 else label, stream, arc.begin, arc.end)
+    alone: list[Clause] = []
+    rests: list[list[Operation]] = []
     for clause in arc.guard:
         own = tuple([atom for atom in clause if not any(isinstance(term, Register) for term in walk(atom))])
-        made.alone.append(() if arc.kind is Kind.EPSILON else own)
+        alone.append(() if arc.kind is Kind.EPSILON else own)
         rest = clause if arc.kind is Kind.EPSILON else tuple([atom for atom in clause if atom not in own])
-        made.rests.append(conditions(layout, rest))
-    made.updates = updates(layout, arc.update)
-    made.ignores = arc.kind is Kind.LOOP and arc.target < final_state and len(made.updates) == 0
-    return made
+        rests.append(conditions(layout, rest))
+    changed = updates(layout, arc.update)
+    ignores = arc.kind is Kind.LOOP and arc.target < final_state and len(changed) == 0
+    named = target if label < 0 else label
+    return Written(arc.source, target, named, stream, arc.begin, arc.end, alone, rests, changed, ignores, [], 0)
