@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, final, overload
 from ..events.batch import Batch, batch_of_rows
 from ..events.schema import Row
 from .executors.completions import Completions
-from .executors.composed import Composed
+from .executors.composed import NO_MATCH, Composed
 from .executors.epoch_matches import EpochMatches
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
 from .executors.member_matches import FIELDS, MemberMatches
@@ -237,7 +237,7 @@ class Results(Sequence[Match]):
             start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
         events = flattened(lineage) if subscriber.lineage else None
-        data = _named(target.outcome.names, values)
+        data = target.outcome.named(values)
         identity = digest(self._identity_of(subscriber), trace, ordinal)
         return Match(subscriber.name, identity, start, end, events, data)
 
@@ -247,10 +247,10 @@ class Results(Sequence[Match]):
         if composed.notice is not None:
             notice: Any = composed.notice
             return Match(name, notice.id, notice.time, notice.time, None, {}, notice=notice)
-        _, _, end, event_item, _ = self.epochs.event(self.block_event[block])
         outcome, source = self.targets[match].outcome, composed.source
         prefix = self._identity_of(subscriber)
         if source is None:
+            _, _, end, event_item, _ = self.epochs.event(self.block_event[block])
             if composed.suspended == NOT_SUSPENDED:
                 identity = digest(f"{prefix}incomplete\0", event_item, 0)
                 return Match(name, identity, end, end, None, {}, limit=outcome.limits)
@@ -258,11 +258,12 @@ class Results(Sequence[Match]):
             return Match(name, identity, end, end, None, {}, limit=SUSPENSIONS[composed.suspended])
         values = outcome.bound(matched.values)
         if source.arbitrary() and not composed.each_one:
-            identity = digest(f"{prefix}{values!r}\0", event_item, 0)
+            item = self.epochs.event(self.block_event[block])[3]
+            identity = digest(f"{prefix}{values!r}\0", item, 0)
         else:
             identity = digest(prefix, trace_of(matched), 0)
         tuples = None if composed.each_one else composed.count()
-        data = _named(outcome.names, values)
+        data = outcome.named(values)
         start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
         if not subscriber.shows_lineage():
             return Match(name, identity, start, end, None, data, None, tuples, incomplete, lifetime=lifetime)
@@ -318,8 +319,20 @@ class Results(Sequence[Match]):
             if expanded and composed is not None:
                 composed = composed.expanded()
             while match < upto:
-                yield from self._each(block, match, composed, ordinals)
+                target = self.targets[match]
+                if composed is not None and target.first is not None and target.others is None and composed.single():
+                    yield self._only(block, match, composed, target.first)  # the usual case, without iterators
+                else:
+                    yield from self._each(block, match, composed, ordinals)
                 match += 1
+
+    def _only(self, block: int, match: int, composed: Composed, subscriber: Subscriber) -> Match:
+        """The only result of an outcome."""
+        try:
+            matched = NO_MATCH if composed.source is None else composed.source.one()
+            return self._compose(block, match, composed, matched, subscriber)
+        except Exception as error:  # any error concerns this result only
+            return self._unmade(block, subscriber, error)
 
     def _each(self, block: int, match: int, composed: Composed | None, ordinals: Iterator[int]) -> Iterator[Match]:
         if composed is None:
@@ -376,14 +389,6 @@ class Results(Sequence[Match]):
     def _composed_before(self, block: int) -> list[int]:
         """The matches of machines in earlier blocks, which have no ordinals."""
         return [self.block_upto[other] - 1 for other in self.composed if other < block]
-
-
-def _named(names: tuple[str, ...], values: Row) -> dict[str, Any]:
-    """The values by name, of which there are as many. (A call of zip with an option costs more than the loop.)"""
-    made: dict[str, Any] = {}
-    for at in range(len(names)):
-        made[names[at]] = values[at]
-    return made
 
 
 def expanded(results: Sequence[Any]) -> Iterable[Any]:

@@ -224,10 +224,8 @@ class Completions:
         return audience.read(self, at, events)
 
 
-def _parts(audience: Audience, found: MatchSource | None) -> Iterator[tuple[Target, MatchSource | None]]:
+def _parts(audience: Audience, found: MatchSource | None) -> list[tuple[Target, MatchSource | None]]:
     """The targets of a row, each with its matches; None if the row reports a limit."""
     if isinstance(found, Served):
-        yield from found.parts()
-    else:
-        for target in audience.everybody():
-            yield target, found
+        return [each for each in found.parts()]  # noqa: C416  a list of an iterator has another type
+    return [(target, found) for target in audience.everybody()]

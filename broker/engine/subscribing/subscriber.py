@@ -186,7 +186,8 @@ class Subscriber:
 def digest(identity: str, trace: object, ordinal: int) -> str:
     """The id of a match: 96 bits.
 
-    `trace` is an integer, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves formatting
+    `trace` is an integer, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves the text of
     an object to Python.
     """
-    return hashlib.blake2b(f"{identity}{trace},{ordinal}".encode(), digest_size=12).hexdigest()
+    text = str(trace)
+    return hashlib.blake2b(f"{identity}{text},{ordinal}".encode(), digest_size=12).hexdigest()
