@@ -19,11 +19,11 @@ from .executors.epoch_matches import EpochMatches
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
 from .executors.member_matches import FIELDS, MemberMatches
 from .executors.trace import FINAL_DEPTH, mixed
-from .match import FAILURE, UNMADE, WORK_LIMIT, Match
+from .match import FAILURE, UNMADE, WORK_LIMIT, Match, found_match
 from .notices import Notice
 from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .program.target import Target
-from .subscribing.subscriber import Subscriber, digest
+from .subscribing.subscriber import ResultIds, Subscriber
 
 NO_EVENT: Final = 1 << 60  # later than all
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
@@ -45,7 +45,10 @@ Tally = dict[tuple[str, int, int], int]
 class Results(Sequence[Match]):
     """The matches of one batch, in the order of discovery; each subscriber gets its own results."""
 
-    def __init__(self, times: list[int], batch: Batch, ids: list[int], starts: list[int], before: Tally) -> None:
+    def __init__(
+        self, times: list[int], batch: Batch, ids: list[int], starts: list[int], before: Tally,
+        result_ids: ResultIds | None = None,
+    ) -> None:  # fmt: skip
         self.epochs = EpochMatches(times, batch, ids, starts)
         self.targets = self.epochs.targets
         self.block_event = self.epochs.block_event
@@ -55,8 +58,7 @@ class Results(Sequence[Match]):
         self.completions = Completions(self.epochs)  # of machines; `unfold` adds them to the targets
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
         self.unmade: list[Failed] = []  # results that could not be made when they were read
-        self._identity = ""  # of the subscriber that was read last
-        self._identified: Subscriber | None = None
+        self.result_ids = ResultIds() if result_ids is None else result_ids
         self._merged = 0  # blocks whose places do not change any more
         self._before = before  # equal results that earlier batches found in this batch's first epoch
         self._ordinals: list[int] | None = None
@@ -137,7 +139,7 @@ class Results(Sequence[Match]):
 
     def reference(self, event: int, subscriber: Subscriber) -> str:
         """The id of the result that reports a suspension at an event."""
-        return digest(f"{self._identity_of(subscriber)}suspended\0", self.epochs.event(event)[3], 0)
+        return self.result_ids.of(subscriber, self.epochs.event(event)[3], 0, "suspended\0")
 
     def notify(self, event: int, target: Target, notice: Notice) -> None:
         """Report a forecast or a resolution to the target's subscriber, at this event."""
@@ -238,8 +240,8 @@ class Results(Sequence[Match]):
             lineage = (run.lineage, link)
         events = flattened(lineage) if subscriber.lineage else None
         data = target.outcome.named(values)
-        identity = digest(self._identity_of(subscriber), trace, ordinal)
-        return Match(subscriber.name, identity, start, end, events, data)
+        identity = self.result_ids.of(subscriber, int(trace), ordinal)
+        return found_match(subscriber.name, identity, start, end, events, data)
 
     def _compose(self, block: int, match: int, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
         """The result for a machine's match, or for a notice."""
@@ -248,39 +250,29 @@ class Results(Sequence[Match]):
             notice: Any = composed.notice
             return Match(name, notice.id, notice.time, notice.time, None, {}, notice=notice)
         outcome, source = self.targets[match].outcome, composed.source
-        prefix = self._identity_of(subscriber)
         if source is None:
             _, _, end, event_item, _ = self.epochs.event(self.block_event[block])
             if composed.suspended == NOT_SUSPENDED:
-                identity = digest(f"{prefix}incomplete\0", event_item, 0)
+                identity = self.result_ids.of(subscriber, event_item, 0, "incomplete\0")
                 return Match(name, identity, end, end, None, {}, limit=outcome.limits)
             identity = self.reference(self.block_event[block], subscriber)
             return Match(name, identity, end, end, None, {}, limit=SUSPENSIONS[composed.suspended])
         values = outcome.bound(matched.values)
         if source.arbitrary() and not composed.each_one:
             item = self.epochs.event(self.block_event[block])[3]
-            identity = digest(f"{prefix}{values!r}\0", item, 0)
+            identity = self.result_ids.of(subscriber, item, 0, f"{values!r}\0")
         else:
-            identity = digest(prefix, trace_of(matched), 0)
+            identity = self.result_ids.of(subscriber, int(trace_of(matched)), 0)
         tuples = None if composed.each_one else composed.count()
         data = outcome.named(values)
         start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
         if not subscriber.shows_lineage():
-            return Match(name, identity, start, end, None, data, None, tuples, incomplete, lifetime=lifetime)
+            return found_match(name, identity, start, end, None, data, None, tuples, incomplete, None, lifetime)
         names = subscriber.form.operands
         lineage = contributed(matched)
         bindings = bound(matched, names) if names else None
         expansion = None if composed.each_one else source.expansion(names)
-        return Match(
-            name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion,
-            lifetime=lifetime,
-        )  # fmt: skip
-
-    def _identity_of(self, subscriber: Subscriber) -> str:
-        if self._identified is not subscriber:
-            self._identified = subscriber
-            self._identity = subscriber.identity()
-        return self._identity
+        return found_match(name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion, lifetime)
 
     def __len__(self) -> int:
         packed = self.epochs.packed

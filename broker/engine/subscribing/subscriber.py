@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from mypy_extensions import i64
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from ...forecast.plan import ForecastPlan
     from ..compiler.templates import MachineTemplate, Template
     from ..executors.machine_plan import MachinePlan
+
+ID_BYTES: Final = 12
+BEGUN_MAX: Final = 4_096  # subscribers for which the digest of what their ids have in common is kept
 
 
 @final
@@ -190,4 +193,28 @@ def digest(identity: str, trace: object, ordinal: int) -> str:
     an object to Python.
     """
     text = str(trace)
-    return hashlib.blake2b(f"{identity}{text},{ordinal}".encode(), digest_size=12).hexdigest()
+    return hashlib.blake2b(f"{identity}{text},{ordinal}".encode(), digest_size=ID_BYTES).hexdigest()
+
+
+@final
+class ResultIds:
+    """The ids of results. What a subscriber's ids have in common is long, and is put into a digest once, for at most
+    so many subscribers at a time."""
+
+    def __init__(self, most: int = BEGUN_MAX) -> None:
+        self.most = most
+        self._begun: dict[Subscriber, Any] = {}
+
+    def of(self, subscriber: Subscriber, trace: object, ordinal: int, said: str = "") -> str:
+        """The digest of the subscriber's identity with what is said behind it. O(what is said), O(identity) once."""
+        begun = self._begun.get(subscriber)
+        if begun is None:
+            if len(self._begun) >= self.most:
+                self._begun.clear()
+            begun = hashlib.blake2b(subscriber.identity().encode(), digest_size=ID_BYTES)
+            self._begun[subscriber] = begun
+        text = str(trace)
+        each = begun.copy()
+        each.update(f"{said}{text},{ordinal}".encode())
+        found: str = each.hexdigest()
+        return found

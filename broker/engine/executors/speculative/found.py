@@ -10,19 +10,20 @@ results, whose they are (owners).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterator
-from typing import Any, TypeAlias, cast, final
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias, cast, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events, Served
-from ..matches import Item, Matched, MatchSource
+from ..matches import Item, MadeMatches, Matched, MatchSource
 from ..trace import MASK
 from .changes import Changes
 from .owners import RegisterMember, ResultOwners
 
+_BEGUN: Final[Any] = hashlib.blake2b(digest_size=8)
 KnownEvents: TypeAlias = dict[int, tuple[int, tuple[int, ...]]]
 """By the number of an event of a published stream, its time, and the ids behind it."""
 
@@ -96,19 +97,28 @@ class ResultPage:
                 found.extend(behind[1])
         return found
 
-    def parts(self, first: i64, upto: i64, members: Container[int]) -> list[tuple[int, LifetimeMatches]]:
-        """The results from a place to below another of each of these members, by its number."""
+    def parts(
+        self, first: i64, upto: i64, members: dict[int, RegisterMember]
+    ) -> list[tuple[RegisterMember, LifetimeMatches]]:
+        """The results from a place to below another of each of these members, in the order of their numbers."""
+        owners, changes = self.owners, self.changes
+        if owners.single and upto == first + 1:
+            return [
+                (member, LifetimeMatches(self, [int(first)]))
+                for member in owners.members(changes, first)
+                if member.number in members
+            ]
         found: dict[int, LifetimeMatches] = {}
         at: i64
         for at in range(first, upto):
-            for member in self.owners.members(self.changes, at):
+            for member in owners.members(changes, at):
                 if member.number in members:
                     own = found.get(member.number)
                     if own is None:
                         found[member.number] = LifetimeMatches(self, [int(at)])
                     else:
                         own.places.append(int(at))
-        return sorted(found.items()) if len(found) > 1 else list(found.items())
+        return [(members[number], found[number]) for number in sorted(found)]
 
 
 @final
@@ -131,6 +141,9 @@ class LifetimeMatches(MatchSource):
 
     def one(self) -> Matched:
         return self.page.match(self.places[0])
+
+    def detached(self) -> MatchSource:
+        return MadeMatches(list(self.all()))
 
 
 @final
@@ -165,13 +178,20 @@ class RegistersAudience(Audience):
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         page, first, upto = self._row(found, at)
-        return by_members(page.parts(first, upto, self.members), self.members)
+        parts = page.parts(first, upto, self.members)
+        if len(self.targets) == 1 and len(parts) == 1:
+            return parts[0][1]
+        return shared(parts)
+
+    def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
+        page, first, upto = self._row(found, at)
+        return [(member.target, own) for member, own in page.parts(first, upto, self.members)]
 
     def total(self, found: Completions, at: i64) -> int:
         """The number of results. O(results x subscribers)."""
         page, first, upto = self._row(found, at)
         parts = page.parts(first, upto, self.members)
-        return sum([own.amount() * len(self.members[number].target.subscribers()) for number, own in parts])
+        return sum([own.amount() * len(member.target.subscribers()) for member, own in parts])
 
     def _row(self, found: Completions, at: i64) -> tuple[ResultPage, i64, i64]:
         numbers = found.numbers
@@ -179,14 +199,14 @@ class RegistersAudience(Audience):
         return page, numbers[at + HEADER], numbers[at + HEADER + 1]
 
 
-def by_members(parts: list[tuple[int, LifetimeMatches]], members: dict[int, RegisterMember]) -> MatchSource:
-    """The results of one event, by the numbers of members."""
-    if len(members) == 1 and len(parts) == 1:
-        return parts[0][1]
-    return SharedLifetimes([(members[number].target, own) for number, own in parts])
+def shared(parts: list[tuple[RegisterMember, LifetimeMatches]]) -> SharedLifetimes:
+    """The results of one event."""
+    return SharedLifetimes([(member.target, own) for member, own in parts])
 
 
 def identity(trace: object, state: object, registers: Row) -> int:
     """The number of a result: 63 bits. (Compiled, only objects are written right beyond 62 bits.)"""
     said = str(trace) + "," + str(state) + "," + repr(registers)
-    return int.from_bytes(hashlib.blake2b(said.encode(), digest_size=8).digest(), "big") & int(MASK)
+    each = _BEGUN.copy()  # costs half of a new one
+    each.update(said.encode())
+    return int.from_bytes(each.digest(), "big") & int(MASK)

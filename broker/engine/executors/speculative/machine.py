@@ -20,7 +20,7 @@ from ...program.target import Target
 from ..completions import HEADER, Completions
 from ..contract import Executor, Input, Member
 from ..matches import Item, WaitingRun
-from .found import Contributions, LifetimeMatches, RegistersAudience, by_members
+from .found import Contributions, LifetimeMatches, RegistersAudience, shared
 from .owners import RegisterMember
 from .together import RegistersTogether
 
@@ -103,13 +103,13 @@ class RegisterMachine(Executor):
                 numbers[at], numbers[at + 1] = first, upto
                 found.close(page, 0, 0, 2, amount)
             return
-        parts: list[tuple[int, LifetimeMatches]] = []
+        parts: list[tuple[RegisterMember, LifetimeMatches]] = []
         for group in groups:
             page, first, upto = group.show(known, endless)
             parts += page.parts(first, upto, self.together.members)
         self.account.spend(MATCH_UNITS * sum([len(own.places) for _, own in parts]))
         if len(parts) > 0:
-            found.add(by_members(sorted(parts, key=_number), self.together.members))
+            found.add(shared(sorted(parts, key=_number)))
 
     def _clean(self, time: i64) -> None:
         """Forget what only late events would need. O(keys with events), at most once in as many events."""
@@ -157,5 +157,5 @@ def inputs_of(automaton: Automaton) -> list[Input]:
     return [Input(source.stream, ALWAYS) for source in automaton.sources]
 
 
-def _number(part: tuple[int, LifetimeMatches]) -> int:
-    return part[0]
+def _number(part: tuple[RegisterMember, LifetimeMatches]) -> int:
+    return part[0].number
