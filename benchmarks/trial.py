@@ -61,6 +61,7 @@ class Figures(TypedDict):
     subscribe: float
     subscribe_parsed: float
     read: float
+    read_columns: float
     read_matches: int
     digest: str
     runs: int
@@ -84,7 +85,7 @@ def measure(job: Job) -> Figures:
     matches = sum(map(len, publish(engine, batches[: job["warm"]])))
     wall = cpu = 0.0
     events = 0
-    tail: list[Sequence[Match]] = []
+    tail: list[Any] = []
     for first in range(0, len(timed), SPAN):
         span = joined([columns(batch) for batch in timed[first : first + SPAN]], job.get("batches", 1))
         wall_begun, cpu_begun = perf_counter(), process_time()
@@ -96,6 +97,12 @@ def measure(job: Job) -> Figures:
         matches += sum(map(len, tail[-len(span) :]))
         del tail[: max(0, len(tail) - job["read"])]
 
+    begun = process_time()
+    for results in tail:
+        table = results.columns()
+        for name in table:
+            table[name]
+    by_columns = process_time() - begun
     begun = process_time()
     read = 0
     for results in tail:
@@ -113,6 +120,7 @@ def measure(job: Job) -> Figures:
         subscribe=subscribe,
         subscribe_parsed=parsed,
         read=reading,
+        read_columns=by_columns,
         read_matches=read,
         digest=digest(tail),
         runs=statistics["runs"],

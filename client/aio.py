@@ -14,8 +14,6 @@ batches without waiting for each, start tasks or use `publish_batches`.
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -26,18 +24,18 @@ from broker.events import Disorder, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE, LanguageName
 from broker.language.subscription import Report, SubscriptionDefinition
 from broker.language.subscription import Results as ResultsWhen
-from broker.wire import Message, Published, Subscribed, WhenSlow
+from broker.wire import Subscribed, WhenSlow
 from broker.wire.keys import Keys
 
+from .aio_batches import Columns, published
 from .aio_connection import AioConnection
 from .aio_notification import Notification as Notification
 from .aio_operating import Operating
 from .aio_subscription import Subscription as Subscription
 from .arguments import checked_seconds, checked_text
 from .authority import client_keys
-from .batches import check_batch, merged, parts
 from .blocking import DEFAULT_ADDRESS, TIMEOUT_SECONDS
-from .calls import Call, Calls, expected
+from .calls import Call, Calls
 from .change_calls import ChangeCalls
 from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
@@ -49,12 +47,10 @@ from .publisher import WINDOW_MESSAGES, checked_window
 from .receipt import Receipt
 from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
-from .times import Time, Times, batch_times
+from .times import Time, Times
+from .tracing import PublishSpans
 
 _Result = TypeVar("_Result")
-
-Columns = tuple[Times | None, Sequence[tuple[Any, ...]]]
-"""A batch: times and rows."""
 
 
 @final
@@ -71,6 +67,7 @@ class Client(Operating):
         keys: Keys | str | Path | None = None,
         reconnect: Reconnect | None = None,
         on_event: Callable[[FlowEvent], None] | None = None,
+        tracer: Any = None,
     ) -> None:
         checked_text("address", address)
         checked_seconds("timeout", timeout)
@@ -79,12 +76,13 @@ class Client(Operating):
         self._keys = client_keys(keys)
         self._reconnect = reconnect
         self._on_event = on_event
+        self._spans = PublishSpans(tracer)
         self._opened: tuple[AioConnection, Calls] | None = None
 
     async def open(self) -> Self:
         """Connect, and wait for the broker. Raises ConnectionLost, ProtocolError, PermissionDenied."""
         connection = AioConnection(self._address, self._timeout, self._keys, self._reconnect, self._on_event)
-        self._opened = connection, Calls(connection.session)
+        self._opened = connection, Calls(connection.session, self._spans)
         try:
             await self._run(self._calls.open())
         except RequestTimeout:
@@ -151,25 +149,8 @@ class Client(Operating):
         """
         checked_window(window)
         definition = await self._run(self._calls.definition(stream))
-        connection = self._connection
-        in_flight: deque[list[tuple[int, asyncio.Task[Message]]]] = deque()
-        try:
-            for times, rows in batches:
-                times = batch_times(connection.session, definition, times)
-                checked = check_batch(definition, times, rows, None, None)
-                messages = parts(connection.session.request, stream, times, checked, None, None)
-                # Tasks start in the order in which they are made, and that is the order of what they send.
-                tasks = [(first, asyncio.create_task(connection.exchange(*made))) for first, _, made in messages]
-                in_flight.append(tasks)
-                while len(in_flight) >= min(window, connection.session.batches):
-                    yield await _receipt(in_flight.popleft())
-            while in_flight:
-                yield await _receipt(in_flight.popleft())
-        finally:
-            left = [task for batch in in_flight for _, task in batch]
-            for task in left:
-                task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+        async for receipt in published(self._connection, self._spans, definition, batches, window):
+            yield receipt
 
     async def punctuate(
         self, time: int | str | datetime, stream: str | None = None, where: str | None = None
@@ -381,7 +362,3 @@ async def _drive(call: Call[_Result], exchange: Callable[[int, bytes], Any]) -> 
     except StopIteration as end:
         result: _Result = end.value
         return result
-
-
-async def _receipt(messages: Iterable[tuple[int, asyncio.Task[Message]]]) -> Receipt:
-    return merged([(first, expected(await task, Published)) for first, task in messages])

@@ -63,6 +63,7 @@ def parts(
     rows: Sequence[tuple[Any, ...]],
     ids: Sequence[int] | None,
     starts: Sequence[int] | None,
+    trace: str | None = None,
 ) -> Iterator[tuple[int, bool, _Request]]:
     """For each part: the index of its first row, whether it is the last one, and what `request` makes of its message.
 
@@ -73,7 +74,7 @@ def parts(
     size = BATCH_EVENTS_MAX
     while True:
         try:
-            made = request(_part(stream, times, rows, ids, starts, first, first + size))
+            made = request(_part(stream, times, rows, ids, starts, first, first + size, trace))
         except LimitExceeded as error:
             if size == 1:
                 raise LimitExceeded(f"stream {stream!r}, row {first}: {error}") from None
@@ -94,12 +95,13 @@ def _part(
     starts: Sequence[int] | None,
     first: int,
     last: int,
+    trace: str | None,
 ) -> Callable[[int], Message]:
     def cut(column: Sequence[Any] | None) -> tuple[Any, ...] | None:
         return None if column is None else tuple(column[first:last])
 
     columns = (cut(times), tuple(rows[first:last]), cut(ids), cut(starts))
-    return lambda number: Publish(number, stream, *columns)
+    return lambda number: Publish(number, stream, *columns, trace=trace)
 
 
 def merged(answers: Sequence[tuple[int, Published]]) -> Receipt:

@@ -40,6 +40,7 @@ from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
 from .subscription import Subscription
 from .times import Time, Times
+from .tracing import PublishSpans
 
 DEFAULT_ADDRESS: Final = "tcp://127.0.0.1:5570"
 TIMEOUT_SECONDS: Final = 10.0
@@ -55,7 +56,8 @@ class Client(Operating):
     `timeout` (seconds) bounds the wait for a connection and for each answer. `keys`: the file of this client's keys, or
     the Keys read from it. `reconnect`: after a loss the next call connects again, and subscriptions continue, with an
     `incomplete` where results may be missing; None: the client ends with its connection. `on_event` is called, within
-    the calls, with each event of the connection.
+    the calls, with each event of the connection. `tracer`: an OpenTelemetry tracer, by which each published batch is a
+    span; the broker's span of the batch, where it traces, is a child of it.
 
     Raises ConnectionLost if no broker answers at `address`, ProtocolError if it has another version of the protocol,
     PermissionDenied if it does not know the client's key. Every call raises ConnectionLost once the session is lost,
@@ -69,11 +71,13 @@ class Client(Operating):
         keys: Keys | str | Path | None = None,
         reconnect: Reconnect | None = None,
         on_event: Callable[[FlowEvent], None] | None = None,
+        tracer: Any = None,
     ) -> None:
         checked_text("address", address)
         checked_seconds("timeout", timeout)
+        spans = PublishSpans(tracer)
         self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
-        self._calls = Calls(self._connection.session)
+        self._calls = Calls(self._connection.session, spans)
         self._changes = ChangeCalls(self._connection.session)
         self._cursors = CursorCalls(self._connection.session)
         try:
@@ -161,7 +165,8 @@ class Client(Operating):
         receipt. Raises UnknownStream; DefinitionError for an invalid window. See Publisher.
         """
         checked_window(window)
-        return Publisher(self._connection, self._run(self._calls.definition(stream)), window, on_receipt)
+        definition = self._run(self._calls.definition(stream))
+        return Publisher(self._connection, definition, window, on_receipt, self._calls.spans)
 
     def punctuate(self, time: int | str | datetime, stream: str | None = None, where: str | None = None) -> Receipt:
         """Promise that no event before `time` follows, on one stream or on any; with `where`, none that satisfies it.

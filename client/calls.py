@@ -69,6 +69,7 @@ from .probability import Probability, reported
 from .receipt import Receipt
 from .session import Session
 from .times import Time, Times, batch_times, event_time
+from .tracing import NO_SPANS, PublishSpans
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -113,10 +114,11 @@ class Calls:
     """The calls over one session. Definitions of streams are cached; a change by others adds attributes that may be
     null, or ends the stream."""
 
-    __slots__ = ("_session", "_streams")
+    __slots__ = ("_session", "_streams", "spans")
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, spans: PublishSpans = NO_SPANS) -> None:
         self._session = session
+        self.spans = spans
         self._streams: dict[str, StreamDefinition] = {}
 
     # ---- the session ----
@@ -180,11 +182,13 @@ class Calls:
         starts = event_time(self._session, definition, start)
         ids = None if id is None else (id,)
         check_batch(definition, times, (row,), ids, starts)
-        answer = yield from self._ask(lambda number: Publish(number, stream, times, (row,), ids, starts), Published)
-        if answer.refused:
-            refusal = answer.refused[0]
-            hint = LATE_HINT if refusal.code == LateEvent.code and definition.disorder == "arrival" else ""
-            raise remote_error(Failure(0, refusal.code, f"stream {stream!r}: {refusal.reason}{hint}"))
+        with self.spans.publishing(stream, 1) as trace:
+            batch = partial(Publish, stream=stream, times=times, rows=(row,), ids=ids, starts=starts, trace=trace)
+            answer = yield from self._ask(batch, Published)
+            if answer.refused:
+                refusal = answer.refused[0]
+                hint = LATE_HINT if refusal.code == LateEvent.code and definition.disorder == "arrival" else ""
+                raise remote_error(Failure(0, refusal.code, f"stream {stream!r}: {refusal.reason}{hint}"))
         return Receipt(answer.count, answer.newest, answer.first_id, durability=answer.durability)
 
     def publish_batch(
@@ -201,13 +205,14 @@ class Calls:
         starts = batch_times(self._session, definition, starts)
         rows = check_batch(definition, times, rows, ids, starts)
         answers: list[tuple[int, Published]] = []
-        for first, _, request in parts(self._session.request, stream, times, rows, ids, starts):
-            try:
-                answers.append((first, expected((yield request), Published)))
-            except ForetellError as error:
-                if first:
-                    error.args = (f"{error} (from row {first} of the batch on; the rows before were sent)",)
-                raise
+        with self.spans.publishing(stream, len(rows)) as trace:
+            for first, _, request in parts(self._session.request, stream, times, rows, ids, starts, trace):
+                try:
+                    answers.append((first, expected((yield request), Published)))
+                except ForetellError as error:
+                    if first:
+                        error.args = (f"{error} (from row {first} of the batch on; the rows before were sent)",)
+                    raise
         return merged(answers)
 
     def reset_time(self, stream: str) -> Call[tuple[int, str] | None]:

@@ -28,6 +28,7 @@ from .errors import ConnectionLost, ForetellError, ProtocolError, RequestTimeout
 from .receipt import Receipt
 from .session import Session
 from .times import Times, batch_times
+from .tracing import NO_SPANS, PublishSpan, PublishSpans
 
 WINDOW_MESSAGES: Final = 16
 WINDOW_MESSAGES_MAX: Final = 512
@@ -64,13 +65,15 @@ class PublisherConnection(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A message in flight: its batch, the index of its first row there, and whether it is the batch's last one."""
+    """A message in flight: its batch, the index of its first row there, whether it is the batch's last one, and the
+    batch's span, if it is traced."""
 
     correlation: int
     frame: bytes
     batch: int
     first: int
     last: bool
+    span: PublishSpan | None = None
 
 
 @final
@@ -91,6 +94,7 @@ class Publisher:
         "_in_flight",
         "_losses",
         "_on_receipt",
+        "_spans",
         "_stream",
         "_window",
         "count",
@@ -105,8 +109,10 @@ class Publisher:
         stream: StreamDefinition,
         window: int,
         on_receipt: Callable[[int, Receipt], None] | None,
+        spans: PublishSpans = NO_SPANS,
     ) -> None:
         self._connection = connection
+        self._spans = spans
         self._stream = stream
         self._window = window
         self._on_receipt = on_receipt
@@ -143,9 +149,16 @@ class Publisher:
         # The last message of a window is answered after all before it. One that is repeated has no deadline.
         waits = 0 if self._connection.repeats else self._window + 1
         request = partial(self._connection.session.request, waits=waits)
-        for first, last, (correlation, frame) in parts(request, self._stream.name, times, rows, ids, starts):
-            self._send(_Part(correlation, frame, batch, first, last))
-            self._settle(min(self._window, self._connection.session.batches) - 1)
+        span = self._spans.begin(self._stream.name, len(rows))
+        trace = None if span is None else span.context
+        try:
+            for first, last, (correlation, frame) in parts(request, self._stream.name, times, rows, ids, starts, trace):
+                self._send(_Part(correlation, frame, batch, first, last, span))
+                self._settle(min(self._window, self._connection.session.batches) - 1)
+        except ForetellError as error:
+            if span is not None:
+                span.end(error)
+            raise
 
     def flush(self) -> None:
         """Wait for the answers to all batches. Raises as `publish_batch` does."""
@@ -236,6 +249,8 @@ class Publisher:
         self._answers.append((part.first, published))
         if part.last:
             self.taken += 1
+            if part.span is not None:
+                part.span.end()
             if self._on_receipt is not None:
                 self._on_receipt(part.batch, merged(self._answers))
 
@@ -243,12 +258,16 @@ class Publisher:
         """Raise the broker's refusal of a batch, with the outcome of the batches that were sent after it."""
         failed = {refused.batch}
         before = self.taken
+        if refused.span is not None:
+            refused.span.end(error)
         try:
             while self._in_flight:
                 answer = self._oldest(wait=True)
                 part = self._in_flight.popleft()
                 if isinstance(answer, Failure):
                     failed.add(part.batch)
+                    if part.span is not None:
+                        part.span.end(remote_error(answer))
                 elif answer is not None and part.batch in failed:
                     self.count += answer.count
                 elif answer is not None:
@@ -271,10 +290,13 @@ class Publisher:
             which = f"batch {first}" if first == last else f"batches {first} to {last}"
             kind = type(error) if isinstance(error, RequestTimeout | ProtocolError) else ConnectionLost
             error = kind(f"{error}; the outcome of {which} is unknown")
-        self._abandon()
+        self._abandon(error)
         self._failed = error
         raise error
 
-    def _abandon(self) -> None:
+    def _abandon(self, error: ForetellError | None = None) -> None:
         while self._in_flight:
-            self._connection.session.abandon(self._in_flight.popleft().correlation)
+            part = self._in_flight.popleft()
+            self._connection.session.abandon(part.correlation)
+            if part.span is not None:
+                part.span.end(error)

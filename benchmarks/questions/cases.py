@@ -113,6 +113,8 @@ def summary(name: str, count: int, repetitions: list[Figures]) -> dict[str, Any]
     }
     if first["read_matches"] >= READ_MIN:
         columns["microseconds_per_match_read"] = [f["read"] / f["read_matches"] * MICRO for f in repetitions]
+        by_columns = [f["read_columns"] / f["read_matches"] * MICRO for f in repetitions]
+        columns["microseconds_per_match_in_columns"] = by_columns
     return {
         "name": name,
         "subscriptions": count,

@@ -55,7 +55,8 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
 def table(answer: dict[str, Any]) -> Table:
     shown = Table(caption_justify="left")
     shown.add_column("workload")
-    for heading in ("subscr.", "matches", "events/s", "us an event", "units", "us a match read", "us a subscribe"):
+    rates = ("subscr.", "matches", "events/s", "us an event", "units")
+    for heading in (*rates, "us a match read", "us a match in columns", "us a subscribe"):
         shown.add_column(heading, justify="right")
     for case in answer["cases"]:
         shown.add_row(
@@ -65,10 +66,15 @@ def table(answer: dict[str, Any]) -> Table:
             spread(Spread(**case["events_per_second"]), 0),
             spread(Spread(**case["microseconds_per_event"]), 2),
             spread(Spread(**case["units_per_event"]), 1),
-            f"{case['microseconds_per_match_read']['median']:.1f}" if "microseconds_per_match_read" in case else "-",
+            _median(case, "microseconds_per_match_read"),
+            _median(case, "microseconds_per_match_in_columns"),
             f"{case['microseconds_per_subscribe']['median']:,.0f}",
         )
     return shown
+
+
+def _median(case: dict[str, Any], name: str) -> str:
+    return f"{case[name]['median']:.1f}" if name in case else "-"
 
 
 QUESTION: Final = Question(

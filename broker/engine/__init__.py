@@ -11,9 +11,10 @@ from ..events.coded_texts import CodedTexts
 from .engine import Engine
 from .match import Match
 from .options import Options
+from .result_table import ResultTable
 from .results import Results
 
-for _public in (CodedTexts, Engine, Match, Results):
+for _public in (CodedTexts, Engine, Match, ResultTable, Results):
     documented(_public)
 
-__all__ = ["CodedTexts", "Engine", "Match", "Options", "Results"]
+__all__ = ["CodedTexts", "Engine", "Match", "Options", "ResultTable", "Results"]

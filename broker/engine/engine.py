@@ -74,8 +74,9 @@ class Engine(EngineView):
     def why(self, match: str, events: Sequence[AskedInput], subscription: str | None = None) -> Why:
         """Why a match was reported: its events in order, the conditions under which each was taken, and what was passed
         over. An engine keeps no events: `events` are those since the match began, and what a negation looks back on.
-        Changes nothing. O(runs x events), for each subscription if none is named. Raises UnknownSubscription,
-        Unsupported, and DefinitionError if these events have no such match."""
+        Changes nothing. O(what the subscription needs for the events), for each subscription if none is named. Raises
+        UnknownSubscription, Unsupported, DefinitionError if these events have no such match, and LimitExceeded if they
+        have too many partial matches (REASONS_STEPS_MAX)."""
         if subscription is not None:
             self._known(subscription)
         return why(self, match, events, list(self.subscriptions) if subscription is None else [subscription])
@@ -90,7 +91,8 @@ class Engine(EngineView):
     ) -> WhyNot:
         """Why a subscription has not matched: the partial matches on these events that came nearest, how far each
         came, and what stopped it. `key`: a value of the partition or the stream's key; `wanted`: ids of the events that
-        should have matched; `time`: as things stood then. Changes nothing. O(runs x events). Raises
+        should have matched; `time`: as things stood then. Changes nothing. O(runs x events), up to REASONS_STEPS_MAX:
+        then only the nearest partial matches are followed, and `cut` says how many were left out. Raises
         UnknownSubscription, Unsupported."""
         self._known(subscription)
         return why_not(self, subscription, events, key, wanted, time)
@@ -251,9 +253,11 @@ class Engine(EngineView):
         self.matches += results.entries()
         self.failures += failed(results)
         results.unmade = self.failures
+        results.known = self.catalog.subscriptions
         return results
 
     def _all_done(self, results: JoinedResults) -> JoinedResults:
+        results.known = self.catalog.subscriptions
         for part in results.parts:
             if isinstance(part, Results):
                 self._done(part)

@@ -7,12 +7,14 @@ writing results while events are matched (executors.epoch_matches, executors.com
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, final, overload
 
+from mypy_extensions import i64
+
 from ..events.batch import Batch, batch_of_rows
-from ..events.schema import Row
+from ..events.schema import Row, Schema
 from .executors.completions import Completions
 from .executors.composed import NO_MATCH, Composed
 from .executors.epoch_matches import EpochMatches
@@ -21,8 +23,11 @@ from .executors.member_matches import FIELDS, MemberMatches
 from .executors.trace import FINAL_DEPTH, mixed
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match, found_match
 from .notices import Notice
+from .ordinals import Ordinals, Tally
 from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .program.target import Target
+from .result_table import MatchRows, ResultTable, chosen, names_of, table_of
+from .run_rows import RunRows
 from .subscribing.subscriber import ResultIds, Subscriber
 
 NO_EVENT: Final = 1 << 60  # later than all
@@ -36,9 +41,6 @@ class Failed(NamedTuple):
     subscription: str
     reference: str
     error: Any  # an Exception; compiled tuples cannot name that type
-
-
-Tally = dict[tuple[str, int, int], int]
 
 
 @final
@@ -58,6 +60,7 @@ class Results(Sequence[Match]):
         self.completions = Completions(self.epochs)  # of machines; `unfold` adds them to the targets
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
         self.unmade: list[Failed] = []  # results that could not be made when they were read
+        self.known: Mapping[str, Subscriber] | None = None  # the engine's, for columns
         self.result_ids = ResultIds() if result_ids is None else result_ids
         self._merged = 0  # blocks whose places do not change any more
         self._before = before  # equal results that earlier batches found in this batch's first epoch
@@ -139,7 +142,7 @@ class Results(Sequence[Match]):
 
     def reference(self, event: int, subscriber: Subscriber) -> str:
         """The id of the result that reports a suspension at an event."""
-        return self.result_ids.of(subscriber, self.epochs.event(event)[3], 0, "suspended\0")
+        return self.result_ids.of(subscriber).id("suspended\0", self.epochs.event(event)[3], 0)
 
     def notify(self, event: int, target: Target, notice: Notice) -> None:
         """Report a forecast or a resolution to the target's subscriber, at this event."""
@@ -187,28 +190,22 @@ class Results(Sequence[Match]):
             self._offsets = offsets
         return self._offsets
 
-    def _contributions(self, block: int, subscriber: Subscriber) -> tuple[str, int, int]:
-        """The fields that make two results equal except for their ordinal."""
+    def _trace(self, block: int) -> i64:
+        """The digest of the events of a block's matches."""
         run = self.block_run[block]
-        item = self.epochs.event(self.block_event[block])[3]
-        return (subscriber.name, subscriber.branch, mixed(0 if run is None else run.trace, item, FINAL_DEPTH))
+        return mixed(0 if run is None else run.trace, self.epochs.event(self.block_event[block])[3], FINAL_DEPTH)
 
     def _numbered(self) -> list[int]:
         """The ordinal of every result among equal ones in its epoch."""
         if self._ordinals is None:
             self.unfold()
-            tally = dict(self._before)
-            epoch = self.epochs.times[0] if self.epochs.times else 0
-            ordinals: list[int] = []
+            epochs = self.epochs
+            ordinals = Ordinals(self._before, epochs.times[0] if epochs.times else 0)
+            numbers: list[int] = []
             for block, _, subscriber in self._pairs():
-                end = self.epochs.event(self.block_event[block])[2]
-                if end != epoch:
-                    tally, epoch = {}, end
-                entry = self._contributions(block, subscriber)
-                ordinal = tally.get(entry, 0)
-                tally[entry] = ordinal + 1
-                ordinals.append(ordinal)
-            self._ordinals = ordinals
+                end = epochs.end(self.block_event[block])
+                numbers.append(ordinals.next(end, subscriber.name, subscriber.branch, self._trace(block)))
+            self._ordinals = numbers
         return self._ordinals
 
     def tally_after(self, time: int | None) -> Tally:
@@ -220,8 +217,8 @@ class Results(Sequence[Match]):
         self.epochs.unpack()
         tally = dict(self._before) if self.epochs.times[0] == time else {}
         for block, _, subscriber in self._pairs():
-            if self.epochs.event(self.block_event[block])[2] == time:
-                entry = self._contributions(block, subscriber)
+            if self.epochs.end(self.block_event[block]) == time:
+                entry = (subscriber.name, int(subscriber.branch), int(self._trace(block)))
                 tally[entry] = tally.get(entry, 0) + 1
         return tally
 
@@ -239,9 +236,8 @@ class Results(Sequence[Match]):
             start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
         events = flattened(lineage) if subscriber.lineage else None
-        data = target.outcome.named(values)
-        identity = self.result_ids.of(subscriber, int(trace), ordinal)
-        return found_match(subscriber.name, identity, start, end, events, data)
+        identity = self.result_ids.of(subscriber).id("", trace, ordinal)
+        return found_match(subscriber.name, identity, start, end, events, target.outcome.named(values))
 
     def _compose(self, block: int, match: int, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
         """The result for a machine's match, or for a notice."""
@@ -250,19 +246,19 @@ class Results(Sequence[Match]):
             notice: Any = composed.notice
             return Match(name, notice.id, notice.time, notice.time, None, {}, notice=notice)
         outcome, source = self.targets[match].outcome, composed.source
+        prefix = self.result_ids.of(subscriber)
         if source is None:
             _, _, end, event_item, _ = self.epochs.event(self.block_event[block])
             if composed.suspended == NOT_SUSPENDED:
-                identity = self.result_ids.of(subscriber, event_item, 0, "incomplete\0")
+                identity = prefix.id("incomplete\0", event_item, 0)
                 return Match(name, identity, end, end, None, {}, limit=outcome.limits)
             identity = self.reference(self.block_event[block], subscriber)
             return Match(name, identity, end, end, None, {}, limit=SUSPENSIONS[composed.suspended])
         values = outcome.bound(matched.values)
         if source.arbitrary() and not composed.each_one:
-            item = self.epochs.event(self.block_event[block])[3]
-            identity = self.result_ids.of(subscriber, item, 0, f"{values!r}\0")
+            identity = prefix.id(f"{values!r}\0", self.epochs.event(self.block_event[block])[3], 0)
         else:
-            identity = self.result_ids.of(subscriber, int(trace_of(matched)), 0)
+            identity = prefix.id("", trace_of(matched), 0)
         tuples = None if composed.each_one else composed.count()
         data = outcome.named(values)
         start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
@@ -278,23 +274,28 @@ class Results(Sequence[Match]):
         packed = self.epochs.packed
         if self._offsets is not None or self.composed or not packed.counted:
             return self._counted()[-1]
-        runs = len(self.targets) if self.epochs.one_each() else self._of_runs()
+        runs = len(self.targets) if self.epochs.one_each() else self.epochs.results()
         return runs + int(packed.total) + self.completions.total()
 
-    def _of_runs(self) -> int:
-        """The number of results of runs that are in the columns. O(matches)."""
-        total = match = 0
-        for block, upto in enumerate(self.block_upto):
-            run = self.block_run[block]
-            born = self.epochs.event(self.block_event[block])[2] if run is None else run.born
-            for target in self.targets[match:upto]:
-                first = target.first
-                if target.others is not None:
-                    total += len(self._served(block, match))
-                elif first is not None and born > first.since:
-                    total += 1
-                match += 1
-        return total
+    def columns(self, subscriptions: str | Sequence[str] = ()) -> ResultTable:
+        """The results as columns, of the named subscriptions, or of all if none is named: what reading them one by one
+        gives, in their order. Objects are made only for machines' results. O(1) for each column that nobody reads.
+        Raises UnknownSubscription.
+        """
+        names = names_of(subscriptions)
+        wanted = frozenset(names)
+        completions = self.completions
+        if not self.composed and completions.reported == completions.upto:
+            rows = RunRows(self.epochs, wanted, self._before, self.result_ids)
+            if rows.collect(self._merged):
+                return table_of(rows, names, self.known)
+        matches = chosen(self, wanted)
+        return table_of(MatchRows(matches, self.schemas()), names, self.known)
+
+    def schemas(self) -> dict[str, Schema]:
+        """The attributes of the subscriptions that have results. O(results)."""
+        self.unfold()
+        return {each.name: each.form.schema for target in self.targets for each in target.subscribers()}
 
     def __iter__(self) -> Iterator[Match]:
         return self._all(False)

@@ -63,6 +63,10 @@ class Column:
         """All values. O(events)."""
         raise AssertionError
 
+    def take(self, events: Integers) -> Column:
+        """The values of these events, in this order. O(events)."""
+        raise AssertionError
+
 
 @final
 class FloatColumn(Column):
@@ -81,6 +85,9 @@ class FloatColumn(Column):
             return list(self.numbers)
         return [number if number == number else None for number in self.numbers]
 
+    def take(self, events: Integers) -> Column:
+        return FloatColumn(packed_floats([self.numbers[event] for event in events]), self.nulls)
+
 
 @final
 class IntegerColumn(Column):
@@ -94,6 +101,9 @@ class IntegerColumn(Column):
 
     def values(self) -> list[Value]:
         return [int(number) for number in self.numbers]
+
+    def take(self, events: Integers) -> Column:
+        return IntegerColumn(packed_integers([int(self.numbers[event]) for event in events]))
 
 
 @final
@@ -112,6 +122,9 @@ class TextColumn(Column):
         texts = self.texts
         return [texts[code] if code >= 0 else None for code in self.codes]
 
+    def take(self, events: Integers) -> Column:
+        return TextColumn(packed_integers([int(self.codes[event]) for event in events]), self.texts)
+
 
 @final
 class ObjectColumn(Column):
@@ -125,6 +138,9 @@ class ObjectColumn(Column):
 
     def values(self) -> list[Value]:
         return self.objects
+
+    def take(self, events: Integers) -> Column:
+        return ObjectColumn([self.objects[event] for event in events])
 
 
 @final

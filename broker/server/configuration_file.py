@@ -47,6 +47,7 @@
 
     [traces]                               # absent: no batch is traced; needs foretell[otel]
     every = 100                            # one of so many batches is traced
+    clients = true                         # and each batch that its client traces
 
 An unknown key is an error that names the nearest known one. A value of the wrong type is an error, too.
 """
@@ -165,7 +166,8 @@ def _journal(top: _Table, folder: Path) -> Journalling:
 
 
 def _traces(top: _Table) -> TraceSettings:
-    return TraceSettings(top.table("traces", ("every",)).count("every", EVERY))
+    table = top.table("traces", ("every", "clients"))
+    return TraceSettings(table.count("every", EVERY), table.flag("clients", True))
 
 
 def _users(users: object, quota: Quota) -> dict[str, User]:
@@ -240,8 +242,8 @@ class _Table:
             raise self._wrong(key, f"the path of {of}")
         return folder / value
 
-    def flag(self, key: str) -> bool:
-        value = self.values.get(key, False)
+    def flag(self, key: str, default: bool = False) -> bool:
+        value = self.values.get(key, default)
         if isinstance(value, bool):
             return value
         raise self._wrong(key, "true or false")

@@ -215,7 +215,8 @@ class Scheduler:
     def _publish(self, received: Received, batch: Publish) -> None:
         traces = self._traces
         if traces is not None:
-            self._trace, self._messages = traces.begin(batch.stream, len(batch.rows), received.size), 0
+            self._trace = traces.begin(batch.stream, len(batch.rows), received.size, batch.trace)
+            self._messages = 0
         began = self._stopwatch()
         try:
             self.step(received)

@@ -1,9 +1,12 @@
-"""Traces of every n-th batch for OpenTelemetry: publish, and within it match, journal and notify, with sizes.
+"""Traces of batches for OpenTelemetry: publish, and within it match, journal and notify, with sizes.
 
     publish   from when the loop takes the batch until its answer and the first notifications have left
     match     the kernel: checks, the engine, results
     journal   until the records of the batch are as durable as the answer promises; with a journal only
     notify    until the messages that the batch has caused, and that credits allow, are given to their connections
+
+Every n-th batch is traced, and each whose client traces it, as a part of the client's trace: its message names the
+client's span, of which `publish` is a child then.
 
 A batch that is not traced costs a decrement, and without `[traces]` a comparison. Needs the extra `otel`; the spans go
 where OpenTelemetry's environment says (OTEL_EXPORTER_OTLP_ENDPOINT and others). Not here: when these moments are
@@ -33,9 +36,10 @@ CLOSE_SECONDS_MAX: Final = 5.0
 @final
 @dataclass(frozen=True, slots=True)
 class TraceSettings:
-    """`every`: one of so many batches is traced."""
+    """`every`: one of so many batches is traced. `clients`: so is each that its client traces."""
 
     every: int = EVERY
+    clients: bool = True
 
 
 @final
@@ -56,11 +60,13 @@ class BatchTraces:
     """The traced batches that are not over. Not thread-safe.
 
     `tracer`: an OpenTelemetry tracer; `context_of`: the context of which a span is the parent. `journalled`: there is a
-    journal to wait for.
+    journal to wait for. `received`: the context of which the span that a message names is the parent; None if it names
+    none that is recorded.
     """
 
     __slots__ = (
-        "_close", "_context_of", "_every", "_journalled", "_now", "_rest", "_sending", "_tracer", "_waiting",
+        "_clients", "_close", "_context_of", "_every", "_journalled", "_now", "_received", "_rest", "_sending",
+        "_tracer", "_waiting",
     )  # fmt: skip
 
     def __init__(
@@ -71,10 +77,13 @@ class BatchTraces:
         journalled: bool,
         close: Callable[[], object] = lambda: None,
         now: Callable[[], int] = time.time_ns,
+        received: Callable[[str], Any] = lambda trace: None,
     ) -> None:
         self._tracer: Final = tracer
         self._context_of: Final = context_of
         self._every: Final = settings.every
+        self._clients: Final = settings.clients
+        self._received: Final = received
         self._journalled: Final = journalled
         self._close: Final = close
         self._now: Final = now
@@ -82,15 +91,19 @@ class BatchTraces:
         self._waiting: deque[BatchTrace] = deque()  # for the disk
         self._sending: list[BatchTrace] = []
 
-    def begin(self, stream: str, events: int, size: int) -> BatchTrace | None:
-        """A batch of a client is taken; None if it is not traced. `size`: its bytes. O(1)."""
+    def begin(self, stream: str, events: int, size: int, named: str | None = None) -> BatchTrace | None:
+        """A batch of a client is taken; None if it is not traced. `size`: its bytes; `named`: the span of its client,
+        as its message names it. O(1)."""
         self._rest -= 1
-        if self._rest > 0 or len(self._waiting) >= PENDING_MAX:
+        parent = self._received(named) if named is not None and self._clients else None
+        if (self._rest > 0 and parent is None) or len(self._waiting) >= PENDING_MAX:
             return None
-        self._rest = self._every
+        if self._rest <= 0:
+            self._rest = self._every
         began = self._now()
         attributes = {"foretell.stream": stream, "foretell.events": events, "foretell.bytes": size}
-        return BatchTrace(self._tracer.start_span("publish", start_time=began, attributes=attributes), began)
+        span = self._tracer.start_span("publish", context=parent, start_time=began, attributes=attributes)
+        return BatchTrace(span, began)
 
     def matched(self, trace: BatchTrace, messages: int, position: int) -> None:
         """The batch is matched; `messages` are held until the journal is safe up to `position`."""
@@ -137,7 +150,8 @@ def open_traces(settings: TraceSettings, journalled: bool, exporter: Any = None)
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
-        from opentelemetry.trace import set_span_in_context
+        from opentelemetry.trace import get_current_span, set_span_in_context
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
     except ImportError:
         raise DefinitionError("traces: expected the packages of foretell[otel], which are missing") from None
     resource = Resource.create({"service.name": SCOPE, "service.version": __version__})
@@ -150,4 +164,11 @@ def open_traces(settings: TraceSettings, journalled: bool, exporter: Any = None)
         closing.start()
         closing.join(CLOSE_SECONDS_MAX)
 
-    return BatchTraces(provider.get_tracer(SCOPE, __version__), set_span_in_context, settings, journalled, close)
+    reading = TraceContextTextMapPropagator()
+
+    def received(trace: str) -> Any:
+        context = reading.extract({"traceparent": trace})
+        return context if get_current_span(context).get_span_context().trace_flags.sampled else None
+
+    tracer = provider.get_tracer(SCOPE, __version__)
+    return BatchTraces(tracer, set_span_in_context, settings, journalled, close, received=received)

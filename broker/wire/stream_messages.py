@@ -74,6 +74,8 @@ class Publish:
 
     `deadline`: a time of the broker's clock, in microseconds, after which the broker refuses the batch if it has not
     begun it. A repetition is answered anyway.
+
+    `trace`: the span that publishes it, as a W3C `traceparent`, of which a broker that traces makes its span a child.
     """
 
     correlation: int
@@ -85,6 +87,7 @@ class Publish:
     publisher: str | None = None
     number: int | None = None
     deadline: int | None = None
+    trace: str | None = None
 
 
 # ---- from the broker, in answer ----
@@ -178,6 +181,7 @@ ROWS: Final = (
             _NAMED,
             s.optional(s.COUNT),
             _MICROSECONDS,
+            _NAMED,
         ),
         answer=Published,
         when_full="refuse",

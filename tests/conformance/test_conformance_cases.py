@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doubles.read_columns import in_columns
 
 from broker.command.batch import Control
 from broker.command.run import apply_control
@@ -63,9 +64,9 @@ def run(case: dict[str, Any], folder: Path) -> list[Match]:
             continue
         assert isinstance(line.data, dict)
         row = row_from_mapping(engine.streams[line.stream], line.data)
-        found += expanded(engine.publish(line.stream, [line.time], [row], [line.id or 0], [line.start]))
+        found += expanded(in_columns(engine.publish(line.stream, [line.time], [row], [line.id or 0], [line.start])))
         engine.check_invariants()
-    found += expanded(engine.finish())
+    found += expanded(in_columns(engine.finish()))
     engine.check_invariants()
     return found
 

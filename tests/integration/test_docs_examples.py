@@ -54,6 +54,7 @@ from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
 from broker.engine.executors.tuple_counts import tables as counting
+from broker.engine.reasons import budget as reasons_budget
 from broker.engine.reasons import steps, told
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
@@ -194,6 +195,7 @@ LIMIT_MODULES: Final = (
     questions,
     steps,
     told,
+    reasons_budget,
     contributing,
     counting_plans,
     group_plans,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from typing import Any, Final, NamedTuple
 
+from doubles.read_columns import in_columns
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from strategies.column_streams import SCHEMA, STREAM, Part, columns, parts, texts
@@ -53,7 +54,7 @@ def played(
         else:
             results = engine.publish_columns(STREAM, columns(chance, part.rows), part.times, starts=part.starts)
         counted = len(results)
-        found.append([match.line() for match in results])
+        found.append([match.line() for match in in_columns(results)])
         assert counted == len(found[-1])
         engine.check_invariants()
     # Their lineage is that of their matches, if anybody asks for it then.

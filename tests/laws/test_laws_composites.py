@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TypeAlias
 
+from doubles.read_columns import in_columns
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.composite_subscriptions import STREAMS, histories, lowered, subscriptions
@@ -77,7 +78,7 @@ def publish(
             end += 1
         _, times, rows = zip(*history[first:end], strict=True)
         results = engine.publish(stream, times, rows, ids=range(first + 1, end + 1))
-        every = list(results)
+        every = list(in_columns(results))
         assert len(results) == len(every)
         assert [results[i] for i in range(len(every))] == every
         for match in every:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from doubles.read_columns import in_columns
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.typed_queries import SCHEMAS, STREAMS, Happening, histories, programs
@@ -90,7 +91,7 @@ def feed_in_batches(engine: Engine, history: list[Happening]) -> list[Match]:
             upto += 1
         part = history[at:upto]
         columns = [h.time for h in part], [h.row for h in part], [h.id for h in part], [h.start for h in part]
-        matches += engine.publish(part[0].stream, *columns)
+        matches += in_columns(engine.publish(part[0].stream, *columns))
         at = upto
     return matches
 

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from doubles.read_columns import in_columns
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.extremes import ATTRIBUTES, SCHEMA, STREAM, Happened, cayuga, histories, ptopss, sase
@@ -42,7 +43,7 @@ def fed(language: str, text: str, history: list[Happened], options: Options, cut
     found: list[Match] = []
     for part in (history[:cut], history[cut:]):
         columns = [h.time for h in part], [h.row for h in part], [h.id for h in part], [h.start for h in part]
-        found += engine.publish(STREAM, *columns)
+        found += in_columns(engine.publish(STREAM, *columns))
         engine.check_invariants()
         engine = Engine.restore(engine.snapshot(), options)
     found += engine.finish()

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from doubles.chain_ways import Ways, exact
+from doubles.read_columns import in_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ def engine_of(told: dict[str, Any]) -> Engine:
 def published(engine: Engine, history: list[Beat], begin: int = 0) -> list[Any]:
     found: list[Any] = []
     for at, (key, x, w, hours) in enumerate(history, begin):
-        found += engine.publish("S", [(at * 12 + hours) * HOUR], [(key, x, w)])
+        found += in_columns(engine.publish("S", [(at * 12 + hours) * HOUR], [(key, x, w)]))
     return found
 
 

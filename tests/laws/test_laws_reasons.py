@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from doubles.journal_of_inputs import journal_of
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from broker.algebra.semantics import holds
 from broker.algebra.window import lowering as window_lowering
 from broker.algebra.window import semantics as window_semantics
 from broker.engine import Engine, Match
-from broker.engine.reasons import AskedInput, WhyNot
+from broker.engine.reasons import AskedInput, WhyNot, budget
 from broker.engine.reasons.conditions import NOTHING, JudgedCondition
 from broker.events import Event
 from broker.events.errors import DefinitionError
@@ -75,7 +76,22 @@ def check(engine: Engine, events: list[Event], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(subscriptions))
     same_from_a_journal(engine, events, name, None)
     wanted = [event.id for event in events if event.id is not None and data.draw(st.booleans())]
-    blamed(engine.why_not(name, events, wanted=wanted), events)
+    whole = engine.why_not(name, events, wanted=wanted)
+    blamed(whole, events)
+    blamed(cut_short(engine, name, events, wanted, whole, data), events)
+
+
+def cut_short(
+    engine: Engine, name: str, given: Sequence[AskedInput], wanted: list[int], whole: WhyNot, data: st.DataObject
+) -> WhyNot:
+    """The answer with few steps. Unless it says that it was cut short, it is the whole one."""
+    with pytest.MonkeyPatch.context() as limited:
+        limited.setattr(budget, "REASONS_STEPS_MAX", data.draw(st.integers(1, 60)))
+        limited.setattr(budget, "RUNS_FOLLOWED_LEAST", 1)
+        told = engine.why_not(name, given, wanted=wanted)
+    assert whole.cut == ""
+    assert told.cut or told == whole
+    return told
 
 
 def same_from_a_journal(engine: Engine, given: Sequence[AskedInput], name: str, match: str | None) -> None:
@@ -217,8 +233,10 @@ def test_of_afa(text: str, batches: list[list[Any]], data: st.DataObject) -> Non
     same_from_a_journal(engine, kept, "q", told[-1][1].id if told else None)
     wanted = [number for number in standing if data.draw(st.booleans())]
     found = engine.why_not("q", kept, wanted=wanted)
-    blamed(found, [each for each in kept if isinstance(each, Event)])
-    for nearest in found.nearest:
+    cut = cut_short(engine, "q", kept, wanted, found, data)
+    for told_of in (found, cut):
+        blamed(told_of, [each for each in kept if isinstance(each, Event)])
+    for nearest in (*found.nearest, *cut.nearest):
         taken = tuple(number for step in nearest.steps for number in step.events)
         assert set(taken) <= set(standing)
         if nearest.ended_by:

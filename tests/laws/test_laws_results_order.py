@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from doubles.read_columns import in_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.group_queries import SCHEMA, row
@@ -58,7 +59,7 @@ def found(seed: int, options: Options) -> dict[str, list[Any]]:
             rows.append(row(chance))
         results = engine.publish("S", times, rows)
         counted = len(results)
-        read = list(results)
+        read = list(in_columns(results))
         assert counted == len(read)
         assert [match.end for match in read] == sorted(match.end for match in read)
         assert not read or results[-1] == read[-1]

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from doubles.read_columns import in_columns
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.kleene_shapes import columnar, monotone, sharing
@@ -98,6 +99,7 @@ def test_engine_is_the_meaning(
         times, rows = [time for _, time, _ in part], [row for _, _, row in part]
         found = engine.publish(stream, times, rows, list(range(at + 1, upto + 1)))
         number = len(found)
+        in_columns(found)
         results += found.expanded()
         assert number == sum(1 for _ in found)
         told += client_expands(found)

@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import pytest
+from doubles.read_columns import in_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.windows import SCHEMA, Event, marked, pairs, queries, streams
@@ -55,7 +56,7 @@ def play(
         trim(engine, at_once)
         if promises:
             found += engine.punctuate(part[0][0])
-        found += engine.publish("S", [time for time, _ in part], [row for _, row in part])
+        found += in_columns(engine.publish("S", [time for time, _ in part], [row for _, row in part]))
         engine.check_invariants()
         if batch == saved:
             engine = Engine.restore(engine.snapshot())

@@ -20,9 +20,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # type: ignore[import-not-found,unused-ignore]
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (  # type: ignore[import-not-found,unused-ignore]
     ExportTraceServiceRequest,
 )
+from opentelemetry.sdk.resources import Resource  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.sdk.trace import TracerProvider  # type: ignore[import-not-found,unused-ignore]
+from opentelemetry.sdk.trace.export import BatchSpanProcessor  # type: ignore[import-not-found,unused-ignore]
 
 from client import Client
 
@@ -31,6 +35,8 @@ STOP_SECONDS_MAX = 15.0
 ANSWER_SECONDS_MAX = 8.0
 """Less than an exporter waits for its receiver."""
 BATCHES = 300
+PRODUCER = 4
+"""The kind of a span, as the protocol numbers it."""
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -54,11 +60,25 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def broker(endpoint: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A broker that traces every batch, with a journal; its address. It must end in time when it is told to."""
+def receiving() -> Iterator[str]:
+    """A receiver that has found nothing yet; where it is."""
+    Receiver.found.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+@contextmanager
+def broker(endpoint: str, every: int = 1) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A broker that traces one of so many batches, with a journal; its address. It must end in time when it is told
+    to."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Path(folder, "foretell.toml")
-        settings.write_text('address = "tcp://127.0.0.1:0"\n[traces]\nevery = 1\n[journal]\npath = "data"\n')
+        text = f'address = "tcp://127.0.0.1:0"\n[traces]\nevery = {every}\n[journal]\npath = "data"\n'
+        settings.write_text(text)
         settings.chmod(0o600)
         environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_BSP_SCHEDULE_DELAY": "100"}
         command = [sys.executable, "-m", "broker.command", "serve", "--config", str(settings)]
@@ -75,13 +95,13 @@ def broker(endpoint: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
                 process.kill()
 
 
-def published(address: str, batches: int) -> float:
-    """Publish batches of two events; the longest wait for an answer, in seconds."""
+def published(address: str, batches: int, tracer: Any = None, first: int = 0) -> float:
+    """Publish batches of two events, of times from the first on; the longest wait for an answer, in seconds."""
     longest = 0.0
-    with Client(address, PATIENCE) as client:
+    with Client(address, PATIENCE, tracer=tracer) as client:
         client.add_stream("S", {"x": "int"})
         with client.subscribe("all", query="SELECT * FROM S") as reader:
-            for batch in range(batches):
+            for batch in range(first, first + batches):
                 began = time.monotonic()
                 client.publish_batch("S", [batch] * 2, [(1,), (2,)])
                 longest = max(longest, time.monotonic() - began)
@@ -94,11 +114,8 @@ def published(address: str, batches: int) -> float:
 
 def received() -> None:
     """A receiver gets the spans of a batch, those within it with the batch's span as their parent."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        with broker(f"http://127.0.0.1:{server.server_port}") as (address, _):
-            published(address, 3)
-        server.shutdown()
+    with receiving() as endpoint, broker(endpoint) as (address, _):
+        published(address, 3)
     assert {(path, service) for path, service, _ in Receiver.found} == {("/v1/traces", "foretell")}
     spans = [span for _, _, span in Receiver.found]
     roots = [span for span in spans if span.name == "publish"]
@@ -117,6 +134,37 @@ def received() -> None:
     assert len(spans) == 4 * len(roots)
 
 
+def within_a_program() -> None:
+    """A program's own span, its client's of a batch, the broker's, and the parts of that: one trace of two services.
+
+    Of the broker's own choice only the first batch is traced, in a trace of its own as the client does not trace it.
+    """
+    with receiving() as endpoint:
+        provider = TracerProvider(resource=Resource.create({"service.name": "shop"}))
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{endpoint}/v1/traces")))
+        tracer = provider.get_tracer("shop")
+        with broker(endpoint, 1_000_000) as (address, _):
+            published(address, 2)
+            with tracer.start_as_current_span("order"):
+                published(address, 3, tracer, 2)
+        provider.shutdown()
+    spans = {(service, span.span_id): span for _, service, span in Receiver.found}
+    (order,) = [span for (service, _), span in spans.items() if service == "shop" and span.name == "order"]
+    sent = [span for (service, _), span in spans.items() if service == "shop" and span.name == "publish"]
+    assert [span.parent_span_id for span in sent] == [order.span_id] * 3
+    assert {span.kind for span in sent} == {PRODUCER}
+    roots = [span for (service, _), span in spans.items() if service == "foretell" and span.name == "publish"]
+    assert sorted(span.parent_span_id for span in roots) == sorted([b"", *(span.span_id for span in sent)])
+    for root in roots:
+        parts = [span for (_, _), span in spans.items() if span.parent_span_id == root.span_id]
+        assert sorted(span.name for span in parts) == ["journal", "match", "notify"]
+        assert (root.trace_id == order.trace_id) == (root.parent_span_id != b"")
+        for client in (span for span in sent if span.span_id == root.parent_span_id):
+            assert client.start_time_unix_nano <= root.start_time_unix_nano
+            assert {each.key: each.value.int_value for each in client.attributes}["foretell.events"] == 2
+    assert len(spans) == 1 + 3 + 4 * 4
+
+
 def silent(endpoint: str, what: str) -> None:
     """Without a receiver that answers, a broker answers its clients, and ends when it is told to."""
     with broker(endpoint) as (address, process):
@@ -129,6 +177,7 @@ def silent(endpoint: str, what: str) -> None:
 def main() -> None:
     """All of these."""
     received()
+    within_a_program()
     with socket.create_server(("127.0.0.1", 0)) as listener:  # takes connections, and never reads
         silent(f"http://127.0.0.1:{listener.getsockname()[1]}", "a receiver that is silent")
         port = listener.getsockname()[1]

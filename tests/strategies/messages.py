@@ -85,7 +85,7 @@ def batches(draw: st.DrawFn) -> Publish:
     times = column() | st.lists(values, min_size=size, max_size=size).map(tuple)
     row = st.lists(values, max_size=3).map(tuple) | values
     rows = st.lists(row, min_size=size, max_size=size).map(tuple)
-    message = (draw(_optional_text), draw(_optional_count), draw(_optional_count))
+    message = (draw(_optional_text), draw(_optional_count), draw(_optional_count), draw(_optional_text))
     columns: Any = (draw(times), draw(rows), draw(column()), draw(column()), *message)
     return Publish(draw(counts), draw(texts), *columns)
 

@@ -91,7 +91,10 @@ SAID: Final[tuple[Message, ...]] = (
     Goodbye(2),
     Ping(3),
     AddStream(4, "S", _SCHEMA, "name", "arrival", None, None),  # one in disorder would hold back the others
-    Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None, None, None, 2**50),
+    Publish(
+        5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None, None, None, 2**50,
+        f"00-{7:032x}-{5:016x}-01",
+    ),
     Subscribe(
         6, "a", "cayuga", _QUERY, True, None, _FORECAST, 100, None, "mine", 4, 2, 9, 1, None, 5, 3, None, 2**50, "final"
     ),

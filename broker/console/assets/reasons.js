@@ -54,6 +54,7 @@ export function whyNot(found, about) {
       each.refused.length ? h("div", {}, h("h4", {}, "What came nearest to going on"), h("ul", { class: "steps" }, each.refused.map((one) => untaken(one, found.values)))) : null));
   if (found.beginnings?.length)
     parts.push(h("h3", {}, "None began. What came nearest to beginning one"), h("ul", { class: "steps" }, found.beginnings.map((one) => untaken(one, found.values))));
+  if (found["cut short"]) parts.push(h("p", { class: "as" }, `This is not all: ${found["cut short"]}.`));
   for (const each of found.withdrawn ?? [])
     parts.push(h("article", {}, h("h3", {}, "It was a match for a time"), h("p", { class: "ended" }, `Withdrawn by ${each.by} ${(each.events ?? []).join(", ")}.`), event(each.lineage, found.values)));
   return parts;

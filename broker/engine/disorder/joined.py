@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final, overload
 
-from ...events.schema import Row, Value
+from ...events.schema import Row, Schema, Value
 from ..executors.matches import contributed
 from ..executors.revising import Revision
 from ..executors.trace import MASK
 from ..match import Match, found_match
 from ..notices import Finality
+from ..result_table import MatchRows, ResultTable, chosen, names_of, table_of
 from ..results import Failed, Results
 from ..subscribing.subscriber import ResultIds, Subscriber
 
@@ -48,13 +49,17 @@ class RevisedResults(Sequence[Match]):
         if key is not None:
             source = subscriber.revised().sources[0]
             named = {source.schema.names[at]: value for at, value in zip(source.key, key)}
-        identity = self.result_ids.of(subscriber, time, 0, FINAL if key is None else f"{FINAL}{key!r}")
+        identity = self.result_ids.of(subscriber).id(FINAL if key is None else f"{FINAL}{key!r}", time, 0)
         notice = Finality(identity, time, named)
         self.report(subscriber, Match(subscriber.name, identity, time, time, None, {}, notice=notice))
 
     def report(self, subscriber: Subscriber, made: Match) -> None:
         """A result that is no match."""
         self.entries.append((subscriber, made))
+
+    def schemas(self) -> dict[str, Schema]:
+        """The attributes of the subscriptions that have results."""
+        return {subscriber.name: subscriber.form.schema for subscriber, _ in self.entries}
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -80,7 +85,7 @@ class RevisedResults(Sequence[Match]):
         matched = source.one()
         return found_match(
             subscriber.name,
-            self.result_ids.of(subscriber, matched.trace, 0),
+            self.result_ids.of(subscriber).id("", matched.trace, 0),
             matched.start,
             matched.end,
             contributed(matched) if subscriber.shows_lineage() else None,
@@ -96,6 +101,18 @@ class JoinedResults(Sequence[Match]):
 
     def __init__(self, parts: list[Results | RevisedResults]) -> None:
         self.parts = parts
+        self.known: Mapping[str, Subscriber] | None = None  # the engine's, for columns
+
+    def columns(self, subscriptions: str | Sequence[str] = ()) -> ResultTable:
+        """As that of Results; withdrawn results are rows of the kind `retraction`."""
+        if len(self.parts) == 1 and isinstance(self.parts[0], Results):
+            return self.parts[0].columns(subscriptions)
+        names = names_of(subscriptions)
+        matches = chosen(self, frozenset(names))
+        schemas: dict[str, Schema] = {}
+        for part in self.parts:
+            schemas |= part.schemas()
+        return table_of(MatchRows(matches, schemas), names, self.known)
 
     def __len__(self) -> int:
         return sum(map(len, self.parts))

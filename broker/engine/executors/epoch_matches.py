@@ -129,6 +129,21 @@ class EpochMatches:
                 return False
         return True
 
+    def results(self) -> int:
+        """The number of results of the matches in the columns. O(matches)."""
+        total = match = 0
+        for block, upto in enumerate(self.block_upto):
+            run = self.block_run[block]
+            born = self.end(self.block_event[block]) if run is None else int(run.born)
+            for target in self.targets[match:upto]:
+                first = target.first
+                if target.others is not None:
+                    total += len([each for each in target.subscribers() if born > each.since])
+                elif first is not None and born > first.since:
+                    total += 1
+            match = upto
+        return total
+
     def unpack(self) -> None:
         """Complete the packed matches one by one. O(matches)."""
         packed = self.packed

@@ -26,11 +26,13 @@ AskedInput: TypeAlias = Event | Retraction | Punctuation | GapLine | UpdateLine
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked about matches that did not come. `key`: only those that began with this value of the partition or
-    of the stream's declared key, whose position is in `positions`; `wanted`: the ids of events that should match."""
+    of the stream's declared key, whose position is in `positions`; `wanted`: the ids of events that should match.
+    `lineage`: asked is the match of these events, and nothing else."""
 
     key: object = None
     wanted: frozenset[int] = frozenset()
     positions: Mapping[str, int] = field(default_factory=dict)
+    lineage: frozenset[int] | None = None
 
     def has_key(self, event: SeenEvent) -> bool:
         """Whether a match that this event begins is asked about."""
@@ -45,16 +47,21 @@ class Question:
         """Whether an event is one of those that should match; all are, if none are named."""
         return not self.wanted or not self.wanted.isdisjoint(ids(event.item))
 
+    def near(self, taken: Sequence[int], missing: int, begun: int) -> tuple[int, int, int]:
+        """The order in which partial matches are told: the nearest first. `taken`: the ids of its events."""
+        return -len(self.wanted.intersection(taken)), missing, begun if self.wanted else -begun
+
+    def first_asked(self, event: SeenEvent) -> tuple[bool, int]:
+        """The order in which events are looked at as the beginnings of partial matches."""
+        return not self.wants(event), -event.number
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A partial match that did not go on: the ids of its events, how many it still needs, the number of its first
-    event, and how it is told."""
+    """A partial match that did not go on: its place in the order of what is near, and how it is told."""
 
-    taken: Sequence[int]
-    missing: int
-    begun: int
+    near: tuple[int, int, int]
     tell: Callable[[], Nearest]
 
 

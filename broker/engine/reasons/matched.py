@@ -1,5 +1,8 @@
 """Why a match was reported: its events in order, the conditions under which each was taken, and what was passed over.
 
+Where runs are kept (reference_runs), the match is found by the executor that the subscription has, and only then are
+the events run again by the reference, which follows the runs that may become this match and no others.
+
 Not here: matches that were not reported (unmatched).
 """
 
@@ -9,8 +12,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...events.errors import DefinitionError
-from .explaining import AskedInput
-from .rerun import Rerun
+from ..match import Match
+from ..program.account import MATCH_UNITS
+from .budget import ReasonsBudget
+from .explaining import AskedInput, Question
+from .rerun import Rerun, in_order, keys_of
 from .told import Told, Why
 
 if TYPE_CHECKING:
@@ -21,22 +27,49 @@ def why(engine: Engine, match: str, events: Sequence[AskedInput], names: Sequenc
     """The reasons of a match by its id, found among the results of these subscriptions on these events.
 
     A match that was withdrawn and reported again is told as it was reported last. Raises DefinitionError if none of
-    them reports it. O(what the rerun needs for the events).
+    them reports it, LimitExceeded beyond the budget. O(what the subscription and the rerun need for the events).
     """
     for name in names:
-        rerun = Rerun(engine, name, events, False)
-        found: Why | None = None
-        told: list[Told] = []
-        for cause, matches in rerun.play(events):
-            for each in matches:
-                if each.id != match:
-                    continue
-                told.append(Told(each.kind, *cause))
-                steps = None if each.withdrawn else rerun.steps(each)
-                if steps is not None:
-                    found = Why(name, match, steps[0], window=steps[1])
-            if found is not None and not rerun.revises:
-                return found
+        found = _of_runs(engine, name, match, events) if in_order(engine, name) else _of(engine, name, match, events)
         if found is not None:
-            return Why(name, match, found.steps, tuple(told), found.window)
+            return found
     raise DefinitionError(f"expected the id of a match of these events, found {match[:64]!r}")
+
+
+def _of_runs(engine: Engine, name: str, match: str, events: Sequence[AskedInput]) -> Why | None:
+    budget = ReasonsBudget(len(events), True)
+    known: tuple[int, Match] | None = None
+    for at, (_, matches) in enumerate(Rerun(engine, name, events, budget).play(events)):
+        for each in matches:
+            budget.spend(MATCH_UNITS)
+            if each.id == match:
+                known = at, each
+                break
+        if known is not None:
+            break
+    if known is None:
+        return None
+    question = Question(positions=keys_of(engine), lineage=frozenset(known[1].lineage or ()))
+    rerun = Rerun(engine, name, events, budget, question)
+    for at, _ in enumerate(rerun.play(events)):
+        steps = rerun.steps(known[1]) if at >= known[0] else None
+        if steps is not None:
+            return Why(name, match, steps[0], window=steps[1])
+    return None
+
+
+def _of(engine: Engine, name: str, match: str, events: Sequence[AskedInput]) -> Why | None:
+    rerun = Rerun(engine, name, events, ReasonsBudget(len(events), True), Question())
+    found: Why | None = None
+    told: list[Told] = []
+    for cause, matches in rerun.play(events):
+        for each in matches:
+            if each.id != match:
+                continue
+            told.append(Told(each.kind, *cause))
+            steps = None if each.withdrawn else rerun.steps(each)
+            if steps is not None:
+                found = Why(name, match, steps[0], window=steps[1])
+        if found is not None and not rerun.revises:
+            return found
+    return None if found is None else Why(name, match, found.steps, tuple(told), found.window)

@@ -9,7 +9,7 @@ Not here: other time models (register_runs, window_runs), which partial matches 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 from ...automaton.automaton import TAKING, Arc, Automaton, Kind
 from ...events.instant import FOREVER, format_duration
@@ -17,18 +17,23 @@ from ..executors.matches import ids
 from ..executors.reference.interpreter import Interpreter
 from ..executors.reference.run import Notes, Path, ReferenceRun, SeenEvent
 from ..match import Match
+from .budget import ReasonsBudget
 from .conditions import conditions_of, name_of, wanted_by
 from .explaining import Candidate, Explainer, Question
 from .steps import Step, standing, steps_of
 from .told import NEAREST_MAX, Nearest, UntakenEvent, WindowPlace
 
+OVER_MAX: Final = 1_000
+"""Lives that are over and did not go on, beyond which only those that will be told are kept."""
+
 
 @final
 @dataclass(slots=True)
 class _Life:
-    """A run and how it ended; `went_on`: as another run, or as a match."""
+    """A run, the numbers of its events, and how it ended; `went_on`: as another run, or as a match."""
 
     run: ReferenceRun
+    path: tuple[int, ...]
     ended_by: SeenEvent | None = None
     ended: str = ""
     went_on: bool = False
@@ -37,43 +42,88 @@ class _Life:
 @final
 class ReferenceRuns(Explainer):
     """The lives of an interpreter's runs; `alive` by identity, which the run itself keeps from being used again.
-    `parents`: the events of runs that went on with one more; `counted`: so many completed and forbidden runs are among
-    them. Without `lives` only matches are noted."""
+    `parents`: the events of runs that went on with one more; `counted`: so many completed runs are among them.
 
-    def __init__(self, interpreter: Interpreter, lives: bool) -> None:
+    `declared`: all events are of declared streams, so that an event of the match that is asked about is in its run from
+    then on. What is not asked about, and what the budget has no room for, is not followed.
+    """
+
+    def __init__(self, interpreter: Interpreter, budget: ReasonsBudget, question: Question, declared: bool) -> None:
         self.interpreter = interpreter
-        self.lives = lives
+        self.budget = budget
+        self.question = question
+        self.declared = declared
         self.notes = interpreter.notes = Notes()
         self.alive: dict[int, _Life] = {}
         self.over: list[_Life] = []
         self.parents: set[tuple[int, ...]] = set()
         self.counted = 0
+        self._stepped = 0  # runs that the next event is compared with
+        self._looked = self._due = 0  # events so far, and how many of them the match has
+        states = {arc.source for arc in interpreter.automaton.arcs} | {interpreter.automaton.final}
+        self._missing = {state: missing_from(interpreter.automaton, state) for state in states}
 
     def watch(self, results: Any) -> None:
         """Note what has become of runs since the last call. O(runs)."""
-        if not self.lives:
-            return
-        now = {id(run): run for run in self.interpreter.runs}
-        new = [_numbers(run.taken) for key, run in now.items() if key not in self.alive]
-        done = [_numbers(match.taken) for match in self.notes.completed[self.counted :]]
-        self.counted = len(self.notes.completed)
-        self.parents.update(path[:-1] for path in [*new, *done])
+        completed, interpreter = self.notes.completed, self.interpreter
+        made = len(completed) - self.counted
+        self.budget.spend(self._stepped + len(interpreter.runs) + made * (1 + len(interpreter.log)))
+        if self.question.lineage is None:
+            self._live()
+        else:
+            interpreter.runs = self._becoming(interpreter.runs, self.question.lineage)
+        self.counted = len(completed)
+        self._stepped = len(interpreter.runs) + 1
+
+    def _becoming(self, runs: list[ReferenceRun], lineage: frozenset[int]) -> list[ReferenceRun]:
+        """The runs that may become the match of these events."""
+        seen = self.notes.seen
+        if self.declared:
+            self._due += sum(1 for event in seen[self._looked :] if event.item in lineage)
+        self._looked = len(seen)
+        return [run for run in runs if len(run.taken) >= self._due and lineage.issuperset(_ids_of(run.taken))]
+
+    def _live(self) -> None:
+        interpreter = self.interpreter
+        if self.question.key is not None:
+            interpreter.runs = [run for run in interpreter.runs if self.question.has_key(run.first())]
+        now = {id(run): run for run in interpreter.runs}
+        new = {key: _numbers(run.taken) for key, run in now.items() if key not in self.alive}
+        done = {_numbers(match.taken) for match in self.notes.completed[self.counted :]}
+        paths = {*new.values(), *done}
+        self.parents.update(path[:-1] for path in paths)
         for key in [key for key in self.alive if key not in now]:
             life = self.alive.pop(key)
-            path = _numbers(life.run.taken)
-            life.went_on = path in self.parents or path in new or path in done
-            if not life.went_on:
+            if life.path not in self.parents and life.path not in paths:
                 self._end(life)
-            self.over.append(life)
-        for key, run in now.items():
-            if key not in self.alive:
-                self.alive[key] = _Life(run)
+                self.over.append(life)
+        for key, path in new.items():
+            self.alive[key] = _Life(now[key], path)
+        room = self.budget.room()
+        if len(now) > room:
+            self._follow(room)
+        if len(self.over) > OVER_MAX:
+            self.over = sorted(self.over, key=self._nearness)[:NEAREST_MAX]
+        if len(self.parents) > 2 * len(self.alive) + OVER_MAX:
+            self.parents.intersection_update([life.path for life in self.alive.values()])
+
+    def _follow(self, room: int) -> None:
+        """Follow only so many runs, the nearest ones."""
+        near = sorted(self.alive.items(), key=lambda each: self._nearness(each[1]))
+        chosen = {key for key, _ in near[:room]}
+        self.budget.left_out += len(near) - room
+        self.interpreter.runs = [run for run in self.interpreter.runs if id(run) in chosen]
+        self.alive = {key: life for key, life in self.alive.items() if key in chosen}
+
+    def _nearness(self, life: _Life) -> tuple[int, int, int]:
+        run = life.run
+        return self.question.near(_ids_of(run.taken), self._missing[run.state], run.first().number)
 
     def _end(self, life: _Life) -> None:
         run, within, notes = life.run, self.interpreter.automaton.within, self.notes
         newest = notes.seen[-1]
         for forbidden in notes.forbidden:
-            if _numbers(forbidden.run.taken)[: len(run.taken)] == _numbers(run.taken):
+            if _numbers(forbidden.run.taken)[: len(run.taken)] == life.path:
                 life.ended, life.ended_by = "an event that must not occur has occurred", forbidden.event
                 return
         if run.ended != FOREVER:
@@ -95,7 +145,7 @@ class ReferenceRuns(Explainer):
         """Those that ended or wait. A run that an event has ended stays until its epoch is over."""
         for life in self.alive.values():
             if life.run.ended != FOREVER:
-                life.went_on = _numbers(life.run.taken) in self.parents
+                life.went_on = life.path in self.parents
                 self._end(life)
         found: list[Candidate] = []
         for life in [*self.over, *self.alive.values()]:
@@ -104,9 +154,8 @@ class ReferenceRuns(Explainer):
         return found
 
     def _candidate(self, life: _Life, question: Question) -> Candidate:
-        automaton, run = self.interpreter.automaton, life.run
-        missing = missing_from(automaton, run.state)
-        return Candidate(_ids_of(run.taken), missing, run.first().number, lambda: self._told(life, missing, question))
+        missing = self._missing[life.run.state]
+        return Candidate(self._nearness(life), lambda: self._told(life, missing, question))
 
     def _told(self, life: _Life, missing: int, question: Question) -> Nearest:
         automaton, run, notes = self.interpreter.automaton, life.run, self.notes

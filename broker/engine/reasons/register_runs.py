@@ -7,6 +7,7 @@ that come to the same state and registers are one run, that of the first arcs. N
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, final
 
 from ...algebra.timed_stream import untimed
@@ -18,6 +19,7 @@ from ..executors.reference.arcs import RunnableArc
 from ..executors.reference.run import Consumed, ReferenceRun, SeenEvent
 from ..match import Match
 from ..subscribing.subscriber import Subscriber
+from .budget import ReasonsBudget
 from .conditions import JudgedCondition, conditions_of, same_stream, wanted_by
 from .explaining import Candidate, Explainer, Question
 from .probe import EventProbe
@@ -90,8 +92,9 @@ _NO_ARC: Any = None
 class RegisterRuns(Explainer):
     """`automaton`: with the arcs of all updates so far."""
 
-    def __init__(self, subscriber: Subscriber, probe: EventProbe) -> None:
+    def __init__(self, subscriber: Subscriber, probe: EventProbe, budget: ReasonsBudget) -> None:
         self.probe = probe
+        self.budget = budget
         self._changing = subscriber
         self._use(self._now())
 
@@ -129,6 +132,7 @@ class RegisterRuns(Explainer):
             here = _distinct([after for before in here for after in self._step(before, event, part[first])])
             if not here:
                 return
+            self.budget.spend(len(here))
             yield last, here
 
     def _step(self, before: _Configuration, event: SeenEvent, first: SeenEvent) -> Iterator[_Configuration]:
@@ -228,25 +232,38 @@ class RegisterRuns(Explainer):
     # --- other runs -------------------------------------------------------------------------------------------------
 
     def candidates(self, question: Question) -> list[Candidate]:
-        """O(events squared times runs) if runs wait for ever, else O(runs)."""
+        """O(events squared times runs) if runs wait for ever, else O(runs), as far as the budget goes."""
         found: list[Candidate] = []
-        for part in self.probe.partitions():
-            for first, event in enumerate(part):
-                if question.has_key(event):
-                    found += self._ended(part, first)
+        begun = [(part, first) for part in self.probe.partitions() for first in range(len(part))]
+        begun = [each for each in begun if question.has_key(each[0][each[1]])]
+        begun.sort(key=lambda each: question.first_asked(each[0][each[1]]))
+        for at, (part, first) in enumerate(begun):
+            if self.budget.left < 0:
+                self.budget.left_out += len(begun) - at
+                break
+            found += self._ended(part, first, question)
         return found
 
-    def _ended(self, part: Sequence[SeenEvent], first: int) -> Iterator[Candidate]:
-        """The runs that began at an event and went on neither to another state nor to a match."""
+    def _ended(self, part: Sequence[SeenEvent], first: int, question: Question) -> Iterator[Candidate]:
+        """The runs that began at an event and went on neither to another state nor to a match. Those that are followed
+        when the budget ends are left out: nobody knows how they go on."""
         before: list[_Configuration] = []
         upto = first - 1
         for last, here in self._over(part, first):
-            yield from self._left(part, upto, before, here)
+            yield from self._left(part, upto, before, here, question)
             upto, before = last, here
-        yield from self._left(part, upto, before, [])
+            if self.budget.left < 0:
+                self.budget.left_out += len(here)
+                return
+        yield from self._left(part, upto, before, [], question)
 
     def _left(
-        self, part: Sequence[SeenEvent], last: int, before: list[_Configuration], after: list[_Configuration]
+        self,
+        part: Sequence[SeenEvent],
+        last: int,
+        before: list[_Configuration],
+        after: list[_Configuration],
+        question: Question,
     ) -> Iterator[Candidate]:
         onward = {id(one.before) for one in [*before, *after]}
         for one in before:
@@ -257,7 +274,8 @@ class RegisterRuns(Explainer):
                 continue  # as another run, which has come to the same state and registers
             missing = missing_from(self.automaton, one.state)
             if missing < FOREVER:
-                yield self._candidate(one, part[last], following, missing)
+                near = question.near(one.lineage(part[last]), missing, one.first.number)
+                yield Candidate(near, partial(self._nearest, one, part[last], following, missing))
 
     def _goes_on(self, one: _Configuration, last: SeenEvent, following: SeenEvent | None) -> bool:
         assert one.first is not None
@@ -267,12 +285,6 @@ class RegisterRuns(Explainer):
         if following is None or (within is not None and following.end >= one.first.end + within):
             return False
         return any(True for _ in self._step(one, following, one.first))
-
-    def _candidate(self, one: _Configuration, last: SeenEvent, following: SeenEvent | None, missing: int) -> Candidate:
-        assert one.first is not None
-        return Candidate(
-            one.lineage(last), missing, one.first.number, lambda: self._nearest(one, last, following, missing)
-        )
 
     def _nearest(self, one: _Configuration, last: SeenEvent, following: SeenEvent | None, missing: int) -> Nearest:
         within = self.automaton.within

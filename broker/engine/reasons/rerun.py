@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
+from ...algebra.timed_stream import untimed
 from ...automaton.automaton import TimeModel
 from ...events.event import Event, GapLine, Punctuation, Retraction, UpdateLine
 from ...events.validation import row_from_mapping
@@ -17,9 +18,12 @@ from ..executors.reference.machine import Reference
 from ..match import Match
 from ..options import Options
 from ..planner import EXECUTORS, IN_ORDER, MERGED
+from ..program.account import UNLIMITED
 from ..subscribing.subscriber import Subscriber
+from ..subscribing.suspensions import suspended
 from ..subscribing.updating import update_again
-from .explaining import AskedInput, Explainer
+from .budget import ReasonsBudget
+from .explaining import AskedInput, Explainer, Question
 from .probe import EventProbe
 from .reference_runs import ReferenceRuns
 from .register_runs import RegisterRuns
@@ -34,7 +38,7 @@ REFERENCE: Final = "reference"
 OTHERS: Final = tuple([plan.executor for plan in (*EXECUTORS, MERGED) if plan.executor != REFERENCE])
 Cause: TypeAlias = tuple[str, tuple[int, ...]]
 """What brought results: a word, and the ids of the events that are concerned."""
-RUNS: Final[dict[TimeModel, Callable[[Subscriber, EventProbe], Explainer]]] = {
+RUNS: Final[dict[TimeModel, Callable[[Subscriber, EventProbe, ReasonsBudget], Explainer]]] = {
     TimeModel.LIFETIMES: RegisterRuns,
     TimeModel.WINDOWS: WindowRuns,
 }
@@ -44,21 +48,27 @@ AT_THE_END: Final[Cause] = ("end of the events", ())
 @final
 class Rerun:
     """`explainers`: a class that knows the reasons for each of the subscription's automata, not for those of streams
-    that it reads. `positions`: the declared keys of streams. `revises`: results may be withdrawn.
+    that it reads. `revises`: results may be withdrawn.
 
-    `lives`: partial matches that did not go on are asked about, too.
+    Without a `question` only matches are wanted, and the subscription runs as it does elsewhere.
     """
 
-    def __init__(self, engine: Engine, name: str, events: Sequence[AskedInput], lives: bool) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        events: Sequence[AskedInput],
+        budget: ReasonsBudget,
+        question: Question | None = None,
+    ) -> None:
         self.name = name
-        subscriber = engine.catalog.subscriptions[name]
-        times = {automaton.time for automaton in subscriber.automata()}
-        self.engine = type(engine)(Options(executors_off=OTHERS if times <= set(IN_ORDER) else ()))
-        self.positions: dict[str, int] = {}
+        self.budget = budget
+        by_reference = question is not None and in_order(engine, name)
+        options = Options(executors_off=OTHERS, work_max=budget.left) if by_reference else Options()
+        self.engine = type(engine)(options)
+        self._matches = not by_reference
         for stream in engine.catalog.streams.values():
             self.engine.declare(stream)
-            if stream.key is not None:
-                self.positions[stream.name] = stream.schema.position(stream.key)
         updated = Counter([each.subscription for each in events if isinstance(each, UpdateLine)])
         for needed in needed_by(engine, name):
             asked = engine.subscriptions[needed]
@@ -70,16 +80,26 @@ class Rerun:
         self.disorder = self.engine.disorder
         self.revises = self.disorder is not None and name in self.disorder.readers.by_name
         self.explainers: list[Explainer] = []
+        self._others: list[Reference] = []  # of publishers
+        if question is None:
+            return
         for registration in self.engine.program.machines.registrations.values():
             machine = registration.matcher.machine
             serves = [each.name for each in registration.member.target.subscribers()]
             if isinstance(machine, Reference) and name in serves:
-                self.explainers.append(ReferenceRuns(machine.interpreter, lives))
+                machine.account.widen(UNLIMITED >> 1, UNLIMITED >> 1)  # the budget limits it
+                self.explainers.append(ReferenceRuns(machine.interpreter, budget, question, self._declared(machine)))
+            elif isinstance(machine, Reference):
+                self._others.append(machine)
         own = self.engine.catalog.subscriptions[name]
         for automaton in own.automata():
             if automaton.time in RUNS:
                 probe = EventProbe(self.engine, automaton, self.revises)
-                self.explainers.append(RUNS[automaton.time](own, probe))
+                self.explainers.append(RUNS[automaton.time](own, probe, budget))
+
+    def _declared(self, machine: Reference) -> bool:
+        """Whether it reads declared streams only, whose events have one id each."""
+        return all(untimed(source.stream) in self.engine.streams for source in machine.automaton.sources)
 
     def play(self, events: Sequence[AskedInput]) -> Iterator[tuple[Cause, list[Match]]]:
         """What each input has brought the subscription, and at the end of the events what waited for it."""
@@ -90,10 +110,17 @@ class Rerun:
                 newest = event.time if newest is None else max(newest, event.time)
             yield self._found(*self._given(event, late))
         yield self._found(AT_THE_END, self.engine.finish())
+        stopped = suspended(self.engine.catalog, self.engine.program)
+        self.budget.suspended = [name for name in stopped if name != self.name and name in self.engine.subscriptions]
 
     def _found(self, cause: Cause, results: Any) -> tuple[Cause, list[Match]]:
+        self.budget.events -= 1
+        for other in self._others:
+            self.budget.spend(len(other.interpreter.runs))
         for explainer in self.explainers:
             explainer.watch(results)
+        if not self._matches:
+            return cause, []
         kinds = ("match", "retraction")
         return cause, [each for each in results.expanded() if each.subscription == self.name and each.kind in kinds]
 
@@ -131,6 +158,17 @@ class _NoResults:
 
 
 _NOTHING: Final = _NoResults()
+
+
+def in_order(engine: Engine, name: str) -> bool:
+    """Whether the reference can run the subscription, so that its runs are seen."""
+    return {automaton.time for automaton in engine.catalog.subscriptions[name].automata()} <= set(IN_ORDER)
+
+
+def keys_of(engine: Engine) -> dict[str, int]:
+    """The positions of the declared keys of streams."""
+    declared = engine.catalog.streams.values()
+    return {stream.name: stream.schema.position(stream.key) for stream in declared if stream.key is not None}
 
 
 def needed_by(engine: Engine, name: str) -> list[str]:

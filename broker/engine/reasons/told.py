@@ -130,12 +130,13 @@ class WithdrawnMatch:
 @dataclass(frozen=True, slots=True)
 class WhyNot:
     """The partial matches that came nearest; without any, the events that came nearest to beginning one. `withdrawn`:
-    matches that were one for a time."""
+    matches that were one for a time. `cut`: what was left out of too many partial matches; "" if nothing."""
 
     subscription: str
     nearest: tuple[Nearest, ...]
     beginnings: tuple[UntakenEvent, ...]
     withdrawn: tuple[WithdrawnMatch, ...] = ()
+    cut: str = ""
 
     def line(self) -> dict[str, Any]:
         """As one JSON object."""
@@ -144,4 +145,6 @@ class WhyNot:
             found["beginnings"] = [each.line() for each in self.beginnings]
         if self.withdrawn:
             found["withdrawn"] = [each.line() for each in self.withdrawn]
+        if self.cut:
+            found["cut short"] = self.cut
         return found

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...events.event import Event, Punctuation, Retraction
+from .budget import ReasonsBudget
 from .explaining import AskedInput, Candidate, Question
 from .reference_runs import by_failures
-from .rerun import Rerun
+from .rerun import Rerun, keys_of
 from .told import NEAREST_MAX, Told, WhyNot, WithdrawnMatch
 
 if TYPE_CHECKING:
@@ -31,28 +32,33 @@ def why_not(
 
     `key`: only those whose first event has this value of the partition, or of its stream's declared key; `wanted`: the
     ids of events that should have been a match; `time`: as things stood then. O(what the rerun needs for the events,
-    times the runs at each).
+    times the runs at each), and at most what the budget allows; then `cut` says what was left out.
     """
     asked = list(events if time is None else _until(events, time))
-    rerun = Rerun(engine, name, asked, True)
+    budget = ReasonsBudget(len(asked), False)
+    question = Question(key, frozenset(wanted), keys_of(engine))
+    rerun = Rerun(engine, name, asked, budget, question)
     withdrawn: dict[str, WithdrawnMatch] = {}
     for cause, matches in rerun.play(asked):
         for match in matches:
             withdrawn.pop(match.id, None)
             if match.withdrawn:
                 withdrawn[match.id] = WithdrawnMatch(match.id, tuple(match.lineage or ()), Told(match.kind, *cause))
-    question = Question(key, frozenset(wanted), rerun.positions)
     candidates = [each for explainer in rerun.explainers for each in explainer.candidates(question)]
-
-    def near(each: Candidate) -> tuple[int, int, int]:
-        return -len(question.wanted.intersection(each.taken)), each.missing, each.begun if wanted else -each.begun
-
-    found = [each.tell() for each in sorted(candidates, key=near)[:NEAREST_MAX]]
+    found = [each.tell() for each in sorted(candidates, key=nearness)[:NEAREST_MAX]]
     beginnings = [] if found else [one for each in rerun.explainers for one in each.beginnings(question)]
     gone = [each for each in withdrawn.values() if not wanted or question.wanted.intersection(each.lineage)]
     return WhyNot(
-        name, tuple(found), tuple(sorted(beginnings, key=by_failures)[:NEAREST_MAX]), tuple(gone[-NEAREST_MAX:])
+        name,
+        tuple(found),
+        tuple(sorted(beginnings, key=by_failures)[:NEAREST_MAX]),
+        tuple(gone[-NEAREST_MAX:]),
+        budget.cut(),
     )
+
+
+def nearness(each: Candidate) -> tuple[int, int, int]:
+    return each.near
 
 
 def _until(events: Sequence[AskedInput], time: int) -> Iterator[AskedInput]:

@@ -20,6 +20,7 @@ from ..executors.matches import ids
 from ..executors.reference.run import SeenEvent
 from ..match import Match
 from ..subscribing.subscriber import Subscriber
+from .budget import ReasonsBudget
 from .conditions import JudgedCondition, conjuncts, judged, numbers
 from .explaining import Candidate, Explainer, Question
 from .probe import EventProbe
@@ -55,7 +56,8 @@ class _Attempt(NamedTuple):
 class WindowRuns(Explainer):
     """`waiting`: the windows that are told only since the events have ended."""
 
-    def __init__(self, subscriber: Subscriber, probe: EventProbe) -> None:
+    def __init__(self, subscriber: Subscriber, probe: EventProbe, budget: ReasonsBudget) -> None:
+        self.budget = budget
         (self.automaton,) = subscriber.automata()
         windows = self.automaton.windows
         assert windows is not None
@@ -178,13 +180,20 @@ class WindowRuns(Explainer):
 
     def _attempts(self, letters: Sequence[_Letter], only: int = -1) -> Iterator[_Attempt]:
         """The windows that each event begins, or one of them, as far as each can go."""
+        for begun in self._begun(letters):
+            if only in (-1, begun[1]):
+                yield self._attempt(letters, *begun)
+
+    def _begun(self, letters: Sequence[_Letter]) -> Iterator[tuple[int, int, int, int]]:
+        """Where windows begin: the number of the part, of the first event, the state of the prefix before it, and that
+        of the body."""
         columns = self.windows.columns
         for number, part in enumerate(self.windows.parts):
             prefix = 0
             for first, letter in enumerate(letters):
                 start = part.starts[prefix]
-                if start != DEAD and only in (-1, first):
-                    yield self._attempt(letters, number, first, prefix, start)
+                if start != DEAD:
+                    yield number, first, prefix, start
                 prefix = part.prefix[prefix * columns + letter.column]
 
     def _attempt(self, letters: Sequence[_Letter], number: int, first: int, prefix: int, start: int) -> _Attempt:
@@ -205,15 +214,25 @@ class WindowRuns(Explainer):
         return _Attempt(number, first, prefix, tuple(body), "", None)
 
     def candidates(self, question: Question) -> list[Candidate]:
-        """O(events squared) if windows can be as long as the partition, else O(events)."""
+        """O(events squared) if windows can be as long as the partition, else O(events), as far as the budget goes."""
         found: list[Candidate] = []
-        for part in self.probe.partitions():
-            letters = self._letters(part)
-            for attempt in self._attempts(letters):
-                begun = len(attempt.body) > 1 and question.has_key(part[attempt.first])
-                upto = attempt.first + len(attempt.body)
-                if begun and not any(self._is_window(letters, attempt, end) for end in range(attempt.first + 1, upto)):
-                    found.append(self._candidate(letters, attempt, question))
+        begun = [
+            (letters, place)
+            for letters in [self._letters(part) for part in self.probe.partitions()]
+            for place in self._begun(letters)
+            if question.has_key(letters[place[1]].event)
+        ]
+        begun.sort(key=lambda each: question.first_asked(each[0][each[1][1]].event))
+        for at, (letters, place) in enumerate(begun):
+            if self.budget.left < 0:
+                self.budget.left_out += len(begun) - at
+                break
+            attempt = self._attempt(letters, *place)
+            self.budget.spend(len(attempt.body))
+            upto = attempt.first + len(attempt.body)
+            ends = range(attempt.first + 1, upto)
+            if len(attempt.body) > 1 and not any(self._is_window(letters, attempt, end) for end in ends):
+                found.append(self._candidate(letters, attempt, question))
         return found
 
     def _candidate(self, letters: Sequence[_Letter], attempt: _Attempt, question: Question) -> Candidate:
@@ -221,9 +240,8 @@ class WindowRuns(Explainer):
         missing = max(self._away[attempt.part][attempt.body[-1]], part.least - events)
         inside = letters[attempt.first : attempt.first + events]
         taken = [number for letter in inside for number in ids(letter.event.item)]
-        return Candidate(
-            taken, missing, letters[attempt.first].event.number, lambda: self._nearest(letters, attempt, missing)
-        )
+        near = question.near(taken, missing, letters[attempt.first].event.number)
+        return Candidate(near, lambda: self._nearest(letters, attempt, missing))
 
     def _nearest(self, letters: Sequence[_Letter], attempt: _Attempt, missing: int) -> Nearest:
         part, state = self.windows.parts[attempt.part], attempt.body[-1]

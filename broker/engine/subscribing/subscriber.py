@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from ..compiler.templates import MachineTemplate, Template
     from ..executors.machine_plan import MachinePlan
 
-ID_BYTES: Final = 12
-BEGUN_MAX: Final = 4_096  # subscribers for which the digest of what their ids have in common is kept
+IDENTITIES_MAX: Final = 4_096
 
 
 @final
@@ -186,35 +185,44 @@ class Subscriber:
         return f"{self.name}\0{self.text()}\0{self.branch}\0"
 
 
-def digest(identity: str, trace: object, ordinal: int) -> str:
-    """The id of a match: 96 bits.
+@final
+class Identity:
+    """The ids of results of which this text is a part; it is digested once. An id has 96 bits.
 
-    `trace` is an integer, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves the text of
+    `trace` is an object, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves formatting
     an object to Python.
     """
-    text = str(trace)
-    return hashlib.blake2b(f"{identity}{text},{ordinal}".encode(), digest_size=ID_BYTES).hexdigest()
+
+    __slots__ = ("_begun",)
+
+    def __init__(self, text: str) -> None:
+        self._begun = hashlib.blake2b(text.encode(), digest_size=12)
+
+    def id(self, more: str, trace: object, ordinal: int) -> str:
+        """The id of a result, with more text. O(that text)."""
+        found = self._begun.copy()
+        found.update(f"{more}{trace},{ordinal}".encode())
+        return found.hexdigest()
 
 
 @final
 class ResultIds:
-    """The ids of results. What a subscriber's ids have in common is long, and is put into a digest once, for at most
-    so many subscribers at a time."""
+    """The identities of the subscribers whose results are made, of at most so many at a time."""
 
-    def __init__(self, most: int = BEGUN_MAX) -> None:
+    def __init__(self, most: int = IDENTITIES_MAX) -> None:
         self.most = most
-        self._begun: dict[Subscriber, Any] = {}
+        self._known: dict[Subscriber, Identity] = {}
 
-    def of(self, subscriber: Subscriber, trace: object, ordinal: int, said: str = "") -> str:
-        """The digest of the subscriber's identity with what is said behind it. O(what is said), O(identity) once."""
-        begun = self._begun.get(subscriber)
-        if begun is None:
-            if len(self._begun) >= self.most:
-                self._begun.clear()
-            begun = hashlib.blake2b(subscriber.identity().encode(), digest_size=ID_BYTES)
-            self._begun[subscriber] = begun
-        text = str(trace)
-        each = begun.copy()
-        each.update(f"{said}{text},{ordinal}".encode())
-        found: str = each.hexdigest()
+    def of(self, subscriber: Subscriber) -> Identity:
+        """O(1), but for the first time O(its text)."""
+        found = self._known.get(subscriber)
+        if found is None:
+            if len(self._known) >= self.most:
+                self._known.clear()
+            found = self._known[subscriber] = Identity(subscriber.identity())
         return found
+
+
+def digest(identity: str, trace: object, ordinal: int) -> str:
+    """The id of one result."""
+    return Identity(identity).id("", trace, ordinal)

@@ -60,6 +60,8 @@ WRONG: list[tuple[str, Callable[[Any], object], str]] = [
     ("declared", lambda e: e.add_stream(5, {}), "name: expected "),
     ("removed", lambda e: e.unsubscribe(5), "5"),
     ("updated", lambda e: e.update(5), "5"),
+    ("of which", lambda e: e.publish("S", [1], [(1,)]).columns(5), "a name or a sequence of names, found int 5"),
+    ("of which ones", lambda e: e.punctuate(1).columns(["q", 5]), "a sequence of names, found int 5 in it"),
     ("time", lambda e: e.punctuate("x"), "found string 'x'"),
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from doubles.read_columns import in_columns
 
 from broker.algebra.functions import FUNCTIONS, ScalarFunction
 from broker.engine import Engine, Match, Options
@@ -158,7 +159,7 @@ def test_a_result_that_cannot_be_made_is_told_as_that_and_its_subscription_goes_
     assert [line.get("limit") for line in found] == [None, "unmade", None]
     assert "suspended" not in found[1]
     assert [(f.subscription, f.reference) for f in engine.failures] == [("bad", found[1]["id"])]
-    assert len(of(list(results), "pairs")) == 2
+    assert len(of(list(in_columns(results)), "pairs")) == 2
     assert suspended(engine.catalog, engine.program) == {}
 
 

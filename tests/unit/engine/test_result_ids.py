@@ -25,5 +25,5 @@ def test_an_id_is_a_digest_of_all_that_it_is_made_of(most: int) -> None:
             for subscriber in (*subscribers, *reversed(subscribers)):
                 assert subscriber is not None
                 identity = subscriber.identity()
-                assert ids.of(subscriber, trace, ordinal) == digest(identity, trace, ordinal)
-                assert ids.of(subscriber, trace, ordinal, "said\0") == digest(f"{identity}said\0", trace, ordinal)
+                assert ids.of(subscriber).id("", trace, ordinal) == digest(identity, trace, ordinal)
+                assert ids.of(subscriber).id("said\0", trace, ordinal) == digest(f"{identity}said\0", trace, ordinal)

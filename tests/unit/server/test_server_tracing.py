@@ -51,9 +51,17 @@ class NotingTracer:
         return self.spans[-1]
 
 
-def traces(tracer: NotingTracer, every: int = 1, journalled: bool = False) -> BatchTraces:
+def traces(tracer: NotingTracer, every: int = 1, journalled: bool = False, clients: bool = True) -> BatchTraces:
+    """A message names a span that is recorded by a text that begins with its letter r."""
     clock = iter(range(1, 1_000_000))
-    return BatchTraces(tracer, lambda span: span, TraceSettings(every), journalled, now=lambda: next(clock))
+    settings = TraceSettings(every, clients)
+
+    def received(trace: str) -> NotedSpan | None:
+        return NotedSpan(trace, 0, {}, None) if trace.startswith("r") else None
+
+    return BatchTraces(
+        tracer, lambda span: span, settings, journalled, now=lambda: next(clock), received=received
+    )
 
 
 @contextmanager
@@ -111,6 +119,35 @@ def test_every_third_batch_is_traced() -> None:
     assert [each.name for each in tracer.spans].count("publish") == 3
 
 
+def test_a_batch_whose_client_traces_it_is_traced_as_a_part_of_that() -> None:
+    tracer = NotingTracer()
+    made = traces(tracer, every=4)
+    for named in (None, None, "recorded", "unknown", "r2", None, None, None, None):
+        trace = made.begin("S", 1, 1, named)
+        if trace is not None:
+            made.matched(trace, 1, 0)
+            made.stored(0)
+            made.sent()
+    roots = [each for each in tracer.spans if each.name == "publish"]
+    # The first, the fifth, which its client traces too, and the ninth are the broker's own choice.
+    assert [each.parent and each.parent.name for each in roots] == [None, "recorded", "r2", None]
+    assert traces(tracer, every=4, clients=False).begin("S", 1, 1, "recorded") is not None
+    alone = traces(tracer, every=4, clients=False)
+    assert [alone.begin("S", 1, 1, "recorded") is None for _ in range(5)] == [False, True, True, True, False]
+    assert tracer.spans[-1].parent is None
+
+
+def test_what_clients_trace_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "PENDING_MAX", 1)
+    made = traces(NotingTracer(), every=1_000, journalled=True)
+    trace = made.begin("S", 1, 1)
+    assert trace is not None
+    made.matched(trace, 1, 1)
+    assert made.begin("S", 1, 1, "recorded") is None
+    made.stored(1)
+    assert made.begin("S", 1, 1, "recorded") is not None
+
+
 def test_what_waits_for_the_disk_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "PENDING_MAX", 2)
     made = traces(NotingTracer(), journalled=True)
@@ -125,7 +162,8 @@ def test_what_waits_for_the_disk_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_settings() -> None:
-    assert read_configuration("[traces]\nevery = 7\n", "f.toml").traces == TraceSettings(7)
+    assert read_configuration("[traces]\nevery = 7\n", "f.toml").traces == TraceSettings(7, True)
+    assert read_configuration("[traces]\nclients = false\n", "f.toml").traces == TraceSettings(100, False)
     assert read_configuration("", "f.toml").traces is None
     with pytest.raises(DefinitionError, match=r"traces\.every: expected a whole number from 1 on, found int 0"):
         read_configuration("[traces]\nevery = 0\n", "f.toml")

@@ -120,13 +120,13 @@ def _only_wire_errors(garbage: bytes) -> None:
         (msgpack.packb([7, 7, "x" * 257]), "Unsubscribe.name"),
         (msgpack.packb([8, 7, "x", 0]), "Credit.credits"),
         (msgpack.packb([8, 7, "x", 1_000_001]), "Credit.credits"),
-        (msgpack.packb([5, 7, "S", [1, 2], [[1]], None, None, None, None, None]), "Publish.times: expected 1 values"),
-        (msgpack.packb([5, 7, "S", 1, [[1]], None, None, None, None, None]), "Publish.times: expected an array or nil"),
-        (msgpack.packb([5, 7, "S", [1], {}, None, None, None, None, None]), "Publish.rows: expected an array"),
-        (msgpack.packb([5, 7, "S", [1], [[1]], [True], None, None, None, None]), "Publish.ids"),
-        (msgpack.packb([5, 7, "S", [1], [[1]], None, [2**63], None, None, None]), "Publish.starts"),
-        (msgpack.packb([5, 7, "S", [1], [[1]], [1, 2], None, None, None, None]), "Publish.ids: expected 1 values"),
-        (msgpack.packb([5, 7, "S", [1], [[1]], None, [1, 2], None, None, None]), "Publish.starts: expected 1 values"),
+        (msgpack.packb([5, 7, "S", [1, 2], [[1]], *[None] * 6]), "Publish.times: expected 1 values"),
+        (msgpack.packb([5, 7, "S", 1, [[1]], *[None] * 6]), "Publish.times: expected an array or nil"),
+        (msgpack.packb([5, 7, "S", [1], {}, *[None] * 6]), "Publish.rows: expected an array"),
+        (msgpack.packb([5, 7, "S", [1], [[1]], [True], *[None] * 5]), "Publish.ids"),
+        (msgpack.packb([5, 7, "S", [1], [[1]], None, [2**63], *[None] * 4]), "Publish.starts"),
+        (msgpack.packb([5, 7, "S", [1], [[1]], [1, 2], *[None] * 5]), "Publish.ids: expected 1 values"),
+        (msgpack.packb([5, 7, "S", [1], [[1]], None, [1, 2], *[None] * 4]), "Publish.starts: expected 1 values"),
         (msgpack.packb([39, 7, {"a": math.nan}]), "StatisticsReport.groups"),
         (msgpack.packb([39, 7, {"a": math.inf}]), "StatisticsReport.groups"),
         (msgpack.packb([39, 7, {"a": [[[[[[[[[1]]]]]]]]]}]), "StatisticsReport.groups"),
@@ -142,7 +142,7 @@ def _only_wire_errors(garbage: bytes) -> None:
         (b"\x91" * 5_000, "not msgpack within the limits"),
         (b"\x81\xa1a" * 5_000, "not msgpack within the limits"),
         (msgpack.packb([39, 7, {str(n): n for n in range(MAP_LENGTH_MAX + 1)}]), "max_map_len"),
-        (msgpack.packb([5, 7, "S", None, [[]] * (BATCH_EVENTS_MAX + 1), *[None] * 5]), "max_array_len"),
+        (msgpack.packb([5, 7, "S", None, [[]] * (BATCH_EVENTS_MAX + 1), *[None] * 6]), "max_array_len"),
         (msgpack.packb([66, 0, "x" * (TEXT_BYTES_MAX + 1)]), "max_str_len"),
         (bytes(FRAME_BYTES_MAX + 1), "bytes, expected at most"),
     ],
@@ -169,7 +169,7 @@ def test_hello_of_another_version_is_readable_whatever_else_it_says() -> None:
 
 
 def test_times_and_rows_are_left_to_whoever_takes_the_events() -> None:
-    batch = decode(msgpack.packb([5, 7, "S", [1, "x"], [[math.inf, b"x", [1]], None], None, None, None, None, None]))
+    batch = decode(msgpack.packb([5, 7, "S", [1, "x"], [[math.inf, b"x", [1]], None], *[None] * 6]))
     assert isinstance(batch, Publish)
     taken: tuple[Any, Any] = batch.times, batch.rows
     assert taken == ((1, "x"), ((math.inf, b"x", (1,)), None))
@@ -221,7 +221,7 @@ def test_a_result_that_cannot_be_sent_is_a_wire_error(line: dict[str, Any]) -> N
 def test_the_worst_frame_is_read_in_bounded_memory() -> None:
     # One-byte maps inside of allowed arrays: the most that msgpack builds of a frame before a field can be judged.
     rows = b"\xdc\x20\x00" + (b"\xdc\x00\x7c" + b"\x80" * 124) * 8_192
-    frame = b"\x9a\x05\x07\xa1S\xc0" + rows + b"\xc0" * 5
+    frame = b"\x9b\x05\x07\xa1S\xc0" + rows + b"\xc0" * 6
     assert len(frame) <= FRAME_BYTES_MAX
     tracemalloc.start()
     try:

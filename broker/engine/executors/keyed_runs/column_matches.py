@@ -1,7 +1,8 @@
 """What an event of a batch in columns matches: alone, or with the last event of its key, on packed numbers.
 
 That event may be of an earlier batch: then its numbers stand behind those of the batch. Here: comparing, and reporting
-matches. Hot. Not here: which events are compared (column_runs), conditions on numbers (number_tests).
+matches, as numbers again (pair_matches). Hot. Not here: which events are compared (column_runs), conditions on numbers
+(number_tests).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from mypy_extensions import i64
 from ....events.batch import Batch
 from ...program.directory import Directory
 from ...program.transition import Place
-from ..packed import Floats
+from ..member_matches import RUN
+from ..packed import Floats, integers, put_integer
 from .cells import Cell, Run
 from .column_plan import ColumnBox, ColumnPair, ColumnPlan
 from .grouped_subscriptions import Bulk
@@ -34,6 +36,16 @@ class ColumnMatches(KeyedRuns):
         self.batch: Batch = self.found.batch
         self.kept = WaitingEvents()
         self.recalled: list[Cell] = []
+        self._paired: list[ColumnPair] = []  # those with matches in the batch
+        self._handles = integers()  # 0, 1, 2, ...
+
+    def begin(self, batch: Batch) -> None:
+        """Turn to another batch."""
+        self.batch = batch
+        self.matrix.begin(batch)
+        for pair in self._paired:
+            pair.found = None
+        self._paired.clear()
 
     # --- single events ------------------------------------------------------------------------------------------
 
@@ -64,14 +76,15 @@ class ColumnMatches(KeyedRuns):
         if len(found.targets) > before:
             found.close(int(i), None)
 
-    def follow(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, last: i64, fresh: bool) -> None:
+    def follow(
+        self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, last: i64, fresh: bool, families: bool
+    ) -> None:
         """Compare an event with the last one of its key, and so end the runs which that would have begun.
 
-        `fresh`: they were not begun as objects.
+        `fresh`: they were not begun as objects. `families`: what the event completes may be members of these.
         """
         found = self.found
         for pair in plan.pairs:
-            run: Run | None = None
             family = pair.family
             if family is not None:
                 x = 0.0 if pair.start < 0 else numbers[pair.start * stride + last] * pair.start_sign
@@ -93,19 +106,36 @@ class ColumnMatches(KeyedRuns):
                 if len(found.targets) > before:
                     found.close(int(i), self._run(pair, last))
                 continue
-            for arc in pair.arcs:
-                if passes(arc.test, numbers, stride, i, last, span, 0) and arc.target.first is not None:
-                    if run is None:
-                        run = self._run(pair, last)
-                    found.targets.append(arc.target)
-                    found.close(int(i), run)
+            number: i64
+            for number in range(len(pair.arcs)):
+                if passes(pair.arcs[number].test, numbers, stride, i, last, span, 0):
+                    self.complete(pair, number, i, last, families)
 
-    def complete(self, pair: ColumnPair, i: i64, last: i64) -> None:
-        """Report the only match of an event that ends a lone pair."""
-        found, target = self.found, pair.arcs[0].target
-        if target.first is not None:
+    def complete(self, pair: ColumnPair, number: i64, i: i64, last: i64, families: bool) -> None:
+        """Report the match of an event that ends a pair by the arc of this number.
+
+        Without families the matches of pairs are numbers, all of one event, so that they keep their order.
+        """
+        found, target = self.found, pair.arcs[number].target
+        if target.first is None:
+            return
+        if families:
             found.targets.append(target)
             found.close(int(i), self._run(pair, last))
+            return
+        packed = found.packed
+        roster = pair.found
+        if roster is None:
+            roster = pair.matches(found.batch, found.times, found.ids)
+            self._paired.append(pair)
+        while len(self._handles) <= number:
+            self._handles = put_integer(self._handles, len(self._handles), len(self._handles))
+        count: i64 = self.batch.count
+        if last < count:
+            packed.add(i, roster, found.times[last], self._handles, number, 1, last, 1)
+        else:
+            packed.runs.append(self._run(pair, last))
+            packed.add(i, roster, self._time(last), self._handles, number, 1, len(packed.runs) - 1, RUN)
 
     def _run(self, pair: ColumnPair, last: i64) -> Run:
         """The run that an event of the batch, or one that was recalled, has begun in a place."""

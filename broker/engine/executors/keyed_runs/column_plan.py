@@ -14,6 +14,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import ConstantValue, EventValue, Increment, RegisterValue
+from ....events.batch import Batch
 from ...index.axis import Axis
 from ...index.boxes import Box
 from ...index.family import Family
@@ -21,6 +22,7 @@ from ...index.spaces import Space
 from ...program.directory import Directory, Static
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
+from ..pair_matches import PairMatches
 from .number_matrix import EXACT, NumberMatrix
 from .number_tests import REGISTER, SCALED, SPAN, NumberTest, Tests
 
@@ -64,7 +66,8 @@ class ColumnBox:
 class ColumnPair:
     """A place whose runs wait for the next event of their key: begun where `begins` holds, and then for `arcs`.
 
-    A family has no arcs; `start` and `forward` are the slots of its axes.
+    A family has no arcs; `start` and `forward` are the slots of its axes. `found`: its matches in the current batch, if
+    there are any.
     """
 
     def __init__(self, place: Place, begins: NumberTest | None, update: SlotUpdate | None) -> None:
@@ -79,6 +82,13 @@ class ColumnPair:
         self.forward: i64 = NOTHING
         self.start_sign = 1.0
         self.forward_sign = 1.0
+        self.found: PairMatches | None = None
+
+    def matches(self, batch: Batch, times: list[int], ids: list[int]) -> PairMatches:
+        """Its matches in a batch, which begin to be found. O(arcs)."""
+        place, targets = self.place, [arc.target for arc in self.arcs]
+        self.found = PairMatches(targets, self.update, place.depth, place.lineage > 0, batch, times, ids)
+        return self.found
 
     def simple(self) -> bool:
         """Whether every event begins it, and one comparison with the last event ends it."""
@@ -148,6 +158,7 @@ class ColumnPlan:
         self.pairs: list[ColumnPair] = []
         self.fold: ColumnFold | None = None
         self.lone: ColumnPair | None = None
+        self.families = False  # among the pairs
         self.slots: list[int] = []
         self.version: i64 = 0
         self._matrix = matrix
@@ -233,6 +244,7 @@ class ColumnPlan:
         if family is None or not _waits_for_next(place, keyed):
             return False
         pair = ColumnPair(place, None, None)
+        self.families = True
         pair.family = family
         pair.start, pair.start_sign = _slot_of(family.start, self._matrix), family.start.sign
         pair.forward, pair.forward_sign = _slot_of(family.forward, self._matrix), family.forward.sign

@@ -61,8 +61,7 @@ class ColumnRuns(ColumnMatches):
         found = self.found
         batch = found.batch
         if batch is not self.batch:
-            self.batch = batch
-            self.matrix.begin(batch)
+            self.begin(batch)
         if not self.matrix.need(columns.open.slots):
             return first
         keyed = columns.keyed
@@ -234,11 +233,11 @@ class ColumnRuns(ColumnMatches):
                     if fresh:
                         followed += 1
                     if compared(test, numbers[test.slot * stride + i], numbers[test.other * stride + last]):
-                        self.complete(lone, i, last)
+                        self.complete(lone, 0, i, last, plan.families)
                 elif waits and not folds:
-                    self.follow(opened, numbers, stride, i, last, fresh)
+                    self.follow(opened, numbers, stride, i, last, fresh, opened.families or plan.families)
                 if plan is not none and len(plan.pairs) > 0:
-                    self.follow(plan, numbers, stride, i, last, fresh)
+                    self.follow(plan, numbers, stride, i, last, fresh, opened.families or plan.families)
             if cell is not None:
                 if opened.fold is not None:
                     self.begun += step(opened.fold, cell, kept, found, numbers, stride, i, last)
