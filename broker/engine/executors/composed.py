@@ -68,9 +68,10 @@ class Composed:
 
     def detached(self) -> Composed:
         """The same, which keeps nothing in memory that it shares with other events."""
-        source = self.source
-        kept = source if source is None else source.detached()
-        return self if kept is source else Composed(kept, self.each_one)
+        if self.source is None:
+            return self
+        kept = self.source.detached()
+        return self if kept is self.source else Composed(kept, self.each_one)
 
     def expanded(self) -> Composed:
         """A copy in which each match is a result, if the matches can be made."""
