@@ -116,6 +116,7 @@ HOT: Final = (
     "broker/engine/executors/speculative/machine.py",
     "broker/engine/executors/speculative/moves.py",
     "broker/engine/executors/speculative/nodes.py",
+    "broker/engine/executors/speculative/owners.py",
     "broker/engine/executors/speculative/reviser.py",
     "broker/engine/executors/speculative/speculation.py",
     "broker/engine/executors/speculative/timeline.py",

@@ -16,19 +16,19 @@ from mypy_extensions import i64
 from ..events.batch import Batch, batch_of_rows
 from ..events.schema import Row, Schema
 from .executors.completions import Completions
-from .executors.composed import Composed
+from .executors.composed import NO_MATCH, Composed
 from .executors.epoch_matches import EpochMatches
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
 from .executors.member_matches import FIELDS, MemberMatches
 from .executors.trace import FINAL_DEPTH, mixed
-from .match import FAILURE, UNMADE, WORK_LIMIT, Match
+from .match import FAILURE, UNMADE, WORK_LIMIT, Match, found_match
 from .notices import Notice
 from .ordinals import Ordinals, Tally
 from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .program.target import Target
 from .result_table import MatchRows, ResultTable, chosen, names_of, table_of
 from .run_rows import RunRows
-from .subscribing.subscriber import Identity, Subscriber
+from .subscribing.subscriber import ResultIds, Subscriber
 
 NO_EVENT: Final = 1 << 60  # later than all
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
@@ -47,7 +47,10 @@ class Failed(NamedTuple):
 class Results(Sequence[Match]):
     """The matches of one batch, in the order of discovery; each subscriber gets its own results."""
 
-    def __init__(self, times: list[int], batch: Batch, ids: list[int], starts: list[int], before: Tally) -> None:
+    def __init__(
+        self, times: list[int], batch: Batch, ids: list[int], starts: list[int], before: Tally,
+        result_ids: ResultIds | None = None,
+    ) -> None:  # fmt: skip
         self.epochs = EpochMatches(times, batch, ids, starts)
         self.targets = self.epochs.targets
         self.block_event = self.epochs.block_event
@@ -58,8 +61,7 @@ class Results(Sequence[Match]):
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
         self.unmade: list[Failed] = []  # results that could not be made when they were read
         self.known: Mapping[str, Subscriber] | None = None  # the engine's, for columns
-        self._identity = Identity("")  # of the subscriber that was read last
-        self._identified: Subscriber | None = None
+        self.result_ids = ResultIds() if result_ids is None else result_ids
         self._merged = 0  # blocks whose places do not change any more
         self._before = before  # equal results that earlier batches found in this batch's first epoch
         self._ordinals: list[int] | None = None
@@ -140,7 +142,7 @@ class Results(Sequence[Match]):
 
     def reference(self, event: int, subscriber: Subscriber) -> str:
         """The id of the result that reports a suspension at an event."""
-        return self._identity_of(subscriber).id("suspended\0", self.epochs.event(event)[3], 0)
+        return self.result_ids.of(subscriber).id("suspended\0", self.epochs.event(event)[3], 0)
 
     def notify(self, event: int, target: Target, notice: Notice) -> None:
         """Report a forecast or a resolution to the target's subscriber, at this event."""
@@ -234,9 +236,8 @@ class Results(Sequence[Match]):
             start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
         events = flattened(lineage) if subscriber.lineage else None
-        data = _named(target.outcome.names, values)
-        identity = self._identity_of(subscriber).id("", trace, ordinal)
-        return Match(subscriber.name, identity, start, end, events, data)
+        identity = self.result_ids.of(subscriber).id("", trace, ordinal)
+        return found_match(subscriber.name, identity, start, end, events, target.outcome.named(values))
 
     def _compose(self, block: int, match: int, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
         """The result for a machine's match, or for a notice."""
@@ -244,10 +245,10 @@ class Results(Sequence[Match]):
         if composed.notice is not None:
             notice: Any = composed.notice
             return Match(name, notice.id, notice.time, notice.time, None, {}, notice=notice)
-        _, _, end, event_item, _ = self.epochs.event(self.block_event[block])
         outcome, source = self.targets[match].outcome, composed.source
-        prefix = self._identity_of(subscriber)
+        prefix = self.result_ids.of(subscriber)
         if source is None:
+            _, _, end, event_item, _ = self.epochs.event(self.block_event[block])
             if composed.suspended == NOT_SUSPENDED:
                 identity = prefix.id("incomplete\0", event_item, 0)
                 return Match(name, identity, end, end, None, {}, limit=outcome.limits)
@@ -255,28 +256,19 @@ class Results(Sequence[Match]):
             return Match(name, identity, end, end, None, {}, limit=SUSPENSIONS[composed.suspended])
         values = outcome.bound(matched.values)
         if source.arbitrary() and not composed.each_one:
-            identity = prefix.id(f"{values!r}\0", event_item, 0)
+            identity = prefix.id(f"{values!r}\0", self.epochs.event(self.block_event[block])[3], 0)
         else:
             identity = prefix.id("", trace_of(matched), 0)
         tuples = None if composed.each_one else composed.count()
-        data = _named(outcome.names, values)
+        data = outcome.named(values)
         start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
         if not subscriber.shows_lineage():
-            return Match(name, identity, start, end, None, data, None, tuples, incomplete, lifetime=lifetime)
+            return found_match(name, identity, start, end, None, data, None, tuples, incomplete, None, lifetime)
         names = subscriber.form.operands
         lineage = contributed(matched)
         bindings = bound(matched, names) if names else None
         expansion = None if composed.each_one else source.expansion(names)
-        return Match(
-            name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion,
-            lifetime=lifetime,
-        )  # fmt: skip
-
-    def _identity_of(self, subscriber: Subscriber) -> Identity:
-        if self._identified is not subscriber:
-            self._identified = subscriber
-            self._identity = Identity(subscriber.identity())
-        return self._identity
+        return found_match(name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion, lifetime)
 
     def __len__(self) -> int:
         packed = self.epochs.packed
@@ -294,7 +286,7 @@ class Results(Sequence[Match]):
         wanted = frozenset(names)
         completions = self.completions
         if not self.composed and completions.reported == completions.upto:
-            rows = RunRows(self.epochs, wanted, self._before)
+            rows = RunRows(self.epochs, wanted, self._before, self.result_ids)
             if rows.collect(self._merged):
                 return table_of(rows, names, self.known)
         matches = chosen(self, wanted)
@@ -320,8 +312,20 @@ class Results(Sequence[Match]):
             if expanded and composed is not None:
                 composed = composed.expanded()
             while match < upto:
-                yield from self._each(block, match, composed, ordinals)
+                target = self.targets[match]
+                if composed is not None and target.first is not None and target.others is None and composed.single():
+                    yield self._only(block, match, composed, target.first)  # the usual case, without iterators
+                else:
+                    yield from self._each(block, match, composed, ordinals)
                 match += 1
+
+    def _only(self, block: int, match: int, composed: Composed, subscriber: Subscriber) -> Match:
+        """The only result of an outcome."""
+        try:
+            matched = NO_MATCH if composed.source is None else composed.source.one()
+            return self._compose(block, match, composed, matched, subscriber)
+        except Exception as error:  # any error concerns this result only
+            return self._unmade(block, subscriber, error)
 
     def _each(self, block: int, match: int, composed: Composed | None, ordinals: Iterator[int]) -> Iterator[Match]:
         if composed is None:
@@ -378,14 +382,6 @@ class Results(Sequence[Match]):
     def _composed_before(self, block: int) -> list[int]:
         """The matches of machines in earlier blocks, which have no ordinals."""
         return [self.block_upto[other] - 1 for other in self.composed if other < block]
-
-
-def _named(names: tuple[str, ...], values: Row) -> dict[str, Any]:
-    """The values by name, of which there are as many. (A call of zip with an option costs more than the loop.)"""
-    made: dict[str, Any] = {}
-    for at in range(len(names)):
-        made[names[at]] = values[at]
-    return made
 
 
 def expanded(results: Sequence[Any]) -> Iterable[Any]:

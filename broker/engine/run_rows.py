@@ -25,7 +25,7 @@ from .executors.trace import FINAL_DEPTH, mixed
 from .ordinals import Ordinals, Tally
 from .program.target import Outcome, Target
 from .result_table import TableRows, column_form, column_of
-from .subscribing.subscriber import Identity, Subscriber
+from .subscribing.subscriber import ResultIds, Subscriber
 
 NO_EVENT: Final = -1
 OTHER: Final = 1 << 40  # a value that is computed
@@ -39,11 +39,14 @@ class RunRows(TableRows):
     `before`: equal results of earlier batches. `last` is the first event of a pair, -1 if there is none.
     """
 
-    def __init__(self, epochs: EpochMatches, wanted: frozenset[str], before: Tally) -> None:
+    def __init__(
+        self, epochs: EpochMatches, wanted: frozenset[str], before: Tally, result_ids: ResultIds
+    ) -> None:  # fmt: skip
         super().__init__()
         self.epochs = epochs
         self.wanted = wanted
         self.before = before
+        self.result_ids = result_ids
         self.events: list[int] = []
         self.lasts: list[int] = []
         self.runs: list[PartialMatch | None] = []
@@ -169,20 +172,12 @@ class RunRows(TableRows):
     def ids(self) -> Any:
         ends, times = self._ends(), self.epochs.times
         ordinals = Ordinals(self.before, times[0] if times else 0)
-        identities: dict[Subscriber, Identity] = {}
-        before: Subscriber | None = None
-        identity = Identity("")
         found: list[str] = []
         for row in range(self.count):
             subscriber = self.subscribers[row]
-            if subscriber is not before:
-                known = identities.get(subscriber)
-                identity = known if known is not None else Identity(subscriber.identity())
-                identities[subscriber] = identity
-                before = subscriber
             trace = self._trace(row)
             ordinal = ordinals.next(ends[row], subscriber.name, subscriber.branch, trace)
-            found.append(identity.id("", trace, ordinal))
+            found.append(self.result_ids.of(subscriber).id("", trace, ordinal))
         return found
 
     def _trace(self, row: int) -> i64:

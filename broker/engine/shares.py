@@ -75,12 +75,12 @@ def _share(results: Results, event: int, composed: Composed, outcome: Outcome, s
     if derived < 0:
         one = slice(event, event + 1)
         row = batch_of_rows([epochs.batch.row(event)])
-        own = Results(epochs.times[one], row, epochs.ids[one], epochs.starts[one], {})
+        own = Results(epochs.times[one], row, epochs.ids[one], epochs.starts[one], {}, results.result_ids)
         time = own.epochs.times[0]
     else:
-        own = Results([], batch_of_rows([]), [], [], {})
+        own = Results([], batch_of_rows([]), [], [], {}, results.result_ids)
         own.epochs.derived.append(results.epochs.derived[derived])
         time = own.epochs.derived[0].time
     own.targets.append(Target(outcome, subscriber))
-    own.compose(0, composed)
+    own.compose(0, composed.detached())
     return Share(subscriber.name, time, composed.count() if composed.each_one else 1, own)

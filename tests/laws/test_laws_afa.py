@@ -26,7 +26,7 @@ from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
 from broker.algebra.afa.semantics import LivingEvent, results
 from broker.automaton.constructions.registers import automaton_of_registers
 from broker.engine.executors.speculative.saving import dump, load
-from broker.engine.executors.speculative.speculation import Speculation, lineage
+from broker.engine.executors.speculative.speculation import Speculation
 from broker.engine.executors.speculative.written import Written
 from broker.events.schema import Schema
 from broker.language.afa import parse, parse_arc
@@ -51,7 +51,7 @@ class ToldResults:
         for change in self.speculation.settle():
             node = change.node
             name = automaton.operands[int(node.state) - automaton.final]
-            result = (name, node.registers, int(change.time), int(node.end), tuple(lineage(node.links)))
+            result = (name, node.registers, int(change.time), int(node.end), tuple(node.links))
             self.told += 1
             if change.inserted:
                 assert result not in self.live

@@ -12,7 +12,7 @@ from broker.algebra.afa.lowering import lower
 from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.registers import automaton_of_registers
 from broker.engine.executors.speculative.merging import merged, merging_key
-from broker.engine.executors.speculative.speculation import Speculation, lineage
+from broker.engine.executors.speculative.speculation import Speculation
 from broker.language.afa import parse
 
 
@@ -38,7 +38,7 @@ def told(speculation: Speculation, batches: list[list[Any]]) -> Counter[tuple[An
         for change in speculation.settle():
             node = change.node
             final = int(node.state) - speculation.automaton.final
-            key = (final, node.registers, int(change.time), int(node.trace), tuple(lineage(node.links)))
+            key = (final, node.registers, int(change.time), int(node.trace), tuple(node.links))
             found[key] += 1 if change.inserted else -1
         speculation.check_invariants()
     return +found

@@ -17,7 +17,7 @@ from strategies.disorder import ATTRIBUTES, Play, Told, meant, typed
 from broker.algebra.afa.semantics import LivingEvent
 from broker.engine import Engine, Match, Options
 from broker.engine.disorder.joined import RevisedResults, salt_of
-from broker.engine.executors.matches import ids
+from broker.engine.executors.matches import contributed
 from broker.engine.executors.trace import mixed
 from broker.events.schema import Schema
 
@@ -87,7 +87,7 @@ def test_streams_of_results_carry_what_comes_and_what_goes(
                 if inserted:
                     assert number not in given_
                     given_[number] = LivingEvent(number, each.end, 0, each.values)
-                    behind[number] = tuple(id for _, item, _ in each.assigned for id in ids(item))
+                    behind[number] = tuple(contributed(each))
                 else:
                     del given_[number]
 

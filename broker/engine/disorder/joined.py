@@ -15,11 +15,11 @@ from ...events.schema import Row, Schema, Value
 from ..executors.matches import contributed
 from ..executors.revising import Revision
 from ..executors.trace import MASK
-from ..match import Match
+from ..match import Match, found_match
 from ..notices import Finality
 from ..result_table import MatchRows, ResultTable, chosen, names_of, table_of
 from ..results import Failed, Results
-from ..subscribing.subscriber import Subscriber, digest
+from ..subscribing.subscriber import ResultIds, Subscriber
 
 FINAL: Final = "final\0"
 
@@ -33,7 +33,8 @@ def salt_of(subscriber: Subscriber) -> int:
 class RevisedResults(Sequence[Match]):
     """Results that may be withdrawn, and withdrawals, in the order in which they were found; made on access."""
 
-    def __init__(self) -> None:
+    def __init__(self, result_ids: ResultIds) -> None:
+        self.result_ids = result_ids
         self.entries: list[tuple[Subscriber, Revision | Match]] = []
         self.inserted = 0
         self.failures: list[Failed] = []  # subscriptions that a defect of this program has suspended
@@ -48,7 +49,7 @@ class RevisedResults(Sequence[Match]):
         if key is not None:
             source = subscriber.revised().sources[0]
             named = {source.schema.names[at]: value for at, value in zip(source.key, key)}
-        identity = digest(f"{subscriber.identity()}{FINAL}{'' if key is None else repr(key)}", time, 0)
+        identity = self.result_ids.of(subscriber).id(FINAL if key is None else f"{FINAL}{key!r}", time, 0)
         notice = Finality(identity, time, named)
         self.report(subscriber, Match(subscriber.name, identity, time, time, None, {}, notice=notice))
 
@@ -65,7 +66,7 @@ class RevisedResults(Sequence[Match]):
 
     def __iter__(self) -> Iterator[Match]:
         for subscriber, entry in self.entries:
-            yield entry if isinstance(entry, Match) else _match(subscriber, entry)
+            yield entry if isinstance(entry, Match) else self._match(subscriber, entry)
 
     @overload
     def __getitem__(self, index: int) -> Match: ...
@@ -77,22 +78,21 @@ class RevisedResults(Sequence[Match]):
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
         subscriber, entry = self.entries[index]
-        return entry if isinstance(entry, Match) else _match(subscriber, entry)
+        return entry if isinstance(entry, Match) else self._match(subscriber, entry)
 
-
-def _match(subscriber: Subscriber, revision: Revision) -> Match:
-    inserted, source = revision
-    matched = source.one()
-    return Match(
-        subscriber.name,
-        digest(subscriber.identity(), matched.trace, 0),
-        matched.start,
-        matched.end,
-        contributed(matched) if subscriber.shows_lineage() else None,
-        dict(zip(subscriber.form.schema.names, matched.values, strict=True)),
-        lifetime=matched.lifetime,
-        withdrawn=not inserted,
-    )
+    def _match(self, subscriber: Subscriber, revision: Revision) -> Match:
+        inserted, source = revision
+        matched = source.one()
+        return found_match(
+            subscriber.name,
+            self.result_ids.of(subscriber).id("", matched.trace, 0),
+            matched.start,
+            matched.end,
+            contributed(matched) if subscriber.shows_lineage() else None,
+            dict(zip(subscriber.form.schema.names, matched.values, strict=True)),
+            lifetime=matched.lifetime,
+            withdrawn=not inserted,
+        )
 
 
 @final

@@ -147,7 +147,7 @@ class Reordering:
             if not ids or not marks.note(marks.part(stream.name), newest, marks.lag(stream.name)):
                 return JoinedResults([])
             return JoinedResults(self._process(self.buffer.release(marks.safe)))
-        found = RevisedResults()
+        found = RevisedResults(self.runtime.result_ids)
         if self.options.cancelling:
             self._take(stream, times, rows, ids, starts, newest, found)
         else:
@@ -254,14 +254,14 @@ class Reordering:
             raise UnknownEvent(
                 f"expected the id of an event that may be withdrawn, found {number}: it is unknown, or it is final"
             )
-        found = RevisedResults()
+        found = RevisedResults(self.runtime.result_ids)
         if self.ahead.withdraw(number) is None:
             self.readers.withdraw(event.stream, event.time, number, event.row, found)
         return JoinedResults([found])
 
     def rewrite(self, name: str, automaton: Automaton, begin: int, end: int) -> JoinedResults:
         """Replace the arcs of a subscription, if it revises, for the events of [begin, end)."""
-        found = RevisedResults()
+        found = RevisedResults(self.runtime.result_ids)
         reader = self.readers.by_name.get(name)
         if reader is not None:
             self.readers.rewrite(reader, automaton, begin, end, found)
@@ -288,7 +288,7 @@ class Reordering:
         """What a promise in words gives; `safe`: whether more events are safe now than `before`."""
         for name, numbers in self.numbers.items():
             safe = self._count(name, numbers) or safe
-        found = RevisedResults()
+        found = RevisedResults(self.runtime.result_ids)
         parts: list[Results | RevisedResults] = [found]
         self._settle(before, found)
         for stream in list(self.settlement.promised):
@@ -323,7 +323,7 @@ class Reordering:
         self.ahead.forget(stream.name)
         self.settlement.promised.pop(stream.name, None)
         self.numbers.pop(stream.name, None)
-        found = RevisedResults()
+        found = RevisedResults(self.runtime.result_ids)
         parts: list[Results | RevisedResults] = [found]
         if self.marks.forget(stream.name, stream.disorder):
             self._catch_up()

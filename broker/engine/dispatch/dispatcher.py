@@ -22,6 +22,7 @@ from ..executors.matches import flattened
 from ..program.directory import NO_STREAM
 from ..program.program import Program
 from ..results import Results
+from ..subscribing.subscriber import ResultIds
 from .batch_path import Entry
 from .derived import number_of, report
 from .usual_room import UsualRoom
@@ -38,7 +39,8 @@ class Dispatcher:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.runs = program.merged.runs()
-        self.results = Results([], batch_of_rows([]), [], [], {})  # of the last batch
+        self.result_ids = ResultIds()
+        self.results = Results([], batch_of_rows([]), [], [], {}, self.result_ids)  # of the last batch
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
@@ -76,7 +78,8 @@ class Dispatcher:
                 plain = rows
                 number, stream = int(with_times), timed(stream)
                 with_times = NO_STREAM
-        results = Results(times, batch, ids, starts, self.results.tally_after(times[0] if times else None))
+        before = self.results.tally_after(times[0] if times else None)
+        results = Results(times, batch, ids, starts, before, self.result_ids)
         self.results = results
         found = runs.found = results.epochs
         spaces = directory.spaces[number]

@@ -60,6 +60,10 @@ class Audience(Roster):
         """The matches of a row of numbers."""
         raise AssertionError
 
+    def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
+        """The targets of a row of numbers, each with its matches."""
+        return parts_of(self, self.read(found, at, events))
+
     def total(self, found: Completions, at: i64) -> int:
         """The number of results of a row of numbers for all targets, without making any."""
         raise AssertionError
@@ -170,10 +174,14 @@ class Completions:
             at = self.reported
             event = int(self.numbers[at])
             audience = self.audiences[self.numbers[at + 1]]
-            found = self._found(at, audience, events)
-            suspended = int(self.numbers[at + 3]) if self.numbers[at + 2] == LIMIT else NOT_SUSPENDED
+            known = self.numbers[at + 2]
+            suspended = int(self.numbers[at + 3]) if known == LIMIT else NOT_SUSPENDED
+            if known == LIMIT or known & 3 == OBJECT:
+                parts = parts_of(audience, self._found(at, audience, events))
+            else:
+                parts = audience.parts(self, at, events)
             self.reported = at + HEADER + self.numbers[at + 4]
-            for target, part in _parts(audience, found):
+            for target, part in parts:
                 yield event, target, Composed(part, not audience.compressed, None, suspended)
 
     def all(self, row: Row, time: int, item: Item) -> list[MatchSource]:
@@ -209,7 +217,7 @@ class Completions:
             elif audience.compressed:
                 total += audience.served()[-1]
             else:
-                for target, part in _parts(audience, self.founds[known >> 2]):
+                for target, part in parts_of(audience, self.founds[known >> 2]):
                     total += Composed(part, True).results() * len(target.subscribers())
             at += HEADER + self.numbers[at + 4]
         return total
@@ -224,10 +232,8 @@ class Completions:
         return audience.read(self, at, events)
 
 
-def _parts(audience: Audience, found: MatchSource | None) -> Iterator[tuple[Target, MatchSource | None]]:
+def parts_of(audience: Audience, found: MatchSource | None) -> list[tuple[Target, MatchSource | None]]:
     """The targets of a row, each with its matches; None if the row reports a limit."""
     if isinstance(found, Served):
-        yield from found.parts()
-    else:
-        for target in audience.everybody():
-            yield target, found
+        return [each for each in found.parts()]  # noqa: C416  a list of an iterator has another type
+    return [(target, found) for target in audience.everybody()]

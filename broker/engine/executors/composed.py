@@ -52,6 +52,11 @@ class Composed:
         count = self.count()
         return sum(1 for _ in self.each()) if count is None else count
 
+    def single(self) -> bool:
+        """Whether there is one result for each subscriber, the match that its source gives as `one`. O(1)."""
+        source = self.source
+        return source is None or not self.each_one or (not source.arbitrary() and source.amount() == 1)
+
     def each(self) -> Iterator[Matched]:
         """The matches that are results: all of them, made on demand, or one."""
         if self.source is None:
@@ -60,6 +65,13 @@ class Composed:
             yield from self.source.all()
         else:
             yield self.source.one()
+
+    def detached(self) -> Composed:
+        """The same, which keeps nothing in memory that it shares with other events."""
+        if self.source is None:
+            return self
+        kept = self.source.detached()
+        return self if kept is self.source else Composed(kept, self.each_one)
 
     def expanded(self) -> Composed:
         """A copy in which each match is a result, if the matches can be made."""

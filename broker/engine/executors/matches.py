@@ -145,9 +145,30 @@ class MatchSource:
         """Whether a limit was hit, so that matches may be missing."""
         return False
 
+    def detached(self) -> MatchSource:
+        """The same matches, which keep nothing in memory that they share with those of other events."""
+        return self
+
     def expansion(self, names: tuple[str, ...]) -> Expansion | None:
         """All matches in one form, for a result that stands for all; `names`: those of the components."""
         return None
+
+
+@final
+@mypyc_attr(acyclic=True)
+class MadeMatches(MatchSource):
+    """Matches that have been made."""
+
+    __slots__ = ("made",)
+
+    def __init__(self, made: list[Matched]) -> None:
+        self.made = made
+
+    def amount(self) -> int:
+        return len(self.made)
+
+    def all(self) -> Iterator[Matched]:
+        yield from self.made
 
 
 def matched_of(assigned: Assigned, values: Row) -> Matched:

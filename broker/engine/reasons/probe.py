@@ -18,7 +18,6 @@ from ..disorder.joined import RevisedResults
 from ..executors.matches import contributed, ids
 from ..executors.reference.run import SeenEvent
 from ..executors.speculative.found import LifetimeMatches
-from ..executors.speculative.speculation import lineage
 from ..languages.table import copying_query
 from ..match import Match
 
@@ -61,7 +60,7 @@ class EventProbe:
     def _revised(self, inserted: bool, source: Any) -> None:
         assert isinstance(source, LifetimeMatches)
         matched = source.one()
-        (number,) = lineage(source.changes[0].node.links)
+        (number,) = source.page.changes.lineage_of(source.places[0])
         self._note(matched.values, matched.end, number, tuple(contributed(matched)), inserted)
 
     def _note(self, values: Row, time: int, order: int, lineage: tuple[int, ...], inserted: bool) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from mypy_extensions import i64
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ...forecast.plan import ForecastPlan
     from ..compiler.templates import MachineTemplate, Template
     from ..executors.machine_plan import MachinePlan
+
+IDENTITIES_MAX: Final = 4_096
 
 
 @final
@@ -201,6 +203,24 @@ class Identity:
         found = self._begun.copy()
         found.update(f"{more}{trace},{ordinal}".encode())
         return found.hexdigest()
+
+
+@final
+class ResultIds:
+    """The identities of the subscribers whose results are made, of at most so many at a time."""
+
+    def __init__(self, most: int = IDENTITIES_MAX) -> None:
+        self.most = most
+        self._known: dict[Subscriber, Identity] = {}
+
+    def of(self, subscriber: Subscriber) -> Identity:
+        """O(1), but for the first time O(its text)."""
+        found = self._known.get(subscriber)
+        if found is None:
+            if len(self._known) >= self.most:
+                self._known.clear()
+            found = self._known[subscriber] = Identity(subscriber.identity())
+        return found
 
 
 def digest(identity: str, trace: object, ordinal: int) -> str:

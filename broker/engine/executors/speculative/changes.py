@@ -60,7 +60,7 @@ class ResultChange:
 
 @final
 class Changes:
-    """A sequence of changes. Those collected so far, or, once settled, those that are left; these never change.
+    """A sequence of changes: those collected so far, or, once settled or shown, those that are left and never change.
 
     `words`, `numbers`, `objects`: copies of records; `places`: of each change the place of its head in `heads`. `left`
     are left, those that are `picked` or all; `links`: those of the arena, for the events that each took, if `lineage`.
@@ -150,10 +150,18 @@ class Changes:
             self.left = len(self.picked)
         else:
             self.left = self.count
+        self._link(arena)
+
+    def show(self, arena: Arena) -> None:
+        """Let those collected so far be read, while more are collected and none is withdrawn. O(1)."""
+        self.left = self.count
+        self._link(arena)
+
+    def _link(self, arena: Arena) -> None:
         if self.lineage:
             self.links = arena.links  # what is there is never overwritten
 
-    def _at(self, index: i64) -> i64:
+    def place(self, index: i64) -> i64:
         """Where a change that is left was collected."""
         return self.picked[index] if len(self.picked) > 0 else index
 
@@ -194,7 +202,7 @@ class Changes:
         """A number that equal results have in common."""
         words = self.words
         first = at * self.layout.stride
-        key = mixed(self._trace(at), self.heads[self.places[at] + TIME], words[first + STATE])
+        key = mixed(self.digest(at), self.heads[self.places[at] + TIME], words[first + STATE])
         return int(mixed(key, words[first + START], words[first + ORDER]))
 
     def _same(self, one: i64, other: i64) -> bool:
@@ -214,9 +222,9 @@ class Changes:
         for i in range(layout.objects):
             if self.objects[one * layout.objects + i] != self.objects[other * layout.objects + i]:
                 return False
-        return self._trace(one) == self._trace(other)
+        return self.digest(one) == self.digest(other)
 
-    def _trace(self, at: i64) -> i64:
+    def digest(self, at: i64) -> i64:
         """The digest of the events that a result took."""
         layout = self.layout
         trace = self.words[at * layout.stride + layout.trace]
@@ -238,24 +246,48 @@ class Changes:
         """A change as objects. O(registers and lineage). Raises IndexError."""
         if not 0 <= index < self.left:
             raise IndexError(index)
-        at = self._at(index)
-        layout = self.layout
-        words = self.words
-        first = at * layout.stride
-        registers = read_registers(layout, words, self.numbers, self.objects, at)
+        at = self.place(index)
+        first = at * self.layout.stride
+        start, order = self.words[first + START], self.words[first + ORDER]
+        end = start + self.within
+        node = RunNode(start, order, end, self.state(at), self.registers(at), self.digest(at), self.lineage_of(at))
+        return ResultChange(self.inserted(at), node, self.time(at))
+
+    def inserted(self, at: i64) -> bool:
+        """Whether the result at a place was added."""
+        return self.heads[self.places[at] + INSERTED] == 1
+
+    def time(self, at: i64) -> i64:
+        """The time of its last event."""
+        return self.heads[self.places[at] + TIME]
+
+    def start(self, at: i64) -> i64:
+        """The time of its first event."""
+        return self.words[at * self.layout.stride + START]
+
+    def state(self, at: i64) -> i64:
+        return self.words[at * self.layout.stride + STATE]
+
+    def registers(self, at: i64) -> Slots:
+        if len(self.layout.banks) == 0:
+            return ()
+        return read_registers(self.layout, self.words, self.numbers, self.objects, at)
+
+    def lineage_of(self, at: i64) -> list[int]:
+        """The ids of the events that it took, in their order. O(events)."""
+        found: list[int] = []
+        if not self.lineage:
+            return found
         head = self.places[at]
-        links: list[int] = []
-        if self.lineage:
-            if self.heads[head + ENDED] == 1:
-                links.append(int(self.heads[head + ENDS]))
-            link = words[first + layout.link]
-            while link >= 0:
-                links.append(int(self.links[2 * link + 1]))
-                link = self.links[2 * link]
-            links.reverse()
-        start, order, state = words[first + START], words[first + ORDER], words[first + STATE]
-        node = RunNode(start, order, start + self.within, state, registers, self._trace(at), links)
-        return ResultChange(self.heads[head + INSERTED] == 1, node, self.heads[head + TIME])
+        if self.heads[head + ENDED] == 1:
+            found.append(int(self.heads[head + ENDS]))
+        layout, links = self.layout, self.links
+        link = self.words[at * layout.stride + layout.link]
+        while link >= 0:
+            found.append(int(links[2 * link + 1]))
+            link = links[2 * link]
+        found.reverse()
+        return found
 
     def __iter__(self) -> Iterator[ResultChange]:
         return iter([self[index] for index in range(self.left)])

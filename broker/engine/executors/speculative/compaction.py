@@ -117,6 +117,8 @@ class Compaction:
             relink(arena.words, i * stride + link, places)
         for i in range(changes.count):
             relink(changes.words, i * stride + link, places)
+        if changes.left > 0:  # some are shown, and more will be
+            changes.links = kept
         for runs in self.waiting:
             for i in range(runs.count):
                 relink(runs.words, i * stride + link, places)

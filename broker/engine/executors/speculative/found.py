@@ -3,24 +3,29 @@
 A result is known by the events that it took, its final state and its registers. Two results of one subscription never
 have all three in common, and a withdrawn one has the same as when it was found.
 
-Here: reading nodes as matches, and the ids that events of published streams stand for. Not here: finding results.
+Here: reading results in columns as matches, and the ids that events of published streams stand for. Not here: finding
+results, whose they are (owners).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
 from ...program.target import Target
-from ..completions import Served
-from ..matches import Assigned, Item, Matched, MatchSource
+from ..completions import HEADER, Audience, Completions, Events, Served
+from ..matches import Item, MadeMatches, Matched, MatchSource
 from ..trace import MASK
-from .changes import ResultChange, RunNode
-from .speculation import lineage
+from .changes import Changes
+from .owners import RegisterMember, ResultOwners
+
+_BEGUN: Final[Any] = hashlib.blake2b(digest_size=8)
+KnownEvents: TypeAlias = dict[int, tuple[int, tuple[int, ...]]]
+"""By the number of an event of a published stream, its time, and the ids behind it."""
 
 
 @final
@@ -30,7 +35,7 @@ class Contributions:
 
     def __init__(self, within: int | None) -> None:
         self.within = within
-        self.known: dict[int, tuple[int, tuple[int, ...]]] = {}  # time, and ids
+        self.known: KnownEvents = {}
 
     def take(self, time: i64, item: Item) -> i64:
         """The number of an event."""
@@ -45,9 +50,8 @@ class Contributions:
         within = self.within
         if within is None:
             return
-        gone = [number for number, (at, _) in self.known.items() if at + within < time]
-        for number in gone:
-            del self.known[number]
+        if any(at + within < time for at, _ in self.known.values()):  # results that were found may read the old ones
+            self.known = {number: known for number, known in self.known.items() if known[0] + within >= time}
 
     def dump(self) -> list[list[Any]]:
         return [[number, time, list(ids)] for number, (time, ids) in self.known.items()]
@@ -55,12 +59,37 @@ class Contributions:
     def load(self, data: Any) -> None:
         self.known = {number: (time, tuple(ids)) for number, time, ids in data}
 
-    def of(self, node: RunNode) -> list[int] | None:
-        """The ids that contributed to a run; None if these are the numbers of its events."""
+
+@final
+class ResultPage:
+    """Results in columns. `known`: the ids behind events of published streams; `endless`: events live for ever."""
+
+    def __init__(self, owners: ResultOwners, changes: Changes, known: KnownEvents, endless: bool) -> None:
+        self.owners = owners
+        self.changes = changes
+        self.known = known
+        self.endless = endless
+
+    def match(self, at: i64) -> Matched:
+        """The result at a place, with its lifetime (AFA, 3.1) and the number by which it is known."""
+        changes, owners = self.changes, self.owners
+        number = changes.state(at) - owners.final
+        registers = changes.registers(at)
+        if not owners.single and owners.families[owners.units[number]] is not None:
+            registers = registers[:-1]
+        known = identity(int(changes.digest(at)), owners.states[number], registers)
+        start, begin = int(changes.start(at)), int(changes.time(at))
+        end = None if self.endless else int(start + changes.within)
+        items: list[Item] = self.lineage(at)
+        return Matched([], start, begin, registers, known, (begin, end), (items, 0, len(items)))
+
+    def lineage(self, at: i64) -> list[int]:
+        """The ids that contributed to a result."""
+        taken = self.changes.lineage_of(at)
         if len(self.known) == 0:
-            return None
+            return taken
         found: list[int] = []
-        for number in lineage(node.links):
+        for number in taken:
             behind = self.known.get(number)
             if behind is None:
                 found.append(number)
@@ -68,25 +97,53 @@ class Contributions:
                 found.extend(behind[1])
         return found
 
+    def parts(
+        self, first: i64, upto: i64, members: dict[int, RegisterMember]
+    ) -> list[tuple[RegisterMember, LifetimeMatches]]:
+        """The results from a place to below another of each of these members, in the order of their numbers."""
+        owners, changes = self.owners, self.changes
+        if owners.single and upto == first + 1:
+            return [
+                (member, LifetimeMatches(self, [int(first)]))
+                for member in owners.members(changes, first)
+                if member.number in members
+            ]
+        found: dict[int, LifetimeMatches] = {}
+        at: i64
+        for at in range(first, upto):
+            for member in owners.members(changes, at):
+                if member.number in members:
+                    own = found.get(member.number)
+                    if own is None:
+                        found[member.number] = LifetimeMatches(self, [int(at)])
+                    else:
+                        own.places.append(int(at))
+        return [(members[number], found[number]) for number in sorted(found)]
+
 
 @final
 @mypyc_attr(acyclic=True)
 class LifetimeMatches(MatchSource):
-    """Results that were added or withdrawn together. `endless`: events live for ever."""
+    """Results that were added or withdrawn together, by their places."""
 
-    __slots__ = ("changes", "endless", "ids")
+    __slots__ = ("page", "places")
 
-    def __init__(self, changes: list[ResultChange], ids: list[list[int] | None], endless: bool) -> None:
-        self.changes = changes
-        self.ids = ids
-        self.endless = endless
+    def __init__(self, page: ResultPage, places: list[int]) -> None:
+        self.page = page
+        self.places = places
 
     def amount(self) -> int:
-        return len(self.changes)
+        return len(self.places)
 
     def all(self) -> Iterator[Matched]:
-        for at, change in enumerate(self.changes):
-            yield matched(change, self.ids[at], self.endless)
+        for at in self.places:
+            yield self.page.match(at)
+
+    def one(self) -> Matched:
+        return self.page.match(self.places[0])
+
+    def detached(self) -> MatchSource:
+        return MadeMatches(list(self.all()))
 
 
 @final
@@ -110,16 +167,46 @@ class SharedLifetimes(Served):
         yield from self.by_target
 
 
-def matched(change: ResultChange, ids: list[int] | None, endless: bool) -> Matched:
-    """A result, with its lifetime (AFA, 3.1) and the number by which it is known."""
-    node = change.node
-    begin, end = int(change.time), None if endless else int(node.end)
-    assigned: Assigned = [(0, number, begin) for number in (lineage(node.links) if ids is None else ids)]
-    trace = identity(int(node.trace), int(node.state), node.registers)
-    return Matched(assigned, int(node.start), begin, node.registers, trace, (begin, end))
+@final
+class RegistersAudience(Audience):
+    """The members of a machine. The numbers of a row are the places of its results, from the first to below the last.
+    """
+
+    def __init__(self, members: dict[int, RegisterMember]) -> None:
+        super().__init__([member.target for member in members.values()], False)
+        self.members = members
+
+    def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
+        page, first, upto = self._row(found, at)
+        parts = page.parts(first, upto, self.members)
+        if len(self.targets) == 1 and len(parts) == 1:
+            return parts[0][1]
+        return shared(parts)
+
+    def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
+        page, first, upto = self._row(found, at)
+        return [(member.target, own) for member, own in page.parts(first, upto, self.members)]
+
+    def total(self, found: Completions, at: i64) -> int:
+        """The number of results. O(results x subscribers)."""
+        page, first, upto = self._row(found, at)
+        parts = page.parts(first, upto, self.members)
+        return sum([own.amount() * len(member.target.subscribers()) for member, own in parts])
+
+    def _row(self, found: Completions, at: i64) -> tuple[ResultPage, i64, i64]:
+        numbers = found.numbers
+        page = cast(ResultPage, found.pages[numbers[at + 2] >> 2])
+        return page, numbers[at + HEADER], numbers[at + HEADER + 1]
+
+
+def shared(parts: list[tuple[RegisterMember, LifetimeMatches]]) -> SharedLifetimes:
+    """The results of one event."""
+    return SharedLifetimes([(member.target, own) for member, own in parts])
 
 
 def identity(trace: object, state: object, registers: Row) -> int:
-    """The number of a result: 63 bits."""
-    said = f"{trace},{state},{registers!r}".encode()
-    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big") & int(MASK)
+    """The number of a result: 63 bits. (Compiled, only objects are written right beyond 62 bits.)"""
+    said = str(trace) + "," + str(state) + "," + repr(registers)
+    each = _BEGUN.copy()  # costs half of a new one
+    each.update(said.encode())
+    return int.from_bytes(each.digest(), "big") & int(MASK)

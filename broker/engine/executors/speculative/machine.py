@@ -17,11 +17,12 @@ from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, Account
 from ...program.target import Target
-from ..completions import Audience, Completions
+from ..completions import HEADER, Completions
 from ..contract import Executor, Input, Member
 from ..matches import Item, WaitingRun
-from .found import Contributions, LifetimeMatches, SharedLifetimes
-from .together import OwnChange, RegisterMember, RegistersTogether
+from .found import Contributions, LifetimeMatches, RegistersAudience, shared
+from .owners import RegisterMember
+from .together import RegistersTogether
 
 CLEAN_MIN: Final = 64  # events between two drops of events that nothing needs any more
 
@@ -61,8 +62,8 @@ class RegisterMachine(Executor):
         if self.together.size() > 0:
             self.account.widen(-self.work_max, -self.work_earned)
 
-    def audience(self) -> Audience:
-        return Audience([member.target for member in self.together.members.values()], False)
+    def audience(self) -> RegistersAudience:
+        return RegistersAudience(dict(self.together.members))
 
     def idle(self) -> bool:
         return self.together.size() == 0
@@ -80,36 +81,35 @@ class RegisterMachine(Executor):
         self.seen = time
         together.take(stream, time, position, number, row)
         self.account.spend(1 + together.work() - before)
-        changes = together.settle()
-        if len(changes) > 0:
-            self._complete(changes, found)
+        if together.found() > 0:
+            self._report(found)
         self._until_clean -= 1
         if self._until_clean < 0:
             self._clean(time)
         return True
 
-    def _complete(self, changes: list[OwnChange], found: Completions) -> None:
-        """Report the results of an event to those whose they are."""
-        by_member: dict[int, LifetimeMatches] = {}
-        results: i64 = 0
-        for members, change in changes:
-            ids = self.contributions.of(change.node)
-            for member in members:
-                results += 1
-                own = by_member.get(member.number)
-                if own is None:
-                    by_member[member.number] = LifetimeMatches([change], [ids], self.within is None)
-                else:
-                    own.changes.append(change)
-                    own.ids.append(ids)
-        self.account.spend(MATCH_UNITS * results)
-        members_by_number = self.together.members
-        if len(members_by_number) == 1:
-            for alone in by_member.values():
-                found.add(alone)
-        elif len(by_member) > 0:
-            shared = [(members_by_number[number].target, own) for number, own in sorted(by_member.items())]
-            found.add(SharedLifetimes(shared))
+    def _report(self, found: Completions) -> None:
+        """Report the results of an event to those whose they are, as places in columns."""
+        groups = self.together.groups
+        known, endless = self.contributions.known, self.within is None
+        if len(groups) == 1:
+            group = groups[0]
+            page, first, upto = group.show(known, endless)
+            amount = group.amount(page, first, upto)
+            self.account.spend(MATCH_UNITS * amount)
+            if amount > 0:
+                numbers = found.room(2)
+                at = found.upto + HEADER
+                numbers[at], numbers[at + 1] = first, upto
+                found.close(page, 0, 0, 2, amount)
+            return
+        parts: list[tuple[RegisterMember, LifetimeMatches]] = []
+        for group in groups:
+            page, first, upto = group.show(known, endless)
+            parts += page.parts(first, upto, self.together.members)
+        self.account.spend(MATCH_UNITS * sum([len(own.places) for _, own in parts]))
+        if len(parts) > 0:
+            found.add(shared(sorted(parts, key=_number)))
 
     def _clean(self, time: i64) -> None:
         """Forget what only late events would need. O(keys with events), at most once in as many events."""
@@ -155,3 +155,7 @@ class RegisterMachine(Executor):
 def inputs_of(automaton: Automaton) -> list[Input]:
     """Every event of its sources, each of which has a bit of its own."""
     return [Input(source.stream, ALWAYS) for source in automaton.sources]
+
+
+def _number(part: tuple[RegisterMember, LifetimeMatches]) -> int:
+    return part[0].number

@@ -19,8 +19,9 @@ from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from ..revising import Reviser
 from .machine import RegisterMachine, inputs_of
+from .owners import RegisterMember
 from .reviser import SpeculativeReviser
-from .together import RegisterMember, beginning
+from .together import beginning
 
 LIMITS: Final = "work_max or runs_max"
 

@@ -82,17 +82,13 @@ class SpeculativeReviser(Reviser):
         self.account.spend(1 + max(0, self.together.work() - before))  # runs that move to another group are not made
 
     def settle(self) -> list[tuple[int, Revision]]:
-        changes = self.together.settle()
-        if len(changes) == 0:
-            return []
-        contributions, endless = self.contributions, self.endless
         found: list[tuple[int, Revision]] = []
-        for members, change in changes:
-            revision: Revision = (
-                change.inserted, LifetimeMatches([change], [contributions.of(change.node)], endless)
-            )  # fmt: skip
-            for member in members:
-                found.append((member.number, revision))
+        for group in self.together.groups:
+            if group.speculation.changes.count > 0:
+                page, own = group.settle(self.contributions.known, self.endless)
+                for member, at in own:
+                    revision: Revision = (page.changes.inserted(at), LifetimeMatches(page, [at]))
+                    found.append((member.number, revision))
         self.account.spend(MATCH_UNITS * len(found))
         return found
 

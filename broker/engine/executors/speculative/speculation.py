@@ -265,8 +265,12 @@ class Speculation:
         if changes.count == 0:
             return self._unchanged
         changes.settle(self.arena, self.cancelling)
-        self.changes = Changes(self.layout, self.within, self.lineage, changes.count)
+        self.turn()
         return changes
+
+    def turn(self) -> None:
+        """Collect further changes apart from those so far."""
+        self.changes = Changes(self.layout, self.within, self.lineage, self.changes.count)
 
     def waiting_runs(self) -> Iterator[tuple[Row, int, int, Slots]]:
         """The runs that an event at the newest time or later may find: key, state, time of the first event, registers.
@@ -306,8 +310,3 @@ class Speculation:
         for timeline in self.timelines.values():
             timeline.check_invariants()
             assert timeline.queued or self.within == FOREVER, "a punctuation finds what it can clean"
-
-
-def lineage(links: Any) -> list[int]:
-    """The ids of the events that a run took, in their order."""
-    return list(links)

@@ -12,37 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from mypy_extensions import i64
 
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.target import Target
-from ..contract import Member
 from ..matches import WaitingRun
-from .changes import ResultChange, RunNode
 from .families import ALONE, FINAL, START, ConstantFamily, varying
+from .found import KnownEvents, ResultPage
 from .merging import Key, merged, merging_key
+from .owners import RegisterMember, ResultOwners
 from .saving import dump, load
 from .speculation import Speculation
 
 Unit: TypeAlias = "tuple[int, list[RegisterMember]]"
 """Where the constant of the unit's automata is, and whose these are."""
-OwnChange: TypeAlias = "tuple[list[RegisterMember], ResultChange]"
-"""A change, as each of these members would have it alone."""
-
-
-@final
-class RegisterMember(Member):
-    """A subscription and its automaton. `number`: its place among those of the machine."""
-
-    __slots__ = ("automaton", "number")
-
-    def __init__(self, target: Target, automaton: Automaton, number: int) -> None:
-        super().__init__(target)
-        self.automaton = automaton
-        self.number = number
+SHOWN_MAX: Final = 1_024  # results that lie together, so that somebody who keeps one keeps them
 
 
 def beginning(automaton: Automaton) -> Key:
@@ -82,7 +69,7 @@ class MergedUnits:
             family = None if place == ALONE else ConstantFamily([member.automaton for member in members], place)
             self.families.append(family)
             automata.append(members[0].automaton if family is None else family.automaton)
-        self.ranked = [
+        ranked = [
             members if family is None else [members[number] for number in family.ranked]
             for (_, members), family in zip(self.units, self.families)
         ]
@@ -90,39 +77,54 @@ class MergedUnits:
         self.count = sum(len(members) for _, members in units)
         self.automata = automata
         if len(automata) == 1:  # its states keep their numbers, so that arcs may come that lead to others
-            self.owners = [(0, operand) for operand in range(len(automata[0].operands))]
+            owners = [(0, operand) for operand in range(len(automata[0].operands))]
             self.places = [list(range(len(automata[0].states)))]
             self.speculation = Speculation(automata[0], runs_max * self.count)
         else:
             whole = merged(automata)
-            self.owners, self.places = whole.owners, whole.places
+            owners, self.places = whole.owners, whole.places
             self.speculation = Speculation(whole.automaton, runs_max * self.count, labels=whole.labels)
+        finals = [automaton.final for automaton in automata]
+        self.owners = ResultOwners(self.speculation.automaton.final, owners, self.families, ranked, finals)
+        self.page: ResultPage | None = None  # of the results that were shown last
+        self.shown: i64 = 0  # changes that were shown
 
-    def settle(self) -> list[OwnChange]:
-        """The changes since the last call, with those whose they are."""
+    def settle(self, known: KnownEvents, endless: bool) -> tuple[ResultPage, list[tuple[RegisterMember, int]]]:
+        """The changes since the last call in columns, and by their places, whose each is. Not where they are shown."""
         changes = self.speculation.settle()
-        if len(changes) == 0:
-            return []
-        if self.count == 1 and self.families[0] is None:
-            return [(self.ranked[0], change) for change in changes]
-        final = self.speculation.automaton.final
-        return [self._own(change, int(change.node.state) - final) for change in changes]
+        page = ResultPage(self.owners, changes, known, endless)
+        found: list[tuple[RegisterMember, int]] = []
+        index: i64
+        for index in range(changes.left):
+            at = changes.place(index)
+            for member in self.owners.members(changes, at):
+                if member.number not in self.gone:
+                    found.append((member, int(at)))
+        return page, found
 
-    def _own(self, change: ResultChange, operand: int) -> OwnChange:
-        node = change.node
-        unit, own = self.owners[operand]
-        family = self.families[unit]
-        members, registers = self.ranked[unit], node.registers
-        if family is not None:
-            members, registers = members[: family.reach(registers[-1])], registers[:-1]
-        if len(self.gone) > 0:
-            members = [member for member in members if member.number not in self.gone]
-        state = self.automata[unit].final + own
-        if family is None:
-            node.state = state  # nobody else has this object
-            return members, change
-        mine = RunNode(node.start, node.order, node.end, state, registers, node.trace, node.links)
-        return members, ResultChange(change.inserted, mine, change.time)
+    def show(self, known: KnownEvents, endless: bool) -> tuple[ResultPage, i64, i64]:
+        """The results since the last call, from a place to below another; none is ever withdrawn. O(1)."""
+        changes = self.speculation.changes
+        page, first, upto = self.page, self.shown, changes.count
+        if page is None or page.changes is not changes or page.known is not known:
+            page = self.page = ResultPage(self.owners, changes, known, endless)
+        changes.show(self.speculation.arena)
+        self.shown = upto
+        if upto >= SHOWN_MAX:
+            self.speculation.turn()
+            self.shown = 0
+        return page, first, upto
+
+    def amount(self, page: ResultPage, first: i64, upto: i64) -> int:
+        """How many results these are for all members."""
+        if self.owners.single and len(self.gone) == 0:
+            return int(upto - first)
+        amount = 0
+        at: i64
+        for at in range(first, upto):
+            owners = self.owners.members(page.changes, at)
+            amount += len([1 for member in owners if member.number not in self.gone])
+        return amount
 
     def without(self, gone: RegisterMember) -> MergedUnits | None:
         """The group when a member has left; None without members. O(1), and now and then O(runs)."""
@@ -175,7 +177,7 @@ class MergedUnits:
                 family = before.families[was]
                 kept = registers
                 if family is not None and before.units[was][0] == START and state != 0:
-                    reached = before.ranked[was][: family.reach(registers[-1])]
+                    reached = before.owners.ranked[was][: family.reach(registers[-1])]
                     if not any(member in reached for member in self.units[at][1]):
                         continue
                 if family is not None and self.families[at] is None:
@@ -291,11 +293,12 @@ class RegistersTogether:
         member.automaton = automaton
         group.speculation.write(automaton.arcs, begin, end)
 
-    def settle(self) -> list[OwnChange]:
-        found: list[OwnChange] = []
+    def found(self) -> i64:
+        """How many changes have not been shown."""
+        count: i64 = 0
         for group in self.groups:
-            found += group.settle()
-        return found
+            count += group.speculation.changes.count - group.shown
+        return count
 
     def work(self) -> i64:
         """The runs made so far, and meetings of runs that wait."""
@@ -317,7 +320,7 @@ class RegistersTogether:
         for state, whole in enumerate(group.places[unit]):
             own.setdefault(whole, state)
         family = group.families[unit] if group.units[unit][0] == START else None
-        rank = group.ranked[unit].index(member)
+        rank = group.owners.ranked[unit].index(member)
         for key, state, begun, registers in group.speculation.waiting_runs():
             if state in own and (family is None or family.reach(registers[-1]) > rank):
                 yield WaitingRun(key, own[state], begun, [])

@@ -1,0 +1,54 @@
+"""Whose a result is: members of merged units, by the final state that a run has reached.
+
+Here: these members. Not here: how members come together (together), results as matches (found).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from mypy_extensions import i64
+
+from ....automaton.automaton import Automaton
+from ...program.target import Target
+from ..contract import Member
+from .changes import Changes
+from .families import ConstantFamily
+
+
+@final
+class RegisterMember(Member):
+    """A subscription and its automaton. `number`: its place among those of the machine."""
+
+    __slots__ = ("automaton", "number")
+
+    def __init__(self, target: Target, automaton: Automaton, number: int) -> None:
+        super().__init__(target)
+        self.automaton = automaton
+        self.number = number
+
+
+@final
+class ResultOwners:
+    """The units of one automaton; immutable. `final`: its first result. `owners`: for each of its results the number of
+    the unit that it is from, and which result it is there. By unit: `families`; `ranked` members, in the order of the
+    family; `finals`: the first result of its own automaton."""
+
+    def __init__(
+        self, final: int, owners: list[tuple[int, int]], families: list[ConstantFamily | None],
+        ranked: list[list[RegisterMember]], finals: list[int],
+    ) -> None:  # fmt: skip
+        self.final = final
+        self.families = families
+        self.ranked = ranked
+        self.units = [unit for unit, _ in owners]
+        self.states = [finals[unit] + own for unit, own in owners]
+        self.single = all(family is None for family in families)  # each result is one member's
+
+    def members(self, changes: Changes, at: i64) -> list[RegisterMember]:
+        """Whose the result at a place is. O(log members), and these."""
+        unit = self.units[changes.state(at) - self.final]
+        family = self.families[unit]
+        if family is None:
+            return self.ranked[unit]
+        return self.ranked[unit][: family.reach(changes.registers(at)[-1])]

@@ -1,0 +1,51 @@
+"""The machine of register automata over events in order: what becomes of its results, which lie in columns."""
+
+from __future__ import annotations
+
+from broker.engine import Engine
+from broker.engine.executors.matches import MadeMatches
+from broker.engine.results import Results
+from broker.engine.shares import MADE_AT_ONCE_MAX, taken_out
+
+PAIR = """FROM S
+REGISTER sum INT = 0
+START a
+FINAL c
+x: a -> b WHEN v > {least} SET sum = v
+y: b -> c WHEN v > 0
+WITHIN 9"""
+
+
+def engine_of(count: int) -> Engine:
+    engine = Engine()
+    engine.add_stream("S", {"v": "int"})
+    for least in range(count):
+        engine.subscribe(f"above_{least}", language="afa", query=PAIR.format(least=least))
+    return engine
+
+
+def test_shares_of_results_in_columns_keep_their_own_results_only() -> None:
+    times = list(range(1, MADE_AT_ONCE_MAX))
+    rows = [(time % 11,) for time in times]
+    engine, again = engine_of(8), engine_of(8)
+    wanted = sorted(match for time, row in zip(times, rows) for match in again.publish("S", [time], [row]))
+    found = engine.publish("S", times, rows)
+    shares = taken_out(found)
+    assert len(wanted) > MADE_AT_ONCE_MAX
+    assert len(list(found)) == 0
+    assert sorted(match for share in shares for match in share.results) == wanted
+    for share in shares:
+        assert isinstance(share.results, Results)
+        assert all(isinstance(each.source, MadeMatches) for each in share.results.composed.values())
+
+
+def test_results_are_the_same_whenever_they_are_read() -> None:
+    """Also when thousands have come, and the columns in which they lie have been left, meanwhile."""
+    times = list(range(1, 3_001))
+    rows = [(time % 11,) for time in times]
+    engine, again = engine_of(3), engine_of(3)
+    batches = [(times[at : at + 100], rows[at : at + 100]) for at in range(0, len(times), 100)]
+    wanted = [list(again.publish("S", *batch)) for batch in batches]
+    unread = [engine.publish("S", *batch) for batch in batches]
+    assert [list(found) for found in reversed(unread)] == wanted[::-1]
+    assert sum(map(len, unread)) == sum(map(len, wanted)) > 3_000
