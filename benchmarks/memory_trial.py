@@ -5,7 +5,8 @@
 The method: the process's resident set (VmRSS of /proc/self/status, Linux) before and after, each time after a garbage
 collection and, where the C library has it, `malloc_trim`, divided by the number of things that came in between. A first
 tenth comes before the first look, so that what is made once (parser, indexes' roots, arenas) is not counted. Names,
-query texts and rows exist before, and are kept by this process: they are the caller's, not the engine's.
+query texts and rows exist before, and are kept by this process: they are the caller's, not the engine's; only where
+keys are counted, nothing is kept of them.
 """
 
 from __future__ import annotations
@@ -85,6 +86,22 @@ def runs(count: int) -> Occupied:
     return _occupied(before, counted)
 
 
+def keys(count: int) -> Occupied:
+    """What each key occupies that has one run, which waits for the key's next tick; its text is counted."""
+    engine = _engine()
+    engine.subscribe("waiting", query=WAITING)
+    first = max(BATCH, count // 10)
+    before = 0
+    for start in range(0, first + count, BATCH):
+        if start == first:
+            before = resident()
+        numbers = range(start, start + BATCH)
+        engine.publish(STREAM, [number + 1 for number in numbers], [(f"S{n:08}", 1e6 - n / 8, n) for n in numbers])
+    if engine.statistics()["runs"] < count:
+        raise ValueError(f"expected {count} runs, found {engine.statistics()['runs']}")
+    return _occupied(before, count)
+
+
 def _engine() -> Engine:
     engine = Engine()
     engine.add_stream(STREAM, ATTRIBUTES, key="name")
@@ -101,7 +118,9 @@ def _occupied(before: int, count: int) -> Occupied:
 
 
 def measure(job: dict[str, Any]) -> Occupied:
-    """The job has `subscriptions` by name, or a number of `runs`."""
+    """The job has `subscriptions` by name, a number of `runs`, or one of `keys`."""
+    if "keys" in job:
+        return keys(job["keys"])
     return runs(job["runs"]) if "runs" in job else subscriptions(job["subscriptions"])
 
 

@@ -49,6 +49,7 @@ GROWTH: Final = Target(2.5, 1.5, "times")
 THROUGH_BROKER: Final = Target(1 / 3, 1 / 2, "of the embedded rate", at_least=True)
 SUBSCRIPTION_BYTES: Final = Target(500, 60, "B")
 RUN_BYTES: Final = Target(150, 100, "B")
+KEY_BYTES: Final = Target(300, 214, "B")
 REGISTERING_TEXT: Final = Target(60, 15, "s")
 REGISTERING_PARSED: Final = Target(2, 0.3, "s")
 COMPOSITES: Final[Mapping[int, Target]] = {10_000: Target(20, 8), 100_000: Target(250, 100)}

@@ -22,11 +22,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar, final
 
-from broker.events import Disorder, StreamDefinition, TimeUnit
+from broker.events import Disorder, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE, LanguageName
 from broker.language.subscription import Report, SubscriptionDefinition
 from broker.language.subscription import Results as ResultsWhen
-from broker.wire import Message, Published, Subscribed, SubscriptionEntry, WhenSlow
+from broker.wire import Message, Published, Subscribed, WhenSlow
 from broker.wire.keys import Keys
 
 from .aio_connection import AioConnection
@@ -326,18 +326,6 @@ class Client(Operating):
     async def ping(self) -> None:
         """Wait until the broker answers."""
         await self._run(self._calls.ping())
-
-    async def statistics(self) -> dict[str, Any]:
-        """The counters of the broker and its engine: groups by name, each a dictionary by name."""
-        return await self._run(self._calls.statistics())
-
-    async def streams(self) -> list[StreamDefinition]:
-        """The declared streams, sorted by name."""
-        return await self._run(self._calls.streams())
-
-    async def subscriptions(self) -> list[SubscriptionEntry]:
-        """The subscriptions in the broker, sorted by name."""
-        return await self._run(self._calls.subscriptions())
 
     async def close(self) -> None:
         """Say goodbye, which releases the subscriptions, and close. Raises nothing; does nothing the second time."""

@@ -1,4 +1,7 @@
-"""The calls of operators, a part of the asyncio client. Not here: the requests (administration.py)."""
+"""The calls about the broker itself, of operators above all, a part of the asyncio client.
+
+Not here: the requests (calls.py, administration.py).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+from broker.events import StreamDefinition
 from broker.language.names import LanguageName
+from broker.wire import SubscriptionEntry
 
 from .administration import AdministrationCalls, CursorInfo, Drawing, RecentEvent, SessionInfo
 from .aio_connection import AioConnection
@@ -17,7 +22,7 @@ _Result = TypeVar("_Result")
 
 
 class Operating(ABC):
-    """What a client offers to operators; most of it needs an administrator. A client has `_run` and a connection."""
+    """What a client offers about the broker, most of it to administrators. A client has `_run` and a connection."""
 
     @property
     @abstractmethod
@@ -36,6 +41,18 @@ class Operating(ABC):
     @abstractmethod
     async def _run(self, call: Call[_Result]) -> _Result:
         """Run a call."""
+
+    async def statistics(self) -> dict[str, Any]:
+        """The counters of the broker and its engine: groups by name, each a dictionary by name."""
+        return await self._run(self._calls.statistics())
+
+    async def streams(self) -> list[StreamDefinition]:
+        """The declared streams, sorted by name."""
+        return await self._run(self._calls.streams())
+
+    async def subscriptions(self) -> list[SubscriptionEntry]:
+        """The subscriptions in the broker, sorted by name."""
+        return await self._run(self._calls.subscriptions())
 
     async def sessions(self) -> list[SessionInfo]:
         """The sessions of all clients, the oldest first. Raises PermissionDenied for all but administrators."""

@@ -14,11 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final
 
-from broker.events import Disorder, StreamDefinition, TimeUnit
+from broker.events import Disorder, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE, LanguageName
 from broker.language.subscription import Report, SubscriptionDefinition
 from broker.language.subscription import Results as ResultsWhen
-from broker.wire import Subscribed, SubscriptionEntry, WhenSlow
+from broker.wire import Subscribed, WhenSlow
 from broker.wire.keys import Keys
 
 from .arguments import checked_seconds, checked_text
@@ -348,18 +348,6 @@ class Client(Operating):
     def ping(self) -> None:
         """Wait until the broker answers."""
         self._run(self._calls.ping())
-
-    def statistics(self) -> dict[str, Any]:
-        """The counters of the broker and its engine: groups by name, each a dictionary by name."""
-        return self._run(self._calls.statistics())
-
-    def streams(self) -> list[StreamDefinition]:
-        """The declared streams, sorted by name."""
-        return self._run(self._calls.streams())
-
-    def subscriptions(self) -> list[SubscriptionEntry]:
-        """The subscriptions in the broker, sorted by name."""
-        return self._run(self._calls.subscriptions())
 
     def close(self) -> None:
         """Say goodbye, which releases the subscriptions, and close. Raises nothing; does nothing the second time."""

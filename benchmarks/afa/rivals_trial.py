@@ -125,8 +125,9 @@ class Repairing:
 
     def turn(self, place: int, letter: str) -> None:
         begin = int(self.runs.newest) + 1
-        last = len(self.runs.table.arcs_of(place)) - 1
-        ended = self.runs.table.arcs_of(place)[last].lasting(-FOREVER, begin)
+        arcs = self.runs.table.arcs_of(place)
+        last = len(arcs) - 1
+        ended = arcs[last].lasting(-FOREVER, begin)
         self.runs.amend(place, last, [ended, self.arcs[letter][place].lasting(begin, FOREVER)], begin, FOREVER)
 
     def read(self) -> list[tuple[bool, int, int, Sequence[int] | None]]:

@@ -119,8 +119,9 @@ class Swap:
             speculation.amend(self.state, 1, [arc.lasting(begin, begin + 1)], begin, begin + self.lifetime)
             return
         begin = int(speculation.newest) + 1
-        last = len(speculation.table.arcs_of(self.state)) - 1
-        ended = speculation.table.arcs_of(self.state)[last].lasting(-FOREVER, begin)
+        arcs = speculation.table.arcs_of(self.state)
+        last = len(arcs) - 1
+        ended = arcs[last].lasting(-FOREVER, begin)
         speculation.amend(self.state, last, [ended, arc.lasting(begin, FOREVER)], begin, FOREVER)
 
 

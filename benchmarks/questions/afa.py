@@ -53,6 +53,9 @@ def cases(events: int) -> dict[str, Job]:
     for late in (0.0, 0.2):
         name = f", {late:.0%} late" if late else ""
         found[f"Q2 by price{name}"] = Job(queries=[kept], events=events, late=late, up=0.7)
+    found["Q2 by price, 20% late, without lineage"] = Job(
+        queries=[kept], events=events, late=0.2, up=0.7, switches={"lineage": False}
+    )
     for within in (500, 2_000):
         text = WAITING.format(by="", ignored="TRUE", within=within)
         for late in (0.0, 0.05, 0.2):

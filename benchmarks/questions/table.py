@@ -27,6 +27,7 @@ LIKE: Final = 1_000  # the subscriptions whose matches an event the larger set h
 MESSAGE: Final = 10  # batches of 100 in a message to the broker
 BATCHES_1000: Final = "W1 in batches of 1,000"
 BROKER, SUBSCRIPTION, RUN = "W1 through broker and client", "a W4 subscription", "a run outside cohorts"
+KEY, KEYS = "a key and its run", 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,7 @@ def _others(
     yield BROKER, partial(trial, "benchmarks.broker_trial", through, folder=build.folder)
     yield SUBSCRIPTION, partial(trial, "benchmarks.memory_trial", {"subscriptions": many}, folder=build.folder)
     yield RUN, partial(trial, "benchmarks.memory_trial", {"runs": effort.events}, folder=build.folder)
+    yield KEY, partial(trial, "benchmarks.memory_trial", {"keys": min(KEYS, effort.events)}, folder=build.folder)
 
 
 def _embedded_rows(both: Mapping[str, Case], found: Mapping[str, list[Any]], forms: list[Build]) -> Iterator[Row]:
@@ -143,9 +145,11 @@ def _other_rows(
     rates = zip(told, found[BATCHES_1000])
     share = Spread.of((b["events"] / b["wall"]) / (e["events"] / e["wall"]) for b, e in rates)
     yield Row(BROKER, build.name, 1, share, targets.THROUGH_BROKER, 1)
-    for name, target in ((SUBSCRIPTION, targets.SUBSCRIPTION_BYTES), (RUN, targets.RUN_BYTES)):
+    asked = {SUBSCRIPTION: LIKE, RUN: LIKE, KEY: KEYS}
+    of = {SUBSCRIPTION: targets.SUBSCRIPTION_BYTES, RUN: targets.RUN_BYTES, KEY: targets.KEY_BYTES}
+    for name, target in of.items():
         each = Spread.of(figures["each"] for figures in found[name])
-        yield Row(f"memory: {name}", build.name, found[name][0]["count"], each, target, LIKE)
+        yield Row(f"memory: {name}", build.name, found[name][0]["count"], each, target, asked[name])
     many = len(both["W4 N=100,000"].subscriptions)
     text = Spread.of(figures["subscribe"] for figures in found[f"W4 N=100,000, {build.name}"])
     yield Row("registering W4 from text", build.name, many, text, targets.REGISTERING_TEXT, MOST)
@@ -193,7 +197,8 @@ QUESTION: Final = Question(
         "Equal matches: W4's step between thresholds is drawn N/1,000 times as wide, W5's boxes N/1,000 times narrower"
         " (workloads.w4_rare, w5_rare): matches an event stay about equal, runs begun an event still grow with N.",
         "Through the broker: three processes on this machine; the publisher has up to 16 messages under way.",
-        "Memory is of the resident set, without names, texts and rows, which the caller keeps (memory_trial.py).",
+        "Memory is of the resident set, without names, texts and rows, which the caller keeps (memory_trial.py); that"
+        " of a key is with its text.",
         "Registration is one subscribe a subscription, by CPU time, in a process whose parser is built already.",
     ),
     ask=ask,

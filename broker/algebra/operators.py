@@ -6,7 +6,6 @@ and their automata (broker.automaton). CEL lowers to these operators.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -115,34 +114,32 @@ class Query:
         return self.expression.schema
 
 
+def parts(expression: Expression) -> tuple[tuple[Expression, ...], tuple[Term, ...]]:
+    """Return the inputs of an operator, left to right, and the terms that it evaluates itself."""
+    match expression:
+        case Source():
+            return (), ()
+        case Selection(condition, inner):
+            return (inner,), (condition,)
+        case Projection(items, inner):
+            return (inner,), tuple(term for _, term in items)
+        case Union(left, right):
+            return (left, right), ()
+        case Sequence(theta, left, right):
+            return (left, right), (theta,)
+        case Iteration(theta, rebind, aggregates, left, right):
+            return (left, right), (theta, rebind, *(term for _, term in aggregates))
+
+
 def sources(expression: Expression) -> list[str]:
     """Return the streams that an expression reads, each once, left to right."""
-    match expression:
-        case Source(stream, _):
-            return [stream]
-        case Selection() | Projection():
-            return sources(expression.input)
-        case Union() | Sequence() | Iteration():
-            return list(dict.fromkeys(sources(expression.left) + sources(expression.right)))
+    if isinstance(expression, Source):
+        return [expression.stream]
+    return list(dict.fromkeys(stream for each in parts(expression)[0] for stream in sources(each)))
 
 
 def reads_times(expression: Expression) -> bool:
     """Whether a term of an expression reads `time` or `start`. O(size of its terms)."""
-    match expression:
-        case Source():
-            return False
-        case Selection(condition, inner):
-            return _instants((condition,)) or reads_times(inner)
-        case Projection(items, inner):
-            return _instants([term for _, term in items]) or reads_times(inner)
-        case Union(left, right):
-            return reads_times(left) or reads_times(right)
-        case Sequence(theta, left, right):
-            return _instants((theta,)) or reads_times(left) or reads_times(right)
-        case Iteration(theta, rebind, aggregates, left, right):
-            terms = [theta, rebind, *(term for _, term in aggregates)]
-            return _instants(terms) or reads_times(left) or reads_times(right)
-
-
-def _instants(terms: Iterable[Term]) -> bool:
-    return any(isinstance(part, Instant) for term in terms for part in walk(term))
+    inputs, terms = parts(expression)
+    own = any(isinstance(part, Instant) for term in terms for part in walk(term))
+    return own or any(map(reads_times, inputs))

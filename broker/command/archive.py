@@ -206,6 +206,17 @@ def _write_history(journal: JournalFolder, out: Path) -> int:
     return History.open(out).rows
 
 
+def line_of(
+    stream: str, names: Sequence[str], time: int, row: Sequence[object], identity: int | None, start: int
+) -> str:
+    """An event as a line of JSON."""
+    line: dict[str, object] = {"stream": stream, "time": time, "id": identity}
+    if start != time:
+        line["start"] = start
+    line["data"] = dict(zip(names, row))
+    return json.dumps(line, ensure_ascii=False)
+
+
 def _write_lines(journal: JournalFolder, out: Path) -> int:
     """Write under another name and rename, so that `out` is either complete or absent."""
     if out.exists():
@@ -217,11 +228,7 @@ def _write_lines(journal: JournalFolder, out: Path) -> int:
             for stream, times, rows, ids, starts in journal.events():
                 names = journal.streams[stream].schema.names
                 for time, row, identity, start in zip(times, rows, ids, starts):
-                    line: dict[str, object] = {"stream": stream, "time": time, "id": identity}
-                    if start != time:
-                        line["start"] = start
-                    line["data"] = dict(zip(names, row))
-                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    file.write(line_of(stream, names, time, row, identity, start) + "\n")
                 count += len(times)
             file.flush()
             os.fsync(file.fileno())

@@ -1,11 +1,13 @@
 """Reads CSV with a header into batches of one stream; `broker.events.columns` converts a text to a value.
 
 A chunk of records is converted column by column. If a column contains anything unusual, the chunk is read again row by
-row with `row_from_text`, which either converts it after all or raises an error that says what is wrong.
+row with `row_from_text`, which either converts it after all or raises an error that says what is wrong. Plain parts of
+files need no records at all (csv_columns).
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,12 +19,15 @@ from ..events.errors import shown
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
 from .complaint import placed
+from .csv_columns import CsvColumn, LineParts, available, read_columns
 from .file_times import FileTimes
 
 if TYPE_CHECKING:
     from _csv import Reader
 
 _BOOLS: Final[Mapping[str, bool]] = MappingProxyType({"true": True, "false": False, "True": True, "False": False})
+
+_PIECE: Final = 2**16
 
 Number = TypeVar("Number", int, float)
 
@@ -39,21 +44,34 @@ def read_csv(
     clock: FileTimes | None = None,
     bad: BadEvents | None = None,
     separator: str = ",",
+    by_columns: bool = False,
 ) -> Iterator[EventBatch]:
     """Yield the records of a source as batches; `time` is the column of the times. `position` counts bytes. O(bytes).
 
     The header's names find the columns; columns that are no attributes are ignored. Records before a bad one are
-    yielded before the error is raised, which names the place and the line, or the record is left out.
+    yielded before the error is raised, which names the place and the line, or the record is left out. `by_columns`:
+    plain parts are read by columns, where pyarrow is installed, which waits for more lines at once.
     """
     clock = FileTimes({stream.name: stream}) if clock is None else clock
     bad = BadEvents() if bad is None else bad
     tells = source.seekable()
-    errors = "strict" if bad.stops else "surrogateescape"  # whose letters no attribute may contain
-    with io.TextIOWrapper(source, encoding="utf-8-sig", errors=errors, newline="") as text, placed(place):
+    with placed(place):
+        parts = LineParts(source) if by_columns and available() else None
+        head = None if parts is None else _head(parts, separator)
+        before = 0 if head is None else 1
+        if parts is not None and head is not None:
+            columns, time_column = _columns(head, stream), _time_column(head, time)
+            known = [CsvColumn(attribute, column) for attribute, column in columns if column >= 0]
+            if all(column != time_column for _, column in known):
+                for batch in read_columns(parts, len(head), stream, known, time_column, clock, separator, tells):
+                    before += len(batch.times)
+                    yield batch
+        errors = "strict" if bad.stops else "surrogateescape"  # whose letters no attribute may contain
+        text = _lines(source if parts is None else parts.rest(), errors, before == 0)
         reader = csv.reader(text, strict=True, delimiter=separator)
-        header = _header(reader)
+        header = _header(reader) if head is None else head
         columns, time_column = _columns(header, stream), _time_column(header, time)
-        for records, lines in _chunks(reader, len(header), place, bad):
+        for records, lines in _chunks(reader, len(header), place, bad, before):
             try:
                 times = clock.texts([record[time_column] for record in records], stream.name)
                 rows = _rows(records, columns)
@@ -67,13 +85,56 @@ def read_csv(
                 raise complaint
 
 
+def _lines(source: BinaryIO, errors: str, begins: bool) -> Iterator[str]:
+    """The lines of a source with their ends, as they come. `begins`: it may begin with a mark of its order of bytes.
+
+    Raises UnicodeDecodeError where a line is reached that is no UTF-8.
+    """
+    pieces: list[bytes] = []
+    while True:
+        piece: bytes = source.read1(_PIECE)  # type: ignore[attr-defined]  # all sources have it
+        pieces.append(piece)
+        end = piece.rfind(b"\n") + 1
+        if piece and not end:
+            continue
+        data = b"".join(pieces)
+        end = len(data) - len(piece) + end if piece else len(data)
+        pieces = [data[end:]]
+        data = data[:end]
+        if begins:
+            data, begins = data.removeprefix(codecs.BOM_UTF8), False
+        try:
+            text = data.decode(errors=errors)
+        except UnicodeDecodeError as error:
+            good = data[: data.rfind(b"\n", 0, error.start) + 1]
+            yield from io.StringIO(good.decode(), newline="")
+            raise
+        yield from io.StringIO(text, newline="")
+        if not piece:
+            return
+
+
+def _head(parts: LineParts, separator: str) -> list[str] | None:
+    """The header, taken from the parts if it is a plain line; None if the reader of rows must read it."""
+    line = parts.next(1)
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    names = text.removesuffix("\n").removesuffix("\r")
+    if not names or not text.endswith("\n") or any(strange in names for strange in '"\r\0'):
+        return None
+    parts.take(line)
+    return names.split(separator)
+
+
 def _header(reader: Reader) -> list[str]:
     try:
         for record in reader:
             if record:
                 return record
     except (csv.Error, UnicodeDecodeError) as error:
-        raise _unreadable(error, reader) from None
+        raise _unreadable(error, reader.line_num) from None
     raise EventError("expected a header with the names of the columns, found an empty file")
 
 
@@ -105,9 +166,10 @@ def _time_column(header: Sequence[str], time: str) -> int:
 
 
 def _chunks(
-    reader: Reader, width: int, place: str, bad: BadEvents
+    reader: Reader, width: int, place: str, bad: BadEvents, before: int
 ) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Yield records with their line numbers, many at a time, without blank lines."""
+    """Yield records with their line numbers, many at a time, without blank lines. `before`: lines before the reader's
+    first."""
     records: list[list[str]] = []
     lines: list[int] = []
     complaint: EventError | None = None
@@ -115,7 +177,7 @@ def _chunks(
         try:
             record = next(reader, None)
         except (csv.Error, UnicodeDecodeError) as error:
-            complaint = _unreadable(error, reader)
+            complaint = _unreadable(error, before + reader.line_num)
             if bad.stops:
                 break
             _leave_out(bad, place, complaint, None)
@@ -125,12 +187,12 @@ def _chunks(
             break
         if len(record) == width:
             records.append(record)
-            lines.append(reader.line_num)
+            lines.append(before + reader.line_num)
             if len(records) == BATCH_EVENTS:
                 yield records, lines
                 records, lines = [], []
         elif record:
-            complaint = EventError(f"expected {width} fields, found {len(record)}", line=reader.line_num)
+            complaint = EventError(f"expected {width} fields, found {len(record)}", line=before + reader.line_num)
             if bad.stops:
                 break
             _leave_out(bad, place, complaint, record)
@@ -145,12 +207,12 @@ def _leave_out(bad: BadEvents, place: str, error: EventError, record: list[str] 
     bad.refuse(f"{place}: line {error.line}", EventError(reason), record)
 
 
-def _unreadable(error: csv.Error | UnicodeDecodeError, reader: Reader) -> EventError:
+def _unreadable(error: csv.Error | UnicodeDecodeError, lines: int) -> EventError:
     if isinstance(error, UnicodeDecodeError):
         what = "expected UTF-8, found other bytes: iconv -t UTF-8 converts the file"
     else:
         what = f"expected CSV, {error}"
-    return EventError(what, line=reader.line_num + 1)
+    return EventError(what, line=lines + 1)
 
 
 def _rows(records: Sequence[Sequence[str]], columns: _Columns) -> list[Row]:

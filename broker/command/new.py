@@ -179,16 +179,21 @@ def described(stream: str, guess: Guess, subscription: str) -> Iterator[str]:
     if keys:
         others = f"  # also possible: {', '.join(keys[1:4])}" if len(keys) > 1 else ""
         yield f'key = "{keys[0]}"{others}'
+    yield from first_query(stream, attributes, keys[0] if keys else None, subscription)
+
+
+def first_query(stream: str, attributes: Mapping[str, str], key: str | None, subscription: str) -> Iterator[str]:
+    """The lines of a query of a stream that a newcomer can change."""
     yield ""
     yield f"[subscriptions.{subscription}]"
     yield f'language = "{DEFAULT_LANGUAGE}"'
     numbers = [name for kind in ("float", "int") for name in attributes if attributes[name].startswith(kind)]
-    rising = [name for name in numbers if name not in keys[:1]]
+    rising = [name for name in numbers if name != key]
     if not rising:
         yield f'query = "SELECT * FROM {stream}"'
         return
-    joined = f"$2.{keys[0]} = $1.{keys[0]}" if keys else "TRUE"
-    yield f"# {rising[0]} rises from one event to the next" + (f" of the same {keys[0]}." if keys else ".")
+    joined = "TRUE" if key is None else f"$2.{key} = $1.{key}"
+    yield f"# {rising[0]} rises from one event to the next" + ("." if key is None else f" of the same {key}.")
     yield f'query = "SELECT * FROM FILTER{{{rising[0]} > {rising[0]}_1}}({stream} NEXT{{{joined}}} {stream})"'
 
 

@@ -1,4 +1,4 @@
-"""Reads a Parquet file into batches of one stream; the only module of the shell that uses pyarrow.
+"""Reads a Parquet file into batches of one stream, with pyarrow.
 
 Columns go to the engine as they are; it checks every value and finds those that do not fit. A column whose type
 cannot fit is refused here, before the first row.
@@ -69,7 +69,7 @@ def read_parquet(
         try:
             for table in file.iter_batches(CHUNK_ROWS, columns=list(dict.fromkeys([time, *(a.name for a in known)]))):
                 times, good = _times(table.column(time), count, stream.name, clock, leave_out)
-                columns = {each.name: _column(stream, each, table.column(each.name)) for each in known}
+                columns = {each.name: as_column(stream, each, table.column(each.name)) for each in known}
                 rows = ColumnRows(columns, stream.schema.names, len(table))
                 places: Sequence[int] = range(count + 1, count + len(rows) + 1)
                 count += len(rows)
@@ -117,7 +117,7 @@ def _fits(kind: pyarrow.DataType, attribute: Attribute) -> bool:
             return bool(types.is_boolean(kind))
 
 
-def _column(stream: StreamDefinition, attribute: Attribute, column: pyarrow.Array) -> Any:
+def as_column(stream: StreamDefinition, attribute: Attribute, column: pyarrow.Array) -> Any:
     """The column in the form that the engine reads fastest: repeated texts as numbers, all else as it is."""
     if attribute.type == "float" and str(column.type) != "double":
         column = column.cast("float64")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -100,7 +101,8 @@ class Reading:
                 from .csv_rows import read_csv
 
                 separator = "\t" if kind == "tsv" else ","
-                rows = read_csv(source, place, definition, self.time, self.times, self.bad, separator)
+                columns = os.path.isfile(file)  # a pipe is read as it comes
+                rows = read_csv(source, place, definition, self.time, self.times, self.bad, separator, columns)
                 yield EventReader(rows, place, "line", extent)
                 return
             from .parquet_rows import open_parquet, read_parquet

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from ..console.playground_pages import PlaygroundPages
     from ..server import ServerConfiguration
 
 
@@ -39,7 +41,14 @@ def serve(
     if check:
         print(check_configuration(read()))
         return
-    serve_broker(read(), announce, None if config is None else read)
+    serve_broker(read(), announce, None if config is None else read, _playground)
+
+
+def _playground(token: str) -> AbstractContextManager[PlaygroundPages]:
+    """The playground of the console, which is loaded when there is one."""
+    from .playground.application import playground_of_console
+
+    return playground_of_console(token)
 
 
 def configured(

@@ -12,7 +12,8 @@ import hmac
 import json
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, final
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -50,14 +51,22 @@ class PageGuard:
     """Passes on requests for these hosts that only read, or that have the token; `body_max`: bytes of a body.
 
     `hosts`: the names under which a browser may know this server, without ports; another name is that of a page
-    elsewhere which has had its own name point here. None: any.
+    elsewhere which has had its own name point here. None: any. `larger`: paths that take larger bodies.
     """
 
-    def __init__(self, app: ASGIApp, token: str, hosts: Sequence[str] | None, body_max: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        token: str,
+        hosts: Sequence[str] | None,
+        body_max: int,
+        larger: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         self._app = app
         self._token = token
         self._hosts = None if hosts is None else frozenset(hosts)
         self._body_max = body_max
+        self._larger = larger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -104,8 +113,9 @@ class PageGuard:
         length = headers.get("content-length", "")
         if not (length.isascii() and length.isdecimal() and len(length) < 16):
             return problem(411, "expected Content-Length")
-        if int(length) > self._body_max:
-            return problem(413, f"expected at most {self._body_max:,} bytes")
+        most = self._larger.get(scope["path"], self._body_max)
+        if int(length) > most:
+            return problem(413, f"expected at most {most:,} bytes")
         return None
 
 

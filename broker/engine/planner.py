@@ -112,7 +112,7 @@ def _window_family(wanted: Wanted) -> MachinePlan | str:
 
 
 def _windows(wanted: Wanted) -> MachinePlan | str:
-    return NO_STATES if wanted.forecast else WindowsPlan(wanted.automaton)
+    return WindowsPlan(wanted.automaton)
 
 
 def _reference(wanted: Wanted) -> MachinePlan | str:

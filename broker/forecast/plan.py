@@ -17,6 +17,7 @@ from ..automaton.automaton import Automaton
 from ..events.errors import DefinitionError
 from ..events.instant import FOREVER
 from ..events.schema import Schema
+from .exceeding import exceeding_of
 from .parts import PRODUCT_STATES_MAX, Division, division
 from .settings import Settings, read_settings
 from .states import States, states_of
@@ -61,6 +62,9 @@ class ForecastPlan:
             said += f"\0{context}"
         if self.division is not None:
             said += "\0parts"
+        exceeding = self.states.exceeding
+        if exceeding is not None:
+            said += f"\0{exceeding.name} > {exceeding.cuts[-1]}"
         return f"{name}@{blake2b(said.encode(), digest_size=8).hexdigest()}"
 
     def versions(self, name: str, text: str) -> list[str]:
@@ -96,7 +100,8 @@ def forecast_plan(
             return ForecastPlan(settings, undivided, positions, [], [], distances_of(first), found)
         if settings.parts and first.machines is not None:
             raise DefinitionError('forecast: parts = true: expected AND, OR or a group with ";" beside it')
-    states, numbers = states_of(automata, sets)
+    exceeding = exceeding_of(written.get("exceeds"), first)
+    states, numbers = states_of(automata, sets, exceeding)
     check_varying(settings.context, [states.shape.states], settings.steps)
     return ForecastPlan(settings, states, positions, numbers, [] if merged else _windows(automata, states, numbers))
 

@@ -15,6 +15,7 @@
     choose       the pool of the context that has forecast best is asked
     parts        true: forecasts of AND, OR and ";" are combined from those of their parts; false: never; else where the
                  whole has many states
+    exceeds      of windows: an aggregate and a number, which it must exceed (broker.forecast.exceeding)
 
 Here: these options. Not here: their effects (subscription).
 """

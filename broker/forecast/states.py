@@ -15,9 +15,11 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ..automaton.analyses.chain import elementary_states
+from ..automaton.analyses.window_chain import window_chain
 from ..automaton.automaton import Automaton
 from ..events.errors import LimitExceeded
 from .chain import Shape, shape
+from .exceeding import Exceeding
 
 SET_STATES_MAX: Final = 6
 """Elementary states whose sets are distinguished: at most 64 sets."""
@@ -26,13 +28,23 @@ NONE: Final = 0
 
 @final
 class States:
-    """`left[e]`: how many steps from elementary state e to a match at least. `labels` are for people."""
+    """`left[e]`: how many steps from elementary state e to a match at least. `labels` are for people. `successors`:
+    the elementary states that can follow each, where more is known of them than `left` says. `exceeding`: by which
+    aggregate open windows are divided further, the highest level first; a match is then one that exceeds it."""
 
-    def __init__(self, left: list[int], labels: list[str], sets: bool) -> None:
+    def __init__(
+        self,
+        left: list[int],
+        labels: list[str],
+        sets: bool,
+        successors: list[list[int]] | None = None,
+        exceeding: Exceeding | None = None,
+    ) -> None:
         """Raises LimitExceeded where sets are wanted of more than SET_STATES_MAX elementary states."""
         self.left = left
         self.labels = labels
         self.sets = sets
+        self.exceeding = exceeding
         elementary = len(left) - 1
         if sets and elementary > SET_STATES_MAX:
             raise LimitExceeded(
@@ -42,7 +54,12 @@ class States:
         self.final: int = 1 << elementary if sets else elementary + 1
         # Elementary states, the most advanced first; of equally advanced ones the one with the smallest number.
         self.order: list[int] = sorted(range(1, elementary + 1), key=lambda state: (left[state], state))
-        self.shape: Shape = self._shape()
+        self.shape: Shape = self._shape(successors)
+
+    @property
+    def cells(self) -> int:
+        """How many states there are for each of an open window."""
+        return 1 if self.exceeding is None else self.exceeding.cells
 
     def of(self, live: list[int]) -> i64:
         """The chain's state where these elementary states are live, each at most once. O(states)."""
@@ -76,12 +93,14 @@ class States:
             return self.labels[state]
         return "{" + ", ".join(self.labels[e] for e in range(1, len(self.left)) if state >> (e - 1) & 1) + "}"
 
-    def _shape(self) -> Shape:
+    def _shape(self, known: list[list[int]] | None) -> Shape:
         """A step brings a match nearer by one at most, and a match may be followed by anything."""
         chain = range(self.final)
         if self.sets:
             return shape(self.final + 1, [self.final], chain)
         successors = [[s for s in chain if self.left[s] >= self.left[q] - 1] for q in chain]
+        if known is not None:
+            successors = [list(row) for row in known]
         for state in chain:
             if self.left[state] == 1:
                 successors[state].append(self.final)
@@ -89,7 +108,16 @@ class States:
         return shape(self.final + 1, [self.final], chain, successors)
 
 
-def states_of(automata: tuple[Automaton, ...], sets: bool) -> tuple[States, list[list[int]]]:
-    """The states of a union of automata, and the numbers of each one's own, 0 for the start."""
+def states_of(
+    automata: tuple[Automaton, ...], sets: bool, exceeding: Exceeding | None = None
+) -> tuple[States, list[list[int]]]:
+    """The states of a union of automata, and the numbers of each one's own, 0 for the start.
+
+    Raises LimitExceeded; DefinitionError for windows without states.
+    """
+    windows = automata[0].windows
+    if windows is not None:
+        found = window_chain(windows, 1 if exceeding is None else exceeding.cells)
+        return States(found.left, found.labels, sets, found.successors, exceeding), [[NONE]]
     left, labels, numbers = elementary_states(automata)
     return States(left, labels, sets), numbers

@@ -60,12 +60,22 @@ class Consulting:
         """The same streams as they were declared."""
         return list(self._admission.visible(user, self._engine.streams).values())
 
+    def readable(self, user: User) -> list[StreamDefinition]:
+        """The streams whose events a user may read, sorted by name."""
+        visible = self._admission.visible(user, self._engine.streams)
+        return [visible[name] for name in sorted(visible) if user.may("read", name)]
+
+    def readable_stream(self, user: User, name: str) -> StreamDefinition:
+        """A stream whose events a user may read."""
+        streams = self._engine.streams
+        self._admission.check_known(user, name, streams)
+        user.check("read", name)
+        return streams[name]
+
     def events(self, user: User, stream: str, count: int) -> dict[str, dict[str, Any]]:
         """The last events of a stream by id, the oldest first."""
-        streams = self._engine.streams
-        self._admission.check_known(user, stream, streams)
-        user.check("read", stream)
-        return self._intake.recent.last(stream, streams[stream].schema.names, count)
+        names = self.readable_stream(user, stream).schema.names
+        return self._intake.recent.last(stream, names, count)
 
     def names(self, user: User) -> list[str]:
         """The names of the subscriptions that a user may see, in no order."""

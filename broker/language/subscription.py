@@ -40,6 +40,7 @@ FORECAST_KEYS: Final = (
     "recalibrate",
     "choose",
     "parts",
+    "exceeds",
 )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
@@ -26,6 +26,8 @@ from .security.exposure import host_and_port, is_loopback
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+    from ..console.playground_pages import MakePlayground, PlaygroundPages
 
 PATIENCE_SECONDS: Final = 5.0
 """How long a request waits for the loop."""
@@ -43,6 +45,7 @@ class ConsoleSettings:
 
     `certificate` and `key`: files for TLS; `proxy`: one stands before us and does that, so that others come to an
     address of this machine, too. For others there are no pages without one of these, and without tokens.
+    `playground`: makes that of the pages; `journal`: the folder of the broker's journal, for it.
     """
 
     tokens: Path | None = None
@@ -50,6 +53,8 @@ class ConsoleSettings:
     certificate: Path | None = None
     key: Path | None = None
     proxy: bool = False
+    playground: MakePlayground | None = None
+    journal: Path | None = None
 
     def signing(self, only_here: bool) -> SigningIn | None:
         """Who looks; None: there are no pages. Raises DefinitionError."""
@@ -69,6 +74,7 @@ def console(broker: Broker, address: str, pages: ConsoleSettings | None = None) 
     try:
         import uvicorn
 
+        from ..console.guard import new_token
         from .console_connections import CONNECTIONS_MAX, Connection
     except ImportError:
         raise DefinitionError(
@@ -79,9 +85,12 @@ def console(broker: Broker, address: str, pages: ConsoleSettings | None = None) 
     secured: dict[str, Any] = {}
     if pages.certificate is not None:
         secured = {"ssl_certfile": str(pages.certificate), "ssl_keyfile": None if pages.key is None else str(pages.key)}
-    with listening(host, port, f"console.address {address}") as listener:
+    only_here, token = is_loopback(host) and not pages.proxy, new_token()
+    signing = pages.signing(only_here)
+    made = nullcontext() if pages.playground is None or signing is None else pages.playground(token)
+    with made as playground, listening(host, port, f"console.address {address}") as listener:
         configuration = settings(
-            application(broker, is_loopback(host) and not pages.proxy, pages),
+            application(broker, only_here, pages, signing, token, playground),
             http=Connection,
             **secured,
             limit_concurrency=CONNECTIONS_MAX + 1,  # uvicorn counts the new connection, too
@@ -102,8 +111,18 @@ def console(broker: Broker, address: str, pages: ConsoleSettings | None = None) 
             thread.join(_JOIN_SECONDS)
 
 
-def application(broker: Broker, only_here: bool, pages: ConsoleSettings) -> Starlette:
-    """The application; `only_here`: refuse requests for another host name, which a page in a browser might send."""
+def application(
+    broker: Broker,
+    only_here: bool,
+    pages: ConsoleSettings,
+    signing: SigningIn | None,
+    token: str,
+    playground: PlaygroundPages | None,
+) -> Starlette:
+    """The application; `only_here`: refuse requests for another host name, which a page in a browser might send.
+
+    `signing` None: there are no pages; `token`: theirs.
+    """
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.exceptions import HTTPException
@@ -112,12 +131,12 @@ def application(broker: Broker, only_here: bool, pages: ConsoleSettings) -> Star
     from starlette.responses import PlainTextResponse, Response
     from starlette.routing import Route
 
-    from ..console.guard import PageGuard, new_token, refused
+    from ..console.guard import PageGuard, refused
     from .console_pages import ConsolePages
     from .metrics import CONTENT_TYPE, exposition
 
-    token, secure = new_token(), pages.certificate is not None or pages.proxy
-    signing = pages.signing(only_here)
+    secure = pages.certificate is not None or pages.proxy
+    larger: dict[str, int] = {}
 
     async def metrics(request: Request) -> Response:
         try:
@@ -137,9 +156,17 @@ def application(broker: Broker, only_here: bool, pages: ConsoleSettings) -> Star
 
     routes = [Route("/metrics", metrics), Route("/livez", live), Route("/readyz", ready)]
     if signing is not None:
-        routes += ConsolePages(broker, signing, token, secure, PATIENCE_SECONDS).routes()
+        answers = ConsolePages(broker, signing, token, secure, PATIENCE_SECONDS)
+        routes += answers.routes(playground is not None)
+        if playground is not None:
+            from ..console.playground_pages import LARGER
+            from .console_playground import ConsolePlayground
+
+            larger |= LARGER
+            routes += ConsolePlayground(playground, answers.ask, answers.name, pages.journal).routes()
+    hosts = HERE if only_here else None
     return Starlette(
         routes=routes,
-        middleware=[Middleware(PageGuard, token=token, hosts=HERE if only_here else None, body_max=_BODY_MAX)],
+        middleware=[Middleware(PageGuard, token=token, hosts=hosts, body_max=_BODY_MAX, larger=larger)],
         exception_handlers={HTTPException: refused},
     )

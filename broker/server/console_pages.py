@@ -55,12 +55,16 @@ class ConsolePages:
         self._secure = secure
         self._patience = patience_seconds
         self._sampler = Sampler(broker, patience_seconds)
+        self._playground = False
         self._names: dict[str, tuple[float, list[str]]] = {}  # by user: when they were asked for, sorted
 
-    def routes(self) -> list[Route]:
-        """All routes."""
+    def routes(self, playground: bool) -> list[Route]:
+        """All routes; `playground`: there is a page of it, too, whose answers come from elsewhere."""
         pages = PageFiles(["broker.console"])
         shown = dict.fromkeys(("/", "/streams", "/subscriptions", "/clients"), "console.html")
+        self._playground = playground
+        if playground:
+            shown["/playground"] = "playground.html"
 
         async def one(request: Request) -> Response:
             return pages.page("console.html")
@@ -81,16 +85,16 @@ class ConsolePages:
 
     # ---- who looks ----
 
-    def _name(self, request: Request) -> str:
+    def name(self, request: Request) -> str:
         """The name of the user. Raises HTTPException: 401."""
         name = self._signing.user(request.cookies.get(COOKIE))
         if name is None:
             raise HTTPException(401, "expected a token: sign in")
         return name
 
-    async def _asked(self, request: Request, question: Callable[[Kernel, User], _T]) -> _T:
+    async def ask(self, request: Request, question: Callable[[Kernel, User], _T]) -> _T:
         """The answer of the loop to the user who looks. Raises HTTPException."""
-        name = self._name(request)
+        name = self.name(request)
 
         def put(kernel: Kernel) -> _T:
             user = kernel.consulting.user(name)
@@ -112,7 +116,7 @@ class ConsolePages:
 
     async def _session(self, request: Request) -> Response:
         name = self._signing.user(request.cookies.get(COOKIE))
-        user = None if name is None else await self._asked(request, lambda kernel, user: user)
+        user = None if name is None else await self.ask(request, lambda kernel, user: user)
         return JSONResponse(
             {
                 "token": self._token,
@@ -120,6 +124,7 @@ class ConsolePages:
                 "user": None if user is None else user.name,
                 "admin": user is not None and user.admin,
                 "needed": self._signing.needed,
+                "playground": self._playground,
             }
         )
 
@@ -143,18 +148,18 @@ class ConsolePages:
     # ---- what is seen ----
 
     async def _live(self, request: Request) -> Response:
-        await self._asked(request, lambda kernel, user: user.check_admin("statistics"))
+        await self.ask(request, lambda kernel, user: user.check_admin("statistics"))
         last = request.headers.get("last-event-id", "")
         after = int(last) if last.isascii() and last.isdecimal() and len(last) < 20 else 0
         return StreamingResponse(self._sampler.follow(after), media_type="text/event-stream")
 
     async def _streams(self, request: Request) -> Response:
-        return JSONResponse(await self._asked(request, lambda kernel, user: kernel.consulting.streams(user)))
+        return JSONResponse(await self.ask(request, lambda kernel, user: kernel.consulting.streams(user)))
 
     async def _events(self, request: Request) -> Response:
         name = request.path_params["name"]
         return JSONResponse(
-            await self._asked(request, lambda kernel, user: kernel.consulting.events(user, name, TAIL_EVENTS))
+            await self.ask(request, lambda kernel, user: kernel.consulting.events(user, name, TAIL_EVENTS))
         )
 
     async def _subscriptions(self, request: Request) -> Response:
@@ -165,15 +170,15 @@ class ConsolePages:
         found = [name for name in names if search in name.lower()] if search else names
         begin = (max(1, number) - 1) * PAGE_SUBSCRIPTIONS
         chosen = found[begin : begin + PAGE_SUBSCRIPTIONS]
-        entries = await self._asked(request, lambda kernel, user: kernel.consulting.subscriptions(user, chosen))
+        entries = await self.ask(request, lambda kernel, user: kernel.consulting.subscriptions(user, chosen))
         return JSONResponse({"total": len(found), "all": len(names), "size": PAGE_SUBSCRIPTIONS, "entries": entries})
 
     async def _all_names(self, request: Request) -> list[str]:
         """The names that the user may see, sorted. They are copied in the loop, and sorted here."""
-        user = self._name(request)
+        user = self.name(request)
         known = self._names.get(user)
         if known is None or time.monotonic() - known[0] > NAMES_SECONDS_MAX:
-            found = await self._asked(request, lambda kernel, user: kernel.consulting.names(user))
+            found = await self.ask(request, lambda kernel, user: kernel.consulting.names(user))
             known = time.monotonic(), await run_in_threadpool(sorted, found)
             self._names[user] = known
         return known[1]
@@ -190,10 +195,10 @@ class ConsolePages:
                 waiting = []
             return definition, consulting.subscriptions(user, [name]), consulting.definitions_of_streams(user), waiting
 
-        definition, entries, streams, waiting = await self._asked(request, question)
+        definition, entries, streams, waiting = await self.ask(request, question)
         picture = await run_in_threadpool(drawn, definition, streams)
         return JSONResponse({**(entries[0] if entries else {}), **picture, "waiting": waiting})
 
     async def _sessions(self, request: Request) -> Response:
         now = wall_clock()
-        return JSONResponse(await self._asked(request, lambda kernel, user: kernel.consulting.sessions(user, now)))
+        return JSONResponse(await self.ask(request, lambda kernel, user: kernel.consulting.sessions(user, now)))

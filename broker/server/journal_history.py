@@ -11,35 +11,22 @@ from typing import Any, Final, final
 
 from ..engine import Engine
 from ..engine.reasons import AskedInput
-from ..events import Event, Punctuation
-from ..events.event import GapLine, Retraction, UpdateLine
+from ..events import Event
 from ..events.instant import format_instant
 from ..kernel.records import (
     BatchTaken,
-    GapDeclared,
-    Punctuated,
     Record,
-    Retracted,
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionReplaced,
     TimeWasReset,
-    Updated,
 )
-from ..storage import Journal, StorageError
-from ..storage.records import KINDS, decode
+from ..storage import Journal
+from ..storage.history import backwards, first_gaps, inputs_of
+from ..storage.records import decode
 
 REASONS_EVENTS_MAX: Final = 100_000
 """Events of the journal among which reasons are looked for, the newest ones."""
-READ: Final = frozenset(
-    kind
-    for kind, (record, _) in KINDS.items()
-    if record
-    in (
-        BatchTaken, GapDeclared, Punctuated, Retracted, StreamDeclared, SubscriptionAdded, SubscriptionReplaced,
-        TimeWasReset, Updated,
-    )
-)  # fmt: skip
 
 
 @final
@@ -102,21 +89,11 @@ class JournalHistory:
         inputs: list[AskedInput] = []
         known: set[int] = set()
         for record in reversed(taken):
-            inputs += _inputs(record, streams, known)
-        return SubscriptionHistory([*self._gaps(inputs, streams), *inputs] if missing else inputs, missing)
-
-    def _gaps(self, inputs: Sequence[AskedInput], streams: frozenset[str]) -> Iterator[GapLine]:
-        """The numbers before the first event of a numbered stream do not come again."""
-        for name in sorted(streams):
-            definition = self._engine.streams.get(name)
-            if definition is None or definition.sequence is None:
-                continue
-            at = definition.schema.position(definition.sequence)
-            rows = [each.data for each in inputs if isinstance(each, Event) and each.stream == name]
-            found = [row[at] for row in rows if isinstance(row, tuple)]
-            least = min([number for number in found if isinstance(number, int)], default=1)
-            if least > 1:
-                yield GapLine(name, 1, least - 1)
+            inputs += inputs_of(record, streams, known)
+        if missing:
+            read = [self._engine.streams[each] for each in sorted(streams) if each in self._engine.streams]
+            inputs[:0] = first_gaps(inputs, read)
+        return SubscriptionHistory(inputs, missing)
 
 
 def read_by(engine: Engine, name: str) -> frozenset[str]:
@@ -135,16 +112,9 @@ def read_by(engine: Engine, name: str) -> frozenset[str]:
 def _backwards(journal: Journal) -> Iterator[Record]:
     """The records that may concern somebody, the newest first, a segment at a time."""
     sealed = journal.sealed
-    last = journal.written
     starts = [*(extent.first for extent in sealed), sealed[-1].last + 1 if sealed else journal.first]
-    for first in reversed(starts):
-        try:
-            entries = [entry for entry in journal.read(first - 1, last) if entry.kind in READ]
-        except (StorageError, FileNotFoundError):
-            return  # retention has removed it meanwhile
-        for entry in reversed(entries):
-            yield decode(entry.kind, entry.payload)
-        last = first - 1
+    for entry in backwards(starts, journal.written, journal.read):
+        yield decode(entry.kind, entry.payload)
 
 
 def _begins(record: Record, name: str, streams: frozenset[str]) -> bool:
@@ -159,22 +129,3 @@ def _begins(record: Record, name: str, streams: frozenset[str]) -> bool:
         case TimeWasReset():
             return record.stream in streams
     return False
-
-
-def _inputs(record: Record, streams: frozenset[str], known: set[int]) -> Iterator[AskedInput]:
-    match record:
-        case BatchTaken() if record.stream in streams:
-            starts = record.times if record.starts is None else record.starts
-            for time, start, number, row in zip(record.times, starts, record.ids, record.rows):
-                known.add(number)
-                yield Event(record.stream, time, start, number, tuple(row))
-        case Punctuated(time, stream, where) if stream is None or stream in streams:
-            yield Punctuation(time, stream, where)
-        case Retracted():
-            for number in record.ids:
-                if number in known:
-                    yield Retraction(number)
-        case GapDeclared(stream, first, last) if stream in streams:
-            yield GapLine(stream, first, last)
-        case Updated():
-            yield UpdateLine(record.subscription, tuple(record.insert), tuple(record.delete), record.start, record.end)

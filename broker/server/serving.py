@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from ..engine import Engine
 from ..events import DefinitionError
@@ -29,19 +30,28 @@ from .saving import saving
 from .security.exposure import check_writers
 from .tracing import open_traces
 
+if TYPE_CHECKING:
+    from ..console.playground_pages import MakePlayground
+
 Reread = Callable[[], ServerConfiguration]
 
 _RELOADED = ("limits", "user_keys", "quota", "log_level", "log_format")
 """The settings that SIGHUP changes; the others need a restart."""
 
 
-def serve(configuration: ServerConfiguration, announce: Callable[[str], None], reread: Reread | None = None) -> None:
+def serve(
+    configuration: ServerConfiguration,
+    announce: Callable[[str], None],
+    reread: Reread | None = None,
+    playground: MakePlayground | None = None,
+) -> None:
     """Run a broker until SIGTERM or SIGINT; `announce` gets lines for the operator, first `listening on ADDRESS`.
 
 
-    `reread` returns the new configuration on SIGHUP. Raises ForetellErrors for a configuration that cannot be served,
-    such as a port in use or a wrong subscription file; StorageErrors for a journal that is damaged or cannot be written
-    any more. Outside the main thread there are no signals, and it runs until the process ends.
+    `reread` returns the new configuration on SIGHUP; `playground` makes that of the console. Raises ForetellErrors for
+    a configuration that cannot be served, such as a port in use or a wrong subscription file; StorageErrors for a
+    journal that is damaged or cannot be written any more. Outside the main thread there are no signals, and it runs
+    until the process ends.
     """
     give_large_blocks_back()
     open_log(configuration.log_level, configuration.log_format)
@@ -76,7 +86,7 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         gc.freeze()  # loaded modules stay, so that full collections need not visit them
         if configuration.exposed:
             say(logging.WARNING, "everybody on the network may read and change everything", address=broker.endpoint)
-        with _console(broker, configuration) as numbers:
+        with _console(broker, configuration, playground) as numbers:
             announce(f"listening on {broker.endpoint}")
             if numbers:
                 announce(f"numbers at {numbers}/metrics")
@@ -166,7 +176,7 @@ def admission_of(
 
 
 @contextmanager
-def _console(broker: Broker, configuration: ServerConfiguration) -> Iterator[str]:
+def _console(broker: Broker, configuration: ServerConfiguration, playground: MakePlayground | None) -> Iterator[str]:
     """Run the console, if there is an address; its actual address. Without one its packages are not loaded."""
     if configuration.console is None:
         yield ""
@@ -179,6 +189,8 @@ def _console(broker: Broker, configuration: ServerConfiguration) -> Iterator[str
         configuration.console_certificate,
         configuration.console_key,
         configuration.console_proxy,
+        playground,
+        None if configuration.journal is None else configuration.journal.path,
     )
     with console(broker, configuration.console, pages) as shown:
         yield shown

@@ -12,6 +12,7 @@ where OpenTelemetry's environment says (OTEL_EXPORTER_OTLP_ENDPOINT and others).
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -25,6 +26,8 @@ EVERY: Final = 100
 PENDING_MAX: Final = 1_000
 """Traced batches that wait for the disk; a further one is not traced."""
 SCOPE: Final = "foretell"
+CLOSE_SECONDS_MAX: Final = 5.0
+"""How long a broker that ends waits until its last spans are exported; a receiver may be silent."""
 
 
 @final
@@ -137,9 +140,14 @@ def open_traces(settings: TraceSettings, journalled: bool, exporter: Any = None)
         from opentelemetry.trace import set_span_in_context
     except ImportError:
         raise DefinitionError("traces: expected the packages of foretell[otel], which are missing") from None
-    provider = TracerProvider(resource=Resource.create({"service.name": SCOPE, "service.version": __version__}))
+    resource = Resource.create({"service.name": SCOPE, "service.version": __version__})
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     processor: Any = BatchSpanProcessor(OTLPSpanExporter()) if exporter is None else SimpleSpanProcessor(exporter)
     provider.add_span_processor(processor)
-    return BatchTraces(
-        provider.get_tracer(SCOPE, __version__), set_span_in_context, settings, journalled, provider.shutdown
-    )
+
+    def close() -> None:
+        closing = threading.Thread(target=provider.shutdown, name="traces", daemon=True)
+        closing.start()
+        closing.join(CLOSE_SECONDS_MAX)
+
+    return BatchTraces(provider.get_tracer(SCOPE, __version__), set_span_in_context, settings, journalled, close)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from architecture.test_languages import ORDINARY as WORDS
 
 from broker.engine.languages.table import LANGUAGES
 from broker.engine.planner import EXECUTORS, MERGED, TABLE
@@ -13,7 +14,7 @@ from broker.engine.planner import EXECUTORS, MERGED, TABLE
 ENGINE = Path(__file__).parents[2] / "broker" / "engine"
 FOLDERS = sorted(path.name for path in (ENGINE / "executors").iterdir() if (path / "__init__.py").exists())
 SHARED = {"window_families": "windows"}  # they have panes, measures and pages in common
-ORDINARY = {"reference", "window", "windows"}  # words that say other things, too
+ORDINARY = {*WORDS, "reference", "windows"}  # words that say other things, too
 NAMES = [name for name in (*FOLDERS, *LANGUAGES) if name not in ORDINARY]
 NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(NAMES)}|keyed runs?|kleenes?|composites?|tries?)(?![a-z])", re.IGNORECASE)
 PLACES = ("dispatch", "inspection", "program", "snapshot", "subscribing", "engine.py", "results.py")

@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from broker.engine.languages.table import LANGUAGES
-from broker.language.names import DEFAULT_LANGUAGE
+from broker.language.names import ALIASES, DEFAULT_LANGUAGE, LanguageName
 from broker.language.names import LANGUAGES as NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -90,6 +91,7 @@ def test_citations_and_other_words_are_not(code: str) -> None:
 def test_every_row_has_its_name_and_its_folders() -> None:
     assert list(LANGUAGES) == [name for name in NAMES if name in LANGUAGES]
     assert DEFAULT_LANGUAGE in LANGUAGES
+    assert set(NAMES) == set(get_args(LanguageName)) - set(ALIASES)
     for language in LANGUAGES.values():
         assert LANGUAGES[language.name] is language
         for file in ("syntax.py", "parser.py", "printer.py"):

@@ -133,7 +133,7 @@ def test_a_file_of_ones_own_gets_a_first_query(page: Page, tmp_path: Path) -> No
 
 
 def test_a_refusal_is_shown_politely(page: Page) -> None:
-    page.route("**/ask/why", lambda route: route.fulfill(status=200, json={"error": "no reasons are known"}))
+    page.route("**/playground/ask/why", lambda route: route.fulfill(status=200, json={"error": "no reasons are known"}))
     page.locator("#matches .ask").first.click()
     expect(page.locator("#reasons")).to_have_text("no reasons are known")
 

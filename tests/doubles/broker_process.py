@@ -20,8 +20,13 @@ import sys
 from pathlib import Path
 from broker.events import ForetellError
 from broker.server import read_configuration, serve
+
+def playground(token):
+    from broker.command.playground.application import playground_of_console
+    return playground_of_console(token)
+
 try:
-    serve(read_configuration(sys.argv[1], sys.argv[2]), lambda line: print(line, flush=True))
+    serve(read_configuration(sys.argv[1], sys.argv[2]), lambda line: print(line, flush=True), None, playground)
 except ForetellError as error:
     print(error, file=sys.stderr)
     sys.exit(2)

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Any, TypeAlias
 
 from doubles.chain_states import Beat, Counted, cayuga_beats, ptopss_beats
+from doubles.open_windows import window_beats
 from strategies import composite_subscriptions as ptopss
 from strategies import typed_queries as cayuga
 from strategies.forecasts import HOUR, Case
@@ -35,6 +36,8 @@ def beats(case: Case, plan: ForecastPlan, history: list[Happening]) -> list[Beat
     if case.language == "ptopss":
         composite = ptopss.lowered(case.query)
         return ptopss_beats(automaton_of_composite(composite), dict(plan.positions), sets, history)
+    if case.language == "window":
+        return window_beats(case.query, plan, history)
     query = lower(parse(case.query), case.query, cayuga.SCHEMAS.get, list)
     return cayuga_beats(compile_query(query), dict(plan.positions), sets, history)
 

@@ -23,7 +23,7 @@ class PlaygroundProcess:
     def ask(self, question: str, **body: Any) -> dict[str, Any]:
         """An answer of it."""
         headers = {"content-type": "application/json", "x-foretell-token": self.token}
-        request = Request(f"{self.address}/ask/{question}", json.dumps(body).encode(), headers)
+        request = Request(f"{self.address}/playground/ask/{question}", json.dumps(body).encode(), headers)
         with urlopen(request, timeout=60) as response:
             found: dict[str, Any] = json.load(response)
         return found
@@ -39,7 +39,7 @@ def playground_process(arguments: Sequence[str] = ()) -> Iterator[PlaygroundProc
         line = process.stdout.readline()
         assert line.startswith("playground at http://127.0.0.1:"), line
         address = line.split()[-1]
-        with urlopen(f"{address}/session", timeout=60) as response:
+        with urlopen(f"{address}/playground/session", timeout=60) as response:
             token = json.load(response)["token"]
         yield PlaygroundProcess(address, token)
     finally:

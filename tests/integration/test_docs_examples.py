@@ -32,7 +32,7 @@ from broker.algebra.window import lowering as window_lowering
 from broker.algebra.window import semantics as semantics_window
 from broker.algebra.window.lowering import lower as lower_window
 from broker.automaton import compilation
-from broker.automaton.analyses import countable, window_bounds
+from broker.automaton.analyses import countable, window_bounds, window_chain
 from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.constructions.windows import classes, determinisation, marked
 from broker.automaton.diagram import draw
@@ -154,6 +154,7 @@ LIMIT_MODULES: Final = (
     window_formulas,
     window_lowering,
     window_bounds,
+    window_chain,
     classes,
     determinisation,
     marked,

@@ -15,8 +15,10 @@ SEED: Final = 7
 ANSWER_BYTES_MAX: Final = 2_000
 PATHS: Final = (
     "/", "/api/session", "/api/sign-in", "/api/sign-out", "/api/subscriptions", "/api/subscriptions/x", "/api/streams",
-    "/api/streams/x/events", "/api/sessions", "/session", "/upload", "/ask/run", "/ask/why-not", "/ask/nothing",
-    "/examples/stocks", "/examples/..%2f..%2fetc%2fpasswd", "/assets/../../../etc/passwd", "/assets/%2e%2e/guard.py",
+    "/api/streams/x/events", "/api/sessions", "/playground/session", "/playground/upload", "/playground/ask/run",
+    "/playground/ask/why-not", "/playground/ask/nothing", "/playground/journal", "/playground/broker",
+    "/playground/subscriptions/x", "/playground/examples/stocks", "/playground/examples/..%2f..%2fetc%2fpasswd",
+    "/assets/../../../etc/passwd", "/assets/%2e%2e/guard.py",
     "/metrics", "//", "/%00", "/" + "a" * 5_000,
 )  # fmt: skip
 METHODS: Final = ("GET", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "get", "G\x00T", "CONNECT", "")

@@ -18,6 +18,7 @@ from doubles.broker_process import broker_process
 from broker.command.shell import perform
 from broker.engine import Engine
 from broker.events import ForetellError
+from broker.language.names import LANGUAGES
 from client import Client
 
 NEXT: Final = "WHERE skip_till_next_match({}) {{{}}} WITHIN 5 s"
@@ -61,7 +62,7 @@ QUERIES: Final = [
     ),
     ("cel", "INSERT INTO Big SELECT * FROM Stock", "write the query with PUBLISH Big at its end"),
     ("cel", "SELECT price, price FROM Stock", "rename one with AS"),
-    ("esper", "Stock", "expected one of cayuga, sase, ptopss, afa, window, found string 'esper'"),
+    ("esper", "Stock", f"expected one of {', '.join(LANGUAGES)}, found string 'esper'"),
     ("SELECT * FROM Stock", "", "found a query; write query='SELECT * FROM Stock'"),
     # --- SASE+ ---
     ("sase", f"PATTERN SEQ(Stock+ a) {NEXT.format('a', '[name]')}", "write Stock+ a[]"),

@@ -40,6 +40,8 @@ def played(
             engine = Engine.restore(engine.snapshot(), chance.choice((ON, OFF)))
         if number == 2:  # matches of runs that began before it are not its own
             engine.subscribe("again", query=queries[0], lineage=False)
+        if number == 3:  # what waits for others goes on
+            engine.unsubscribe(f"s{len(queries) - 1}")
         if options is OFF or chance.random() < 0.4:
             results = engine.publish(STREAM, part.times, part.rows, starts=part.starts)
         else:

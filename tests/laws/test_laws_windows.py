@@ -6,9 +6,10 @@ import json
 import random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies.windows import SCHEMA, Event, marked, queries, streams
+from strategies.windows import SCHEMA, Event, marked, pairs, queries, streams
 
 from broker.algebra.window.lowering import lower
 from broker.algebra.window.semantics import TimedEvent, results
@@ -205,25 +206,79 @@ def test_what_remembers_nothing_may_begin_anywhere(query: WindowQuery, events: l
         assert slice_ == owned
 
 
-ANY_ORDER = st.sampled_from(("buffer", "speculate"))
+ANY_ORDER = st.sampled_from(("buffer", "speculate", "speculate"))
 
 
-@given(queries(), streams(14), st.randoms(use_true_random=False), ANY_ORDER, st.booleans())
+@given(
+    queries(), streams(14), st.randoms(use_true_random=False), ANY_ORDER, st.booleans(), st.integers(0, 3), BATCHES,
+    st.sampled_from((1, 2, 32)),
+)  # fmt: skip
 def test_events_may_come_in_any_order(
-    query: WindowQuery, events: list[Event], chance: random.Random, disorder: Any, saved: bool
+    query: WindowQuery,
+    events: list[Event],
+    chance: random.Random,
+    disorder: Any,
+    saved: bool,
+    withdrawn: int,
+    cuts: list[int],
+    spacing: int,
 ) -> None:
-    """They wait until they are final, also where other languages are told before: each result is told once."""
+    """In the end each result has been told once; what was told before and was wrong is withdrawn, while it may be."""
     text = print_query(query)
     numbered = list(enumerate(events, start=1))
+    arriving = sorted(numbered, key=lambda _: chance.random())
     engine = Engine()
     engine.add_stream("S", SCHEMA.declared(), None, disorder)
     engine.subscribe("q", language="window", query=text, lineage=True)
-    found: list[Any] = []
-    for number, (time, row) in sorted(numbered, key=lambda _: chance.random()):
-        found += engine.publish("S", [time], [row], [number])
-        if saved:
-            engine = Engine.restore(engine.snapshot())
-    found += engine.finish()
-    told = [json.dumps(match.line()) for match in found if match.kind != "punctuation"]
-    assert len(set(told)) == len(told)
-    assert set(told) == lines(text, numbered)
+    live: dict[str, dict[str, Any]] = {}
+    final: list[int] = [-1]
+
+    def told(results: Any) -> None:
+        for match in results:
+            line = match.line()
+            kind = line.pop("kind")
+            if kind == "punctuation":
+                final[0] = max(final[0], line["time"])
+                continue
+            assert line["end"] >= final[0], "what is final changes no more"
+            if kind == "retraction":
+                assert live.pop(line["id"]) == line
+            else:
+                assert line["id"] not in live
+                live[line["id"]] = line
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("broker.engine.executors.windows.reviser.MARKED_MIN", spacing)
+        at, batch = 0, 0
+        while at < len(arriving):
+            part = arriving[at : at + (cuts[batch % len(cuts)] if cuts else 1)]
+            told(engine.publish("S", [t for _, (t, _) in part], [r for _, (_, r) in part], [n for n, _ in part]))
+            at, batch = at + len(part), batch + 1
+            if saved:
+                engine = Engine.restore(engine.snapshot())
+            if chance.random() < 0.3:
+                coming = [time for _, (time, _) in arriving[at:]]
+                gone = [n for n, (time, _) in arriving[:at] if n <= withdrawn and time < min(coming, default=0)]
+                if coming and not gone:
+                    told(engine.punctuate(min(coming)))
+            engine.check_invariants()
+        for number in range(1, min(withdrawn, len(events)) + 1):
+            told(engine.retract(number))
+        told(engine.finish())
+    assert {json.dumps({"kind": "match", **line}) for line in live.values()} == lines(text, numbered[withdrawn:])
+
+
+@given(queries(pairs()), streams(14))
+def test_windows_that_an_event_ends_are_told_at_once(query: WindowQuery, events: list[Event]) -> None:
+    """What comes in order is told as on a stream that is in order, each result with its event."""
+    text = print_query(query)
+    if query.keep == "longest":
+        return
+    first, second = Engine(), Engine()
+    first.add_stream("S", SCHEMA.declared())
+    second.add_stream("S", SCHEMA.declared(), None, "speculate")
+    for engine in (first, second):
+        engine.subscribe("q", language="window", query=text, lineage=True)
+    for number, (time, row) in enumerate(events, start=1):
+        wanted = {json.dumps(match.line()) for match in first.publish("S", [time], [row], [number])}
+        assert {json.dumps(match.line()) for match in second.publish("S", [time], [row], [number])} == wanted

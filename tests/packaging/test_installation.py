@@ -39,36 +39,7 @@ with Client(sys.argv[1]) as client:
         client.publish("Stock", {"name": "IBM", "price": 106.0}, time=3)
         print(subscription.next(timeout=30).data["price"])
 """
-# A batch through a broker, and the spans that the SDK gives to an exporter.
-TRACED = """
-import threading
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from broker.engine import Engine
-from broker.server import Broker
-from broker.server.tracing import TraceSettings, open_traces
-from client import Client
-exporter = InMemorySpanExporter()
-traces = open_traces(TraceSettings(1), False, exporter)
-with Broker(Engine(), "tcp://127.0.0.1:0", traces=traces) as broker:
-    thread = threading.Thread(target=broker.run)
-    thread.start()
-    with Client(broker.endpoint, 60) as client:
-        client.add_stream("S", {"x": "int"})
-        client.subscribe("all", query="SELECT * FROM S")
-        client.publish_batch("S", [1, 1], [(1,), (2,)])
-    broker.stop()
-    thread.join(60)
-spans = {span.name: span for span in exporter.get_finished_spans()}
-assert set(spans) == {"publish", "match", "notify"}, spans
-root = spans["publish"]
-assert root.parent is None and root.attributes["foretell.stream"] == "S" and root.attributes["foretell.events"] == 2
-assert root.resource.attributes["service.name"] == "foretell"
-for name in ("match", "notify"):
-    assert spans[name].parent.span_id == root.context.span_id and spans[name].context.trace_id == root.context.trace_id
-    assert root.start_time <= spans[name].start_time <= spans[name].end_time <= root.end_time
-assert spans["notify"].attributes["foretell.messages"] == 2
-traces.close()
-"""
+RECEIVED = Path(__file__).with_name("traces_received.py")
 # What each extra is for, in the smallest form that needs it.
 USES = {
     "parquet": "import pyarrow.parquet",
@@ -76,7 +47,7 @@ USES = {
     "plot": "import matplotlib.figure",
     "demo": "from broker.command.demo.flights import flights; assert next(iter(flights()))",
     "docs": "import material, mkdocs, mkdocstrings",
-    "otel": TRACED,
+    "otel": f"import runpy; runpy.run_path({str(RECEIVED)!r}, run_name='__main__')",
     "editor": "from broker.command.language_server import server; server()",
     "spark": "from spark_bridge import backtest, train",
 }

@@ -12,6 +12,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from strategies import composite_subscriptions as ptopss
 from strategies import typed_queries as cayuga
+from strategies import windows
 from strategies.typed_queries import Happening, Side
 
 from broker.engine import Engine, Match
@@ -19,6 +20,7 @@ from broker.events.errors import DefinitionError, LimitExceeded, QueryError
 from broker.language import syntax as sy
 from broker.language.cayuga import syntax as cel
 from broker.language.cayuga.printer import print_query
+from broker.language.window import print_query as print_window_query
 
 HOUR: Final = 3_600_000_000
 KEYS: Final = {"S": "k", "T": "k"}
@@ -36,6 +38,8 @@ class Case:
 
     @property
     def streams(self) -> dict[str, dict[str, str]]:
+        if self.language == "window":
+            return {"S": windows.SCHEMA.declared()}
         return cayuga.STREAMS if self.language == "cayuga" else ptopss.STREAMS
 
 
@@ -43,7 +47,8 @@ def engine_for(*cases: Case) -> Engine:
     """An engine with the streams of cases, which agree on them."""
     engine = Engine()
     for name, attributes in cases[0].streams.items():
-        engine.add_stream(name, attributes, key=KEYS[name] if cases[0].keyed else None)
+        own = "ty" if cases[0].language == "window" else KEYS[name]
+        engine.add_stream(name, attributes, key=own if cases[0].keyed else None)
     return engine
 
 
@@ -141,6 +146,8 @@ def contexts(draw: st.DrawFn, language: str, keyed: bool) -> list[Any]:
     """Parts of a context; whether they can be asked of the subscription is not known."""
     if language == "cayuga":
         own: list[Any] = ["a", "b", {"attribute": "x", "cuts": [0.5, 1.0]}]
+    elif language == "window":
+        own = ["ty", "v", {"attribute": "v", "cuts": [2, 3]}]
     else:
         own = ["ty", "k", {"attribute": "k", "cuts": [1, 2]}]
     common: list[Any] = ["hour", {"last": 1}, {"last": 2}]
@@ -182,9 +189,12 @@ def settings_of(draw: st.DrawFn, language: str, keyed: bool, timed: bool = True)
 
 
 @st.composite
-def cases(draw: st.DrawFn, languages: str = "ccp", timed: bool = True) -> Case:
+def cases(draw: st.DrawFn, languages: str = "ccpw", timed: bool = True) -> Case:
     """A predictive subscription; it may still be one that is refused."""
-    if draw(st.sampled_from(languages)) == "c":
+    language = draw(st.sampled_from(languages))
+    if language == "w":
+        return draw(window_cases(timed))
+    if language == "c":
         keyed = draw(st.integers(0, 3)) > 0
         told = draw(settings_of("cayuga", keyed, timed))
         return Case("cayuga", draw(cayuga_texts()), None, told, keyed)
@@ -195,11 +205,26 @@ def cases(draw: st.DrawFn, languages: str = "ccp", timed: bool = True) -> Case:
 
 
 @st.composite
+def window_cases(draw: st.DrawFn, timed: bool = True) -> Case:
+    """Windows that an event ends, most of them; some ask how large an aggregate becomes."""
+    chosen: st.SearchStrategy[Any] = st.one_of(windows.pairs(), windows.by_events())
+    query = draw(windows.queries(chosen))
+    told = draw(settings_of("window", bool(query.partition), timed))
+    numbers = [one.name for one in query.aggregates if one.name not in ("ht", "z", "t")]
+    if draw(st.booleans()) and numbers:
+        told["exceeds"] = {draw(st.sampled_from(numbers)): draw(st.sampled_from([-1, 0.25, 2, 3, 5]))}
+    return Case("window", print_window_query(query), None, told, bool(query.partition))
+
+
+@st.composite
 def histories(draw: st.DrawFn, case: Case, most: int = 24) -> list[Happening]:
     """Events for a case, in order of their end; hours and generations change in some."""
     found: list[Happening] = []
     if case.language == "cayuga":
         found = draw(cayuga.histories(most=most))
+    elif case.language == "window":
+        events = draw(windows.streams(most))
+        found = [Happening("S", time, time, at, row) for at, (time, row) in enumerate(events, 1)]
     else:
         rows = draw(ptopss.histories(most=most))
         found = [Happening(stream, time, time, at, row) for at, (stream, time, row) in enumerate(rows, 1)]
@@ -213,7 +238,9 @@ def histories(draw: st.DrawFn, case: Case, most: int = 24) -> list[Happening]:
 
 
 @st.composite
-def played(draw: st.DrawFn, languages: str = "ccp", timed: bool = True, most: int = 24) -> tuple[Case, list[Happening]]:
+def played(
+    draw: st.DrawFn, languages: str = "ccpw", timed: bool = True, most: int = 24
+) -> tuple[Case, list[Happening]]:
     """A case and events for it."""
     case = draw(cases(languages, timed))
     return case, draw(histories(case, most))

@@ -55,7 +55,7 @@ def results(expression: WindowExpression, events: Sequence[TimedEvent]) -> list[
             continue
         spans = kept(expression, part, windows(expression, part))
         for first, upto in sorted(spans, key=lambda span: (span[1], span[0])):
-            found.append(_result(expression, part[first:upto], None))
+            found.append(result_of(expression, part[first:upto], None))
     return found
 
 
@@ -222,11 +222,11 @@ def clock_windows(expression: WindowExpression, clock: ClockGrid, part: Sequence
     for begin in sorted(begins):
         inside = [event for event in part if begin <= event.time < begin + clock.size]
         if inside:
-            found.append(_result(expression, inside, begin))
+            found.append(result_of(expression, inside, begin))
     return found
 
 
-def _result(expression: WindowExpression, inside: Sequence[TimedEvent], begin: int | None) -> WindowResult:
+def result_of(expression: WindowExpression, inside: Sequence[TimedEvent], begin: int | None) -> WindowResult:
     values = tuple(_value(expression, one, inside, begin) for one in expression.aggregates)
     return WindowResult(tuple(event.id for event in inside), inside[0].time, inside[-1].time, values, begin)
 

@@ -52,7 +52,7 @@ def variables_of(automaton: Automaton) -> Variables:
         if arc.kind in TAKING and asked[arc.operand] is None:
             asked[arc.operand] = _asked(automaton, slots, arc)
     shared = [frozenset(positions) for positions in asked if positions is not None]
-    return Variables(slots, asked, tuple(sorted(shared[0].intersection(*shared))))
+    return Variables(slots, asked, tuple(sorted(shared[0].intersection(*shared))) if shared else ())
 
 
 def _asked(automaton: Automaton, slots: list[dict[int, int]], arc: Arc) -> Positions:

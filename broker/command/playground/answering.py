@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -127,6 +128,13 @@ class Answering:
         """A first subscription file for the events."""
         return first_text(chosen)
 
+    def journal(self, chosen: Chosen, question: Mapping[str, Any]) -> dict[str, Any]:
+        """The newest events of a broker's journal, in a file. `text`: the streams."""
+        from .journal_events import taken
+
+        out = Path(question["out"])
+        return taken(Path(question["folder"]), chosen.text, question["since"], question["until"], out)
+
     def form(self, chosen: Chosen, question: Mapping[str, Any]) -> dict[str, Any]:
         """The text with each query as its language prints it."""
         from ..editing import formatted
@@ -150,6 +158,7 @@ QUESTIONS: Final[Mapping[str, Callable[[Answering, Chosen, Mapping[str, Any]], d
         "events": Answering.events,
         "diagram": Answering.diagram,
         "first": Answering.first,
+        "journal": Answering.journal,
         "format": Answering.form,
         "complete": Answering.complete,
     }

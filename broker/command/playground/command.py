@@ -26,6 +26,7 @@ def playground(
 ) -> None:
     """Try subscriptions in a browser: matches, mistakes and diagrams while you type, without a broker."""
     try:
+        from ...console.guard import new_token
         from ...console.serving import serve_here
         from .application import Opening, Playground, application, folder
     except ImportError:
@@ -39,7 +40,7 @@ def playground(
         text, stream, time = _first(events, stream, time)
     opening = Opening(text, events, stream, time)
     with folder() as uploads:
-        serving = Playground(opening, Path(uploads))
+        serving = Playground(opening, Path(uploads), new_token())
         try:
             serve_here(application(serving), port, lambda address: typer.echo(f"playground at {address}"))
         finally:

@@ -8,38 +8,55 @@ then reads a question a line, and writes an answer a line.
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, final
 
 ANSWER_SECONDS_MAX: Final = 10.0
 """A question that takes longer has no answer."""
 START_SECONDS_MAX: Final = 120.0
 """How long the process may load before the first question; seconds on a machine that is not busy."""
+START_PATIENCE_SECONDS: Final = 5.0
+"""So long a question waits for that beside a broker, whose connections are short; then it is asked again."""
 MEMORY_BYTES_MAX: Final = 4 * 2**30
 """Of address space, which is more than the memory that is used."""
+IDLE_SECONDS_MAX: Final = 600.0
+"""Beside a broker the process ends when nobody has asked for so long."""
+NICENESS: Final = 10
 
 
 @final
 class PlaygroundProcess:
-    """Asks the process, which it starts when it is needed; one question at a time, from any thread."""
+    """Asks the process, which it starts when it is needed; one question at a time, from any thread.
 
-    def __init__(self) -> None:
+    `beside`: it runs beside a broker: it gives way to it, and ends when nobody asks.
+    """
+
+    def __init__(self, beside: bool = False) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._beside = beside
+        self._ready_by: float | None = None  # None: the process is ready
+        self._idle: threading.Timer | None = None
 
     def ask(self, question: Mapping[str, Any], seconds: float = ANSWER_SECONDS_MAX) -> dict[str, Any]:
-        """The answer. It has an `error` if the process took too long, or ended."""
+        """The answer. It has an `error` if the process took too long, or ended; `starting`: ask again."""
         with self._lock:
+            self._wait_anew()
             try:
                 process = self._started()
             except TimeoutError:
                 self._stop()
                 return {"error": f"expected a process within {START_SECONDS_MAX:g} s: the machine is too busy"}
+            if process is None:
+                return {"starting": True}
             assert process.stdin is not None
             try:
                 process.stdin.write(json.dumps(question).encode() + b"\n")
@@ -67,15 +84,34 @@ class PlaygroundProcess:
     def close(self) -> None:
         """End the process."""
         with self._lock:
+            if self._idle is not None:
+                self._idle.cancel()
             self._stop()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _wait_anew(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._beside:
+            self._idle = threading.Timer(IDLE_SECONDS_MAX, self.close)
+            self._idle.daemon = True
+            self._idle.start()
+
+    def _started(self) -> subprocess.Popen[bytes] | None:
+        """The process; None: it is not ready yet. Raises TimeoutError."""
         if self._process is None or self._process.poll() is not None:
             self._stop()
-            command = [sys.executable, "-m", __name__]
+            command = [sys.executable, "-m", __name__, *(["beside"] if self._beside else [])]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-            if self._line(self._process, START_SECONDS_MAX) is None:
-                raise TimeoutError
+            self._ready_by = time.monotonic() + START_SECONDS_MAX
+        if self._ready_by is not None:
+            patience = self._ready_by - time.monotonic()
+            if self._beside:
+                patience = min(patience, START_PATIENCE_SECONDS)
+            if self._line(self._process, patience) is None:
+                if time.monotonic() >= self._ready_by:
+                    raise TimeoutError
+                return None
+            self._ready_by = None
         return self._process
 
     @staticmethod
@@ -104,12 +140,21 @@ class PlaygroundProcess:
                     pipe.close()
 
 
-def serve() -> None:
+def give_way() -> None:
+    """Leave processors and memory to others: where these are scarce, the system ends this process first."""
+    os.nice(NICENESS)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def serve(beside: bool) -> None:
     """Answer until the questions end."""
     from .answering import Answering, answered
     from .examples import EXAMPLES, example_text
     from .trial import Chosen
 
+    if beside:
+        give_way()
     try:
         import resource
 
@@ -127,4 +172,4 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(sys.argv[1:] == ["beside"])

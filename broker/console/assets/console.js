@@ -3,8 +3,8 @@
 import { Chart } from "./chart.js";
 import { at, draw, get, h, instant, later, number, post, several, values } from "./dom.js";
 import { coloured } from "./highlight.js";
+import { navigation } from "./pages.js";
 
-const PAGES = [["/", "Overview"], ["/streams", "Streams"], ["/subscriptions", "Subscriptions"], ["/clients", "Clients"]];
 const content = at("content");
 let session;
 
@@ -179,7 +179,8 @@ async function subscription(name) {
     waiting.replaceChildren(each.waiting.length ? table("Waiting runs", operands, each.waiting.map((run) => operands.map((operand) => (run[operand] ?? []).join(", ")))) : empty("No run waits, or its executor does not keep them one by one."));
   };
   show(found);
-  content.replaceChildren(h("p", {}, h("a", { href: "/subscriptions" }, "‹ All subscriptions")),
+  const trying = session.playground ? [" · ", h("a", { href: `/playground?subscription=${encodeURIComponent(name)}` }, "Try a change in the playground")] : [];
+  content.replaceChildren(h("p", {}, h("a", { href: "/subscriptions" }, "‹ All subscriptions"), trying),
     h("div", { class: "two" }, card(name, facts, query), card("Pattern", picture, h("details", {}, h("summary", {}, "How it is run"), h("ul", {}, found.explain.map((line) => h("li", {}, line)))))),
     card("Waiting runs: the ids of their events", waiting));
   setInterval(async () => {
@@ -229,10 +230,7 @@ function signIn() {
 
 async function begin() {
   session = await get("/api/session");
-  at("nav").replaceChildren(...PAGES.map(([path, title]) => {
-    const here = path === "/" ? location.pathname === "/" : location.pathname.startsWith(path);
-    return h("a", { href: path, "aria-current": here ? "page" : null }, title);
-  }));
+  navigation(at("nav"), session);
   if (session.user === null) return signIn();
   if (session.needed)
     at("who").append(session.user, " ", h("button", { type: "button", class: "quiet", onclick: async () => {

@@ -47,7 +47,11 @@ export const values = (data) =>
 export async function post(path, token, body, type = "application/json") {
   const content = type === "application/json" ? JSON.stringify(body) : body;
   const headers = { "content-type": type, "x-foretell-token": token };
-  return answer(await fetch(path, { method: "POST", headers, body: content }));
+  for (;;) {
+    const found = await answer(await fetch(path, { method: "POST", headers, body: content }));
+    if (!found.starting) return found;
+    await new Promise((resolve) => setTimeout(resolve, 500)); // what answers is being started
+  }
 }
 
 export const get = async (path) => answer(await fetch(path));
@@ -59,7 +63,8 @@ async function answer(response) {
   } catch {
     throw new Error(`the server answered ${response.status}`);
   }
-  if (!response.ok || found.error) throw new Error(found.error ?? `the server answered ${response.status}`);
+  if (!response.ok || found.error)
+    throw Object.assign(new Error(found.error ?? `the server answered ${response.status}`), { status: response.status });
   return found;
 }
 

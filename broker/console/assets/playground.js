@@ -2,12 +2,13 @@
 
 import { at, colour, draw, get, h, instant, later, number, post, several, values } from "./dom.js";
 import { Editor } from "./editor.js";
+import { navigation } from "./pages.js";
 import { why, whyNot } from "./reasons.js";
 import { Timeline } from "./timeline.js";
 
 const LISTED = 50;
 let session;
-let chosen = { file: null, called: "", stream: "", time: "" };
+let chosen = { file: null, called: "", stream: "", time: "", note: "" };
 let run = null;
 let subscription = null;
 let running = false;
@@ -16,7 +17,7 @@ let question = 0;
 
 const ask = (name, more = {}) => {
   const { file, stream, time } = chosen;
-  return post(`/ask/${name}`, session.token, { text: editor.text, file, stream: stream || null, time: time || null, ...more });
+  return post(`/playground/ask/${name}`, session.token, { text: editor.text, file, stream: stream || null, time: time || null, ...more });
 };
 const soon = later(200, go);
 const editor = new Editor(at("editor"), {
@@ -75,7 +76,7 @@ function show(found) {
   const events = several(run.events.id.length, "event");
   at("status").className = run.trouble ? "bad" : "";
   at("status").textContent = run.trouble
-    ?? `${run.cut ? `the first ${events}` : events} of ${chosen.called || "no file"} · ${several(matches, "match", "matches")} · ${number(run.ms)} ms`;
+    ?? `${run.cut ? `the first ${events}` : events} of ${chosen.called || "no file"}${chosen.note} · ${several(matches, "match", "matches")} · ${number(run.ms)} ms`;
   chips(names);
   timeline.show(run, names, subscription);
   list(names);
@@ -194,7 +195,7 @@ function notYet(row, time) {
 }
 
 function choose(found) {
-  chosen = { file: found.events, called: found.file, stream: found.stream ?? "", time: found.time ?? "" };
+  chosen = { file: found.events, called: found.file, stream: found.stream ?? "", time: found.time ?? "", note: found.more ? ", the newest ones" : "" };
   at("stream").value = chosen.stream;
   at("time").value = chosen.time;
   at("first").disabled = !chosen.file;
@@ -213,7 +214,7 @@ async function first() {
 async function upload(file) {
   choice++;
   at("status").textContent = `reading ${file.name} …`;
-  const found = await post(`/upload?name=${encodeURIComponent(file.name)}`, session.token, file, "application/octet-stream");
+  const found = await post(`/playground/upload?name=${encodeURIComponent(file.name)}`, session.token, file, "application/octet-stream");
   at("examples").value = "";
   choose({ ...found, text: null });
   subscription = null;
@@ -234,11 +235,53 @@ async function upload(file) {
   }
 }
 
+/** Takes events of the broker's journal; the editor gets their streams, unless somebody has written in it. */
+async function journal(streams, keep = false) {
+  choice++;
+  const until = at("until").value ? Date.parse(`${at("until").value}Z`) * 1_000 : null;
+  at("status").textContent = "reading the journal …";
+  const found = await post("/playground/journal", session.token, { streams, minutes: Number(at("minutes").value), until });
+  const own = keep || (editor.text.trim() && editor.text !== untouched);
+  at("examples").value = "";
+  choose({ ...found, text: own ? null : found.text });
+  if (!own) {
+    untouched = editor.text;
+    subscription = null;
+  }
+  await go();
+}
+
+/** What there is beside a broker: its pages, and the journal. */
+async function beside() {
+  const [own, broker] = await Promise.all([get("/api/session"), get("/playground/broker")]);
+  at("nav").hidden = false;
+  navigation(at("nav"), own);
+  at("journal").hidden = !broker.journal || !broker.streams.length;
+  at("streams").replaceChildren(...broker.streams.map((name) => h("option", { value: name, selected: broker.streams.length === 1 }, name)));
+  at("take").addEventListener("click", trying(async () => {
+    const streams = [...at("streams").selectedOptions].map((each) => each.value);
+    if (!streams.length) throw new Error("Choose a stream of the journal.");
+    await journal(streams);
+    at("journal").open = false;
+  }));
+  return broker;
+}
+
+/** Opens a subscription of the broker, on what its streams have had in the journal. */
+async function opened(name, broker) {
+  const found = await get(`/playground/subscriptions/${encodeURIComponent(name)}`);
+  editor.text = found.text;
+  for (const each of at("streams").options) each.selected = found.streams.includes(each.value);
+  if (broker.journal && found.streams.length) await journal(found.streams, true);
+  else choose({ events: null, file: "" });
+  await go();
+}
+
 let untouched = "";
 let choice = 0;
 async function example(name) {
   const own = ++choice;
-  const found = await get(`/examples/${encodeURIComponent(name)}`);
+  const found = await get(`/playground/examples/${encodeURIComponent(name)}`);
   if (own !== choice) return; // somebody has chosen something else meanwhile
   subscription = null;
   choose(found);
@@ -274,7 +317,12 @@ function tabs() {
 }
 
 async function begin() {
-  session = await get("/session");
+  try {
+    session = await get("/playground/session");
+  } catch (error) {
+    if (error.status === 401) location.href = "/"; // where one signs in
+    throw error;
+  }
   const { given } = session;
   at("examples").replaceChildren(
     h("option", { value: "" }, given.text || given.events ? "your own" : "choose"),
@@ -316,7 +364,10 @@ async function begin() {
   at("earlier").addEventListener("click", () => timeline.move(-0.4));
   at("later").addEventListener("click", () => timeline.move(0.4));
   tabs();
-  if (given.text !== null || given.events !== null) {
+  const broker = session.console ? await beside() : null;
+  const wanted = new URLSearchParams(location.search).get("subscription");
+  if (broker && wanted) await opened(wanted, broker);
+  else if (given.text !== null || given.events !== null) {
     choose({ ...given, text: given.text ?? "" });
     await go();
   } else {

@@ -44,7 +44,8 @@ class OrderedCopies:
         form = subscriber.form
         if self.restoring is not None:
             return subscriber.name in self.restoring
-        if form.changing is None or subscriber.results == "final":
+        plan = subscriber.machine
+        if plan is None or not plan.revises or form.forecast is not None or subscriber.results == "final":
             return False
         streams = [stream for stream, _ in form.sources]
         early = [self._early(stream) for stream in streams]

@@ -103,8 +103,8 @@ class AutomatonFinality:
         )
 
     def breaks(self, coming: Coming) -> bool:
-        """Whether such an event may end a run that is under way."""
-        return not all(self._passes(state, coming) for state in self.entered)
+        """Whether such an event may end a run that is under way; each event is one of all windows around it."""
+        return self.automaton.windows is not None or not all(self._passes(state, coming) for state in self.entered)
 
     def steps(self, coming: Coming) -> list[Arc]:
         """The arcs by which such an event may begin a run, or lead one on."""

@@ -45,8 +45,7 @@ class RevisedResults(Sequence[Match]):
         """Results of a subscription before this time are final; with a key, those of that key alone."""
         named: dict[str, Value] | None = None
         if key is not None:
-            assert subscriber.changing is not None
-            source = subscriber.changing.automaton.sources[0]
+            source = subscriber.revised().sources[0]
             named = {source.schema.names[at]: value for at, value in zip(source.key, key)}
         identity = digest(f"{subscriber.identity()}{FINAL}{'' if key is None else repr(key)}", time, 0)
         notice = Finality(identity, time, named)

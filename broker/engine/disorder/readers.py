@@ -67,8 +67,7 @@ class RevisingReaders:
                 self.groups.setdefault(stream, []).append((group, at))
             if alike is not None:
                 self.joinable[alike] = group
-        assert subscriber.changing is not None
-        place = group.reviser.join(subscriber.changing.automaton, -1)
+        place = group.reviser.join(subscriber.revised(), -1)
         reader = self.by_name[subscriber.name] = RevisingReader(subscriber, group, place, self._made)
         group.members[place] = reader
         for at, stream in enumerate(reader.streams):
@@ -347,8 +346,7 @@ class RevisingReaders:
 
     def _rejoin(self, kept: dict[str, Any], reader: RevisingReader) -> None:
         """Give a reader its place in a group again. Its automaton is that of the group in which it is alone."""
-        assert reader.subscriber.changing is not None
-        automaton, plan = reader.subscriber.changing.automaton, reader.subscriber.machine
+        automaton, plan = reader.subscriber.revised(), reader.subscriber.machine
         assert plan is not None
         first = self.by_name[kept["with"]]
         group = first.group

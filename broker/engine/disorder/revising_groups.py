@@ -49,8 +49,7 @@ class RevisingReader:
         """Whether an event comes too late to concern its key."""
         if len(self.keys) == 0:
             return False
-        assert self.subscriber.changing is not None
-        positions = self.subscriber.changing.automaton.sources[stream].key
+        positions = self.subscriber.revised().sources[stream].key
         return time < self.keys.get(tuple([row[position] for position in positions]), -FOREVER)
 
     def settled_until(self) -> int:

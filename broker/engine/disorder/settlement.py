@@ -86,9 +86,7 @@ class Settlement:
         self.readers.settled(self.marks.safe)
 
     def _of(self, reader: RevisingReader, ends: dict[str, int]) -> tuple[SettledTimes, dict[Row, int]]:
-        changing = reader.subscriber.changing
-        assert changing is not None
-        automaton = changing.automaton
+        automaton = reader.subscriber.revised()
         asked = AutomatonFinality(automaton, max(self.marks.safe, reader.closed))
         coming: list[Coming] = []
         for source in automaton.sources:

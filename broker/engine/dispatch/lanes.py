@@ -287,11 +287,14 @@ class Lane(EventPlaces):
     def _watched(
         self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
     ) -> None:
-        before = found.entries
+        before, begin = found.entries, found.upto
         if matcher.machine.take(mask, row, time, self.position, place, self.part, item, found):
             completed = found.entries - before
             for watcher in matcher.watchers or ():
-                for _ in range(completed):
+                if completed > 0 and watcher.reads:
+                    for source in found.since(begin, row, int(time), item):
+                        watcher.told(source)
+                elif completed > 0:
                     watcher.completed()
             for watcher in matcher.watchers or ():
                 watcher.touched()

@@ -207,12 +207,18 @@ class Completions:
 
     def all(self, row: Row, time: int, item: Item) -> list[MatchSource]:
         """The completions of one event. The rows must belong to this event and one machine."""
+        found = self.since(self.reported, row, time, item)
+        self.reported = self.upto
+        return found
+
+    def since(self, at: i64, row: Row, time: int, item: Item) -> list[MatchSource]:
+        """The completions from a row on, which stay unread. They must belong to this event."""
         found: list[MatchSource] = []
-        while self.reported < self.upto:
-            one = self._found(self.reported, self.audiences[0], lambda _: (row, time, item))
+        while at < self.upto:
+            one = self._found(at, self.audiences[self.numbers[at + 1]], lambda _: (row, time, item))
             if one is not None:
                 found.append(one)
-            self.reported += HEADER + self.numbers[self.reported + 4]
+            at += HEADER + self.numbers[at + 4]
         return found
 
     def total(self) -> int:

@@ -69,6 +69,11 @@ class MachinePlan:
         """Whether the executor pays off only for several subscriptions."""
         return False
 
+    @property
+    def revises(self) -> bool:
+        """Whether the executor has a machine for events in any order, which revises its results."""
+        return False
+
     # --- events -------------------------------------------------------------------------------------------------
 
     def inputs(self) -> list[Input]:
@@ -118,7 +123,7 @@ class MachinePlan:
         raise AssertionError
 
     def reviser(self, options: Options) -> Reviser:
-        """A machine without members for events in any order, if the executor has one."""
+        """A machine without members for events in any order, if the plan `revises`."""
         raise AssertionError
 
     def rewrite(self, machine: Any, member: Any, automaton: Automaton, begin: int, end: int) -> None:

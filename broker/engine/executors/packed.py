@@ -57,24 +57,32 @@ def put_integer(values: vec[i64], at: i64, value: i64) -> vec[i64]:
 
 def roomy(values: vec[i64], size: i64) -> vec[i64]:
     """The column with at least that length, filled with zeros. O(its length), amortised O(1) a number."""
-    wanted: i64 = max(ROOM, 2 * len(values), size)
+    return lengthened(values, max(ROOM, 2 * len(values), size))
+
+
+def roomy_floats(values: vec[float], size: i64) -> vec[float]:
+    """The same for floats."""
+    return lengthened_floats(values, max(ROOM, 2 * len(values), size))
+
+
+def lengthened(values: vec[i64], size: i64) -> vec[i64]:
+    """The column with exactly that length, which is at least its own, filled with zeros. O(size)."""
     if not COMPILED:
-        values.extend([0] * (wanted - len(values)))  # type: ignore[attr-defined]  # a list
+        values.extend([0] * (size - len(values)))  # type: ignore[attr-defined]  # a list
         return values
-    fresh = vec[i64]([0] * wanted)
+    fresh = vec[i64]([0] * size)
     j: i64
     for j in range(len(values)):
         fresh[j] = values[j]
     return fresh
 
 
-def roomy_floats(values: vec[float], size: i64) -> vec[float]:
+def lengthened_floats(values: vec[float], size: i64) -> vec[float]:
     """The same for floats."""
-    wanted: i64 = max(ROOM, 2 * len(values), size)
     if not COMPILED:
-        values.extend([0.0] * (wanted - len(values)))  # type: ignore[attr-defined]  # a list
+        values.extend([0.0] * (size - len(values)))  # type: ignore[attr-defined]  # a list
         return values
-    fresh = vec[float]([0.0] * wanted)
+    fresh = vec[float]([0.0] * size)
     j: i64
     for j in range(len(values)):
         fresh[j] = values[j]

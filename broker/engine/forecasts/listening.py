@@ -30,6 +30,8 @@ class RunListener(Watcher):
         self.since: i64 = subscription.since
         self.windows = windows
         self.traced = bool(subscription.subscriber.lineage)
+        self.exceeding = subscription.states.exceeding
+        self.reads = self.exceeding is not None
 
     def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
         # Other subscriptions with longer windows may share the place; a run beyond this one's window does not concern
@@ -55,6 +57,14 @@ class RunListener(Watcher):
         found = self.stream.touch(self.subscription)
         if found is not None:
             found.matched = True
+
+    def told(self, completion: MatchSource) -> None:
+        exceeding = self.exceeding
+        assert exceeding is not None
+        for match in completion.all():
+            if exceeding.holds(match.values[exceeding.position]):
+                self.completed()
+                return
 
     def touched(self) -> None:
         self.stream.touch(self.subscription)

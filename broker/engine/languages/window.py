@@ -54,5 +54,6 @@ WINDOW: Final = Language(
     shape=bracketed_shape_of,
     unites=True,
     lineage=False,
+    forecasts=True,
     doubts=_doubts,
 )

@@ -16,8 +16,11 @@ class Watcher:
     """Receives reports on one subscription's runs.
 
     `state` is the number that the watcher gives to the state of the place; `born` and `t0` are the run's epoch of birth
-    and its beginning. If a machine keeps the partial matches, `touched` is called instead.
+    and its beginning. If a machine keeps the partial matches, `touched` is called instead, and `completed` or, if it
+    `reads` matches, `told`.
     """
+
+    reads = False
 
     def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
         """A run starts to wait in a state."""
@@ -33,6 +36,10 @@ class Watcher:
 
     def completed(self) -> None:
         """The machine has completed a match."""
+        raise AssertionError
+
+    def told(self, completion: MatchSource) -> None:
+        """The machine has completed these matches."""
         raise AssertionError
 
     def touched(self) -> None:

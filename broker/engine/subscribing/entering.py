@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ...automaton.automaton import Automaton
 from ..disorder.joined import salt_of
-from ..planner import Wanted, plan_of
+from ..planner import Wanted, plan_again, plan_of
 from ..program.program import Program
 from ..program.target import Feed
 from .catalog import Catalog, Holding, InternalStream
@@ -38,10 +38,12 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
     holding: Holding | None = None
     machine = subscriber.machine
     if machine is not None and disorder is not None and revises:
-        holding = Holding(feed=_publishes(program, subscriber))
+        if machine.alone:  # company shares events in order
+            machine = subscriber.machine = plan_again(machine, machine.alone, "it revises its results alone")
+        holding = Holding(feed=_publishes(program, subscriber, True))
         disorder.readers.join(subscriber, machine, disorder.copies.restoring is not None)
     elif machine is not None:
-        published = _publishes(program, subscriber)
+        published = _publishes(program, subscriber, subscriber.changing is not None)
         if published is not None or plan is not None:  # most hold nothing, which costs no memory
             holding = Holding(feed=published)
         program.machines.join(subscriber.name, machine, subscriber, published)
@@ -53,7 +55,7 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
             holding = Holding()
             if form.template is not None:
                 _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
-        feed = _publishes(program, subscriber)
+        feed = _publishes(program, subscriber, subscriber.changing is not None)
         entered = subscriber.name if branch == 0 else f"{subscriber.name} {branch}"
         holding.services.append(program.enter(entered, form.branches[branch].plan(subscriber.literals), own, feed))
     catalog.enter(subscriber, holding)
@@ -64,11 +66,12 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
         start_forecasts(program, plan, subscriber, holding)
 
 
-def _publishes(program: Program, subscriber: Subscriber) -> Feed | None:
-    publish, changing = subscriber.form.publish, subscriber.changing
+def _publishes(program: Program, subscriber: Subscriber, salted: bool) -> Feed | None:
+    """`salted`: equal results of others are told apart, as they are where results are revised."""
+    publish = subscriber.form.publish
     if publish is None:
         return None
-    salt = 0 if changing is None else salt_of(subscriber)
+    salt = salt_of(subscriber) if salted else 0
     return Feed(program.directory.stream(publish), subscriber.since, salt)
 
 

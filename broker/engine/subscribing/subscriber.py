@@ -156,6 +156,13 @@ class Subscriber:
         """The automata of the query, whichever executor runs them; their results are the subscription's."""
         return self.form.compiled(self.literals).automata if self.machine is None else (self.machine.automaton,)
 
+    def revised(self) -> Automaton:
+        """The automaton of the machine that revises its results, with the arcs that it has now."""
+        if self.changing is not None:
+            return self.changing.automaton
+        assert self.machine is not None
+        return self.machine.automaton
+
     def text(self) -> str:
         """The canonical text."""
         return self.form.canonical.text(self.literals)

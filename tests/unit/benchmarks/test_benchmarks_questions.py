@@ -145,6 +145,7 @@ def test_memory_is_that_of_runs_outside_cohorts() -> None:
     assert memory_trial.resident() > 1 << 20
     occupied = memory_trial.runs(5_000)
     assert occupied["count"] == 4_000, "the first batch comes before the first look"
+    assert memory_trial.keys(5_000)["count"] == 5_000
 
 
 def test_events_go_through_broker_and_client(stocks: Market, ticks: Path) -> None:

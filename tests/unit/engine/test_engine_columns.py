@@ -120,3 +120,52 @@ def test_more_than_one_query_and_keys_that_come_once() -> None:
     own = rows(80)
     own[40:50] = [(f"K{at}", 1.0, 1) for at in range(10)]
     both(queries, [(list(range(80)), own), (list(range(80, 160)), own)])
+
+
+def waiting(own: Engine) -> int:
+    """Keys whose newest event stands for its runs."""
+    runs: Any = own.runtime.runs
+    return sum(map(len, runs.waiting))
+
+
+def test_between_batches_the_newest_event_of_a_key_stands_for_its_runs() -> None:
+    own = engine(f"SELECT * FROM FILTER{{p > p_1}}{PAIR}", f"SELECT k, v_1 FROM FILTER{{v < v_1}}{PAIR}")
+    keys = [chr(ord("A") + at) for at in range(20)]
+    own.publish("S", list(range(20)), [(key, 1.0, 2) for key in keys])
+    assert waiting(own) == 19, "the last event of a batch goes the usual way"
+    assert own.statistics()["runs"] == 20, "both share a state"
+    found = own.publish("S", list(range(20, 40)), [(key, 2.0, 1) for key in keys])
+    assert len(found) == 40
+    assert next(match.data for match in found if match.subscription == "s1") == {"k": "A", "v_1": 2}
+    own.publish("S", [40], [("A", 1.0, 1)])
+    assert waiting(own) == 18, "it had its runs when an event came alone"
+    own.check_invariants()
+
+
+def test_a_change_of_the_program_ends_no_wait() -> None:
+    own = engine(f"SELECT * FROM FILTER{{p > p_1}}{PAIR}", f"SELECT k FROM FILTER{{p > 3 * p_1}}{PAIR}")
+    times, keys = list(range(20)), [chr(ord("A") + at) for at in range(20)]
+    own.publish("S", times, [(key, 1.0, None) for key in keys])
+    own.subscribe("later", query=f"SELECT k, v_1 FROM FILTER{{p > 2 * p_1}}{PAIR}")
+    own.unsubscribe("s1")
+    own.check_invariants()
+    found = own.publish("S", [time + 20 for time in times], [(key, 9.0, 5) for key in keys])
+    assert [match.subscription for match in found] == ["s0"] * 20
+    own.unsubscribe("s0")
+    own.unsubscribe("later")
+    own.runtime.runs.purge()
+    own.check_invariants()
+    assert waiting(own) == own.statistics()["runs"] == 0
+
+
+@pytest.mark.parametrize("odd", [None, 2**53 - 1, 3])
+def test_values_of_other_kinds_are_kept_as_they_are(odd: int | None) -> None:
+    own: Rows = [(f"K{at % 20}", float(at), odd if at % 7 == 0 else at) for at in range(60)]
+    own[25] = ("K5", None, None)
+    times = list(range(60))
+    (first, _, last) = both(
+        [f"SELECT * FROM FILTER{{v != v_1}}{PAIR}"],
+        [(times[start : start + 20], own[start : start + 20]) for start in (0, 20, 40)],
+    )
+    assert not first
+    assert last

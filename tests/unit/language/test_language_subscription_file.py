@@ -10,6 +10,7 @@ from broker.events.errors import DefinitionError, LimitExceeded
 from broker.events.schema import Schema
 from broker.events.stream import StreamDefinition
 from broker.language import subscription_file
+from broker.language.names import LANGUAGES
 from broker.language.subscription import SubscriptionDefinition
 from broker.language.subscription_file import SubscriptionFile, read_subscription_file
 
@@ -103,7 +104,7 @@ def test_an_empty_file_declares_nothing() -> None:
         ('[subscriptions.q]\nlanguage = "cayuga"\n', "subscriptions.q: expected the key 'query', found none"),
         (
             '[subscriptions.q]\nlanguage = "cayuge"\nquery = "S"\n',
-            "subscriptions.q: language: expected one of cayuga, sase, ptopss, afa, window, found string 'cayuge'; "
+            f"subscriptions.q: language: expected one of {', '.join(LANGUAGES)}, found string 'cayuge'; "
             "did you mean 'cayuga'?",
         ),
         ('[subscriptions.q]\nlanguage = "afa"\nquery = 1\n', "subscriptions.q: query: expected text, found int 1"),

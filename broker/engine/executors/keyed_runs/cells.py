@@ -58,28 +58,43 @@ class Run(PartialMatch):
         self.lineage = lineage
 
 
+NO_RUNS: Final[list[Run]] = []  # what cells without runs share, so that it is never appended to
+
+
 @final
 class Cell:
     """The content of one key value. `runs` are in order of arrival; `due`: a sweep is scheduled.
 
     While a batch goes by columns, `last` is the key's newest event in it, and `begun` that which `runs` are of, -1 for
-    none; `fold` has runs of a FOLD meanwhile. `plan`: what its static part does to columns, of that `version` of the
-    program.
+    none; `fold` has runs of a FOLD meanwhile. `plan`: what its static part does to columns. `waiting`: between batches,
+    where the space's waiting events have the one that stands for its runs (waiting_events), -1 for none; `runs` is
+    empty then.
     """
 
-    __slots__ = ("begun", "due", "fold", "key", "last", "plan", "runs", "space", "static", "version")
+    __slots__ = ("begun", "due", "fold", "key", "last", "plan", "runs", "space", "static", "waiting")
 
     def __init__(self, space: Space, key: Key, static: Static | None) -> None:
         self.space = space
         self.key = key
         self.static = static
-        self.runs: list[Run] = []
+        self.runs = NO_RUNS
         self.due = False
         self.last: i64 = -1
         self.begun: i64 = -1
+        self.waiting: i64 = -1
         self.plan: ColumnPlan | None = None
         self.fold: FoldNumbers | None = None
-        self.version = 0
+
+    def add(self, run: Run) -> None:
+        """Append a run. O(1)."""
+        if self.runs:
+            self.runs.append(run)
+        else:
+            self.runs = [run]
+
+    def empty(self) -> bool:
+        """Whether nothing depends on the cell. One that waits for a sweep stays, because a ring refers to it."""
+        return not self.runs and self.static is None and not self.due and self.waiting < 0
 
 
 def sweep_delay(run: Run, now: int) -> int:
@@ -178,7 +193,7 @@ def rescheduled(spaces: list[dict[Key, Cell]]) -> Expiry:
             if limited:
                 since = max(int(run.t1) for run in limited)
                 waiting.append((since, max(sweep_delay(run, int(run.t1)) for run in limited), cell))
-            elif not cell.runs and cell.static is None:
+            elif cell.empty():
                 del cells[cell.key]
     for since, delay, cell in sorted(waiting, key=_since):  # a ring is in the order of its times
         expiry.schedule(cell, since, delay)
@@ -204,7 +219,8 @@ def check_cells(
         for key, cell in cells.items():
             assert cell.space.number == number
             assert cell.static is statics[number].get(key)
-            assert cell.static is not None or cell.runs or cell.due, "an empty cell"
+            assert not cell.empty(), "an empty cell"
+            assert cell.waiting < 0 or not cell.runs, "runs in two forms"
             scheduled += cell.due
             for run in cell.runs:
                 assert run.place.space is cell.space

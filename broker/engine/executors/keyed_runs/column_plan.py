@@ -138,7 +138,8 @@ class ColumnPlan:
     """What begins in a static part. `fits`: it can be asked of numbers, and `slots` are those.
 
     Runs of a FOLD are in the order in which they began, so that a key has either one FOLD or pairs. `lone`: the only
-    pair, if every event begins it and one comparison with the last event ends it, which is the usual case.
+    pair, if every event begins it and one comparison with the last event ends it, which is the usual case. `lasting`:
+    runs have no window, so that they are nothing but the event that has begun them. `version`: that of the program.
     """
 
     def __init__(self, static: Static | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
@@ -148,11 +149,13 @@ class ColumnPlan:
         self.fold: ColumnFold | None = None
         self.lone: ColumnPair | None = None
         self.slots: list[int] = []
+        self.version: i64 = 0
         self._matrix = matrix
         self._few = few
         self.fits = (static is None or self._take(static, keyed)) and not (self._folds() and self.pairs)
         if len(self.pairs) == 1 and self.pairs[0].simple():
             self.lone = self.pairs[0]
+        self.lasting = not self._folds() and all(pair.window < 0 for pair in self.pairs)
         # There may be a plan for each of many keys, and most lists are empty.
         self.filters = self.filters or _NO_ARCS
         self.boxes = self.boxes or _NO_BOXES

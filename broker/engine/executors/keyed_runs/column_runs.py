@@ -3,10 +3,11 @@
 Between two events nothing differs from going event by event (runs), so that a batch can change from one way to the
 other at any event, and snapshots know nothing of it. Within a stretch the newest event of a key stands for the runs
 that it has begun, and the next one is compared with it, on packed numbers; runs of FOLD are numbers, too (folding).
-Runs are made of the last event of each key, and for matches. The first event of a key that has runs, and every event of
-a key whose static part does not fit (column_plan), goes the usual way.
+The last event of each key is kept for the next batch (waiting_events), or runs are made of it. The first event of a key
+that has runs, and every event of a key whose static part does not fit (column_plan), goes the usual way.
 
-Here: that, hot and written for compilation. Not here: conditions on numbers (number_tests).
+Here: the order of events, hot and written for compilation. Not here: what an event matches (column_matches), conditions
+on numbers (number_tests).
 """
 
 from __future__ import annotations
@@ -15,40 +16,34 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....events.batch import Batch, TextColumn
+from ....events.batch import TextColumn
 from ...index.spaces import Key, Space
 from ...program.directory import Directory
 from ...program.transition import Place
-from ..matches import Lineage
-from ..packed import Floats
-from ..trace import mixed
 from .bulk import Bulk
-from .cells import FOREVER, Cell, Run
-from .column_plan import ColumnBox, ColumnPair, ColumnPlan, StreamColumns, columns_of
+from .cells import NO_RUNS, Cell
+from .column_matches import ColumnMatches
+from .column_plan import ColumnPair, ColumnPlan, StreamColumns, columns_of
 from .folding import step, waiting
-from .number_matrix import NumberMatrix
 from .number_tests import compared, passes
-from .runs import KeyedRuns
 
 SHORTEST: Final = 16  # events for which a stretch is worth beginning
 NO_EVENT: Final = -1
 
 
 @final
-class ColumnRuns(KeyedRuns):
+class ColumnRuns(ColumnMatches):
     """The runs of a program, also by columns. `version` of the program: plans of cells are of one."""
 
     def __init__(self, directory: Directory, places: dict[int, Place], bulk: Bulk) -> None:
         super().__init__(directory, places, bulk)
         self.version = 1
-        self.matrix = NumberMatrix()
         self._streams: dict[int, StreamColumns | None] = {}
         self._nothing = ColumnPlan(None, None, self.matrix, 0)
         self._touched: list[Cell] = []
         self._coded: list[Cell | None] = []
         self._mode: i64 = 0
         self._keys: list[Any] = []
-        self._batch: Batch = self.found.batch
 
     def refresh(self) -> None:
         self.version += 1
@@ -65,23 +60,24 @@ class ColumnRuns(KeyedRuns):
             return first
         found = self.found
         batch = found.batch
-        if batch is not self._batch:
-            self._batch = batch
+        if batch is not self.batch:
+            self.batch = batch
             self.matrix.begin(batch)
         if not self.matrix.need(columns.open.slots):
             return first
         keyed = columns.keyed
         if keyed is None:
-            done = self._singles(columns.open, first, upto)
+            done = self.singles(columns.open, first, upto)
             self.now = int(found.times[done - 1])
             return done
         upto = self._before_tie(keyed, first, upto)
         if upto - first < SHORTEST:
             return first
         self._find_keys(keyed)
+        self.kept = self.waiting[keyed.number]
         done = self._pass(stream, keyed, columns.open, first, upto)
         self.now = int(found.times[done - 1])
-        self._settle(columns.open)
+        self._settle(columns.open, keyed.single)
         if len(found.faults) > 0 or len(found.derived) > 0:
             self._turn_to(done - 1)
         self.time = found.times[done - 1]
@@ -94,16 +90,33 @@ class ColumnRuns(KeyedRuns):
         if cell.static is None:
             return self._nothing
         plan = cell.plan
-        if plan is None or cell.version != self.version:
+        if plan is None or plan.version != self.version:
             plan = cell.plan = ColumnPlan(cell.static, cell.space, self.matrix, self.directory.options.static_few)
             if (opened.fold is not None and plan.waits()) or (plan.fold is not None and opened.waits()):
                 plan.fits = False
-            cell.version = self.version
+            plan.version = self.version
         return plan
+
+    def _recalled_event(self, cell: Cell, opened: ColumnPlan, plan: ColumnPlan, fits: bool) -> i64:
+        """Have the numbers of a cell's waiting event behind those of the batch; returns its number there. O(slots).
+
+        An event that the current plans do not fit becomes runs, and there is none.
+        """
+        matrix, kept = self.matrix, self.kept
+        if not fits or kept.versions[cell.waiting] != self.version:
+            kept.unpack(cell)
+            return NO_EVENT
+        at: i64 = self.batch.count + len(self.recalled)
+        self.recalled.append(cell)
+        positions = matrix.positions()
+        for slots in (opened.slots, plan.slots):
+            for slot in slots:
+                matrix.numbers[slot * matrix.stride + at] = kept.number(positions[slot], cell)
+        return at
 
     def _before_tie(self, keyed: Space, first: i64, upto: i64) -> i64:
         """The first event of the first time at which a key has several events; `upto` if none has."""
-        times, batch = self.found.times, self._batch
+        times, batch = self.found.times, self.batch
         at = first
         before: i64 = times[at]
         while at + 1 < upto:
@@ -123,7 +136,7 @@ class ColumnRuns(KeyedRuns):
 
     def _find_keys(self, keyed: Space) -> None:
         """Prepare finding the cell of an event, by the form in which the batch has its keys."""
-        batch = self._batch
+        batch = self.batch
         self._mode = 0
         if batch.made is None:
             column = batch.columns[keyed.single]
@@ -138,7 +151,7 @@ class ColumnRuns(KeyedRuns):
 
     def _pass(self, stream: int, keyed: Space, opened: ColumnPlan, first: i64, upto: i64) -> i64:
         """Process events; returns behind the last one that was: before `upto` if one had an effect beyond runs."""
-        found, matrix, batch = self.found, self.matrix, self._batch
+        found, matrix, batch = self.found, self.matrix, self.batch
         numbers, stride = matrix.numbers, matrix.stride
         cells = self.cells[keyed.number]
         single, mode, version = keyed.single, self._mode, self.version
@@ -184,52 +197,46 @@ class ColumnRuns(KeyedRuns):
                     plan = self._planned(cell, opened)
                     fits = plan.fits and matrix.need(plan.slots)
                     numbers = matrix.numbers  # it may have moved
-                    if fits and cell.runs and not folds and plan.fold is None:
-                        self._single(opened, numbers, stride, i)
-                        self._single(plan, numbers, stride, i)
-                        self._end(cell, i)
-                        cell.begun = NO_EVENT
-                        cell.last = i
+                    if cell.waiting >= 0:
+                        last = self._recalled_event(cell, opened, plan, fits)
+                    if fits:
                         touched.append(cell)
                         if codes is not None:
                             coded[code] = cell
+                    if last < 0 and (cell.runs or not fits):
+                        if fits and not folds and plan.fold is None:
+                            self.single(opened, numbers, stride, i)
+                            self.single(plan, numbers, stride, i)
+                            self._end(cell, i)
+                            cell.begun = NO_EVENT
+                            cell.last = i
+                        else:
+                            self._visit(stream, i)
+                            if fits:
+                                cell.last = cell.begun = i
                         if len(faults) > 0 or len(derived) > 0:
                             self.begun += int(followed)
                             return i + 1
                         continue
-                    if not fits or cell.runs:
-                        self._visit(stream, i)
-                        if fits:
-                            cell.last = cell.begun = i
-                            touched.append(cell)
-                            if codes is not None:
-                                coded[code] = cell
-                        if len(faults) > 0 or len(derived) > 0:
-                            self.begun += int(followed)
-                            return i + 1
-                        continue
-                    cell.begun = NO_EVENT
-                    touched.append(cell)
-                    if codes is not None:
-                        coded[code] = cell
+                    cell.begun = last
                 elif cell.static is not None and cell.plan is not None:
                     plan = cell.plan
                 cell.last = i
             if not alone:
-                self._single(opened, numbers, stride, i)
+                self.single(opened, numbers, stride, i)
             if plan is not none:
-                self._single(plan, numbers, stride, i)
+                self.single(plan, numbers, stride, i)
             if last >= 0 and cell is not None:
                 fresh = last != cell.begun
                 if test is not None and lone is not None:
                     if fresh:
                         followed += 1
                     if compared(test, numbers[test.slot * stride + i], numbers[test.other * stride + last]):
-                        self._complete(lone, i, last)
+                        self.complete(lone, i, last)
                 elif waits and not folds:
-                    self._follow(opened, numbers, stride, i, last, fresh)
+                    self.follow(opened, numbers, stride, i, last, fresh)
                 if plan is not none and len(plan.pairs) > 0:
-                    self._follow(plan, numbers, stride, i, last, fresh)
+                    self.follow(plan, numbers, stride, i, last, fresh)
             if cell is not None:
                 if opened.fold is not None:
                     self.begun += step(opened.fold, cell, found, numbers, stride, i, last)
@@ -238,87 +245,6 @@ class ColumnRuns(KeyedRuns):
         assert version == self.version
         self.begun += int(followed)
         return upto
-
-    def _singles(self, opened: ColumnPlan, first: i64, upto: i64) -> i64:
-        """Process events of a stream without keys."""
-        numbers, stride = self.matrix.numbers, self.matrix.stride
-        i: i64
-        for i in range(first, upto):
-            self._single(opened, numbers, stride, i)
-        return upto
-
-    def _single(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64) -> None:
-        """Report the matches of a single event."""
-        found = self.found
-        for arc in plan.filters:
-            if arc.target.first is not None and passes(arc.test, numbers, stride, i, i, 0, 0):
-                found.targets.append(arc.target)
-                found.close(int(i), None)
-        for box in plan.boxes:
-            self._box(box, numbers, stride, i)
-
-    def _box(self, box: ColumnBox, numbers: Floats, stride: i64, i: i64) -> None:
-        x = 0.0 if box.first < 0 else numbers[box.first * stride + i] * box.first_sign
-        z = 0.0 if box.second < 0 else numbers[box.second * stride + i] * box.second_sign
-        found = self.found
-        before = len(found.targets)
-        box.members.find(x, x, z, found.targets)
-        if len(found.targets) > before:
-            found.close(int(i), None)
-
-    def _follow(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, last: i64, fresh: bool) -> None:
-        """Compare an event with the last one of its key, and so end the runs which that would have begun.
-
-        `fresh`: they were not begun as objects.
-        """
-        found = self.found
-        for pair in plan.pairs:
-            run: Run | None = None
-            family = pair.family
-            if family is not None:
-                x = 0.0 if pair.start < 0 else numbers[pair.start * stride + last] * pair.start_sign
-                if not family.members.any_below(x):
-                    continue
-            elif not passes(pair.begins, numbers, stride, last, last, 0, 0):
-                continue
-            if fresh:
-                self.begun += 1
-            span: i64 = 0
-            if pair.spans:
-                span = found.times[i] - found.times[last] + 1
-                if pair.window >= 0 and span > pair.window:
-                    continue
-            if family is not None:
-                before = len(found.targets)
-                y = 0.0 if pair.forward < 0 else numbers[pair.forward * stride + i] * pair.forward_sign
-                family.members.find(x, y, 0.0, found.targets)
-                if len(found.targets) > before:
-                    found.close(int(i), self._run(pair, last))
-                continue
-            for arc in pair.arcs:
-                if passes(arc.test, numbers, stride, i, last, span, 0) and arc.target.first is not None:
-                    if run is None:
-                        run = self._run(pair, last)
-                    found.targets.append(arc.target)
-                    found.close(int(i), run)
-
-    def _complete(self, pair: ColumnPair, i: i64, last: i64) -> None:
-        """Report the only match of an event that ends a lone pair."""
-        found, target = self.found, pair.arcs[0].target
-        if target.first is not None:
-            found.targets.append(target)
-            found.close(int(i), self._run(pair, last))
-
-    def _run(self, pair: ColumnPair, at: i64) -> Run:
-        """The run that an event has begun in a place, as `_enter` makes it."""
-        found, place = self.found, pair.place
-        row = found.batch.row(int(at))
-        time: i64 = found.times[at]
-        item: i64 = found.ids[at]
-        slots = pair.update.fill(row, (), (), 1, 1) if pair.update is not None else ()
-        limit: i64 = time + place.window - 1 if place.window >= 0 else FOREVER
-        lineage: Lineage = (None, found.ids[at]) if place.lineage else None
-        return Run(place, row, slots, time, time, time, limit, mixed(0, item, place.depth), lineage)
 
     def _turn_to(self, i: i64) -> None:
         """Make an event the current one."""
@@ -345,36 +271,57 @@ class ColumnRuns(KeyedRuns):
         self.alone = self.found.times[i + 1] > self.time  # the last event of a batch is never in a stretch
         self.visit(self.directory.spaces[stream])
 
-    def _settle(self, opened: ColumnPlan) -> None:
-        """Make the runs that the last event of each key has begun. O(keys of the stretch)."""
+    def _settle(self, opened: ColumnPlan, single: i64) -> None:
+        """Keep the last event of each key, or make the runs that it has begun. O(keys of the stretch)."""
+        found, kept, nothing = self.found, self.kept, self._nothing
+        lone = opened.lone is not None
         for cell in self._touched:
             i = cell.last
             cell.last = NO_EVENT
             if i == cell.begun:
                 continue
-            cell.runs = []
-            plan = cell.plan if cell.static is not None and cell.plan is not None else self._nothing
-            fold = opened.fold if opened.fold is not None else plan.fold
-            runs = cell.fold
-            if fold is not None and runs is not None:
-                for run in waiting(fold, runs, self.found, i):
-                    self.insert(run, cell.key)
-            if opened.pairs or plan.pairs:
-                self._turn_to(i)
-                self._begin_pairs(opened, i)
-                self._begin_pairs(plan, i)
-            if not cell.runs:
-                self._drop_if_empty(cell)
+            plan = cell.plan if cell.static is not None and cell.plan is not None else nothing
+            if cell.runs:
+                cell.runs = NO_RUNS
+            if opened.lasting and plan.lasting:
+                began = opened.pairs if lone and not plan.pairs else self._began(opened, plan, i)
+                if began:
+                    self.begun += len(began)
+                    cell.waiting = kept.keep(cell.waiting, found, i, single, self.version, began)
+                    continue
+                if cell.waiting >= 0:
+                    kept.forget(cell)
+            else:
+                self._begin_runs(cell, opened, plan, i)
+            self._drop_if_empty(cell)
         self._touched.clear()
+        self.recalled.clear()
         self._coded = []
         self._keys = []
 
-    def _begin_pairs(self, plan: ColumnPlan, i: i64) -> None:
+    def _began(self, opened: ColumnPlan, plan: ColumnPlan, i: i64) -> list[ColumnPair]:
+        """The pairs that an event has begun. O(pairs)."""
         matrix = self.matrix
-        for pair in plan.pairs:
-            family = pair.family
-            if family is not None:
-                if family.starts_any(self.row):
-                    self._enter(pair.place, None, None)
-            elif passes(pair.begins, matrix.numbers, matrix.stride, i, i, 0, 0):
+        began: list[ColumnPair] = []
+        for pairs in (opened.pairs, plan.pairs):
+            for pair in pairs:
+                family = pair.family
+                if family is not None:
+                    x = 0.0 if pair.start < 0 else matrix.numbers[pair.start * matrix.stride + i] * pair.start_sign
+                    if family.members.any_below(x):
+                        began.append(pair)
+                elif passes(pair.begins, matrix.numbers, matrix.stride, i, i, 0, 0):
+                    began.append(pair)
+        return began
+
+    def _begin_runs(self, cell: Cell, opened: ColumnPlan, plan: ColumnPlan, i: i64) -> None:
+        """Make the runs that an event has begun, or gone on with, as objects. O(runs of the key)."""
+        fold = opened.fold if opened.fold is not None else plan.fold
+        runs = cell.fold
+        if fold is not None and runs is not None:
+            for run in waiting(fold, runs, self.found, i):
+                self.insert(run, cell.key)
+        if opened.pairs or plan.pairs:
+            self._turn_to(i)
+            for pair in self._began(opened, plan, i):
                 self._enter(pair.place, pair.update, None)

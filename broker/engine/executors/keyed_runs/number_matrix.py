@@ -23,7 +23,8 @@ ROOM: Final = 64  # events for which there is room at first
 class NumberMatrix:
     """`numbers[slot * stride + event]`; `slots` by the position of an attribute.
 
-    `held`: by slot the batch whose numbers are there. What is behind the events of the batch is of earlier ones.
+    `held`: by slot the batch whose numbers are there. Behind the events of the batch is room for as many that came
+    before it and are still waited on (waiting_events).
     """
 
     def __init__(self) -> None:
@@ -50,7 +51,7 @@ class NumberMatrix:
         """Turn to another batch. O(1), amortised."""
         self._batch = batch
         self._serial += 1
-        if batch.count > self.stride:
+        if 2 * batch.count > self.stride:
             self.stride = 2 * batch.count
             self._held = [0] * len(self._held)
 
@@ -64,6 +65,10 @@ class NumberMatrix:
                 return False
             self._held[slot] = self._serial
         return True
+
+    def positions(self) -> list[int]:
+        """The attribute of each slot."""
+        return self._positions
 
     def _fill(self, slot: int, position: int) -> bool:
         base: i64 = slot * self.stride

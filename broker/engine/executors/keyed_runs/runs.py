@@ -35,6 +35,7 @@ from ..trace import mixed
 from .bulk import Bulk
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
 from .dump import dumped, loaded
+from .waiting_events import WaitingEvents
 
 PURGE_MIN: Final = 64  # dead places up to which their runs are not searched
 
@@ -48,12 +49,14 @@ class KeyedRuns(MergedRuns):
         self.places = places
         self.bulk = bulk
         self.cells: list[dict[Key, Cell]] = []
+        self.waiting: list[WaitingEvents] = []  # by space, as the cells
         self.expiry = Expiry()
 
     def refresh(self) -> None:
         directory = self.directory
         while len(self.cells) < len(directory.statics):
             self.cells.append({})
+            self.waiting.append(WaitingEvents())
         for space, key in directory.changed:
             static = directory.statics[space.number].get(key)
             cells = self.cells[space.number]
@@ -70,10 +73,14 @@ class KeyedRuns(MergedRuns):
     def clear(self, spaces: list[int]) -> None:  # remaining runs wait in dead places
         for number in spaces:
             self.cells[number] = {}
+            self.waiting[number] = WaitingEvents()
 
     def purge(self) -> None:
         for cell in [cell for cells in self.cells for cell in cells.values()]:
-            cell.runs = [run for run in cell.runs if not run.place.dead]
+            if cell.waiting >= 0:
+                self.waiting[cell.space.number].clean(cell)
+            elif cell.runs:
+                cell.runs = [run for run in cell.runs if not run.place.dead]
             self._drop_if_empty(cell)
         self.directory.dead = 0
 
@@ -89,6 +96,8 @@ class KeyedRuns(MergedRuns):
             cell = cells.get(key)
             if cell is None:
                 continue
+            if cell.waiting >= 0:
+                self.waiting[space.number].unpack(cell)
             if cell.static is not None:
                 self._begin(cell.static)
             if cell.runs:
@@ -219,7 +228,9 @@ class KeyedRuns(MergedRuns):
         cell = cells.get(key)
         if cell is None:
             cell = cells[key] = Cell(space, key, None)
-        cell.runs.append(run)
+        elif cell.waiting >= 0:
+            self.waiting[space.number].unpack(cell)
+        cell.add(run)
         if run.limit != FOREVER and not cell.due:
             self.expiry.expect(cell, run, run.t1 if self.now is None else self.now)
             self.due = self.expiry.next
@@ -245,8 +256,7 @@ class KeyedRuns(MergedRuns):
         self.due = self.expiry.next
 
     def _drop_if_empty(self, cell: Cell) -> None:
-        # A cell that waits for a sweep stays, because a ring refers to it.
-        if not cell.runs and cell.static is None and not cell.due:
+        if cell.empty():
             cells = self.cells[cell.space.number]
             if cells.get(cell.key) is cell:
                 del cells[cell.key]
@@ -254,7 +264,8 @@ class KeyedRuns(MergedRuns):
     def go_back(self, time: int | None) -> None:
         for cell in [cell for cells in self.cells for cell in cells.values()]:
             # A run that ended in the epoch of that time does not belong to that epoch when it begins again.
-            cell.runs = [run for run in cell.runs if live(run, self.now)]
+            if cell.runs:
+                cell.runs = [run for run in cell.runs if live(run, self.now)]
         self.purge()
         self.now = time
         self.expiry = rescheduled(self.cells)
@@ -264,8 +275,12 @@ class KeyedRuns(MergedRuns):
 
     def live(self) -> list[PartialMatch]:
         """The live runs. Runs that this epoch has touched are among them: they still see its other events."""
-        cells = [cell for cells in self.cells for cell in cells.values()]
-        return [run for cell in cells for run in cell.runs if live(run, self.now)]
+        found: list[PartialMatch] = []
+        for cells, waiting in zip(self.cells, self.waiting, strict=True):
+            for cell in cells.values():
+                runs = cell.runs if cell.waiting < 0 else waiting.runs(cell)
+                found += [run for run in runs if live(run, self.now)]
+        return found
 
     def dump(self, runs: Sequence[PartialMatch], order: MergedOrder) -> Any:
         return dumped([run for run in runs if isinstance(run, Run)], self._addressed(order))
@@ -302,4 +317,6 @@ class KeyedRuns(MergedRuns):
     def check_invariants(self) -> None:
         assert not self.directory.changed, "refresh is due"
         check_cells(self.cells, self.directory.statics, self.now, self.expiry)
+        for cells, waiting in zip(self.cells, self.waiting, strict=True):
+            assert len(waiting) == sum(cell.waiting >= 0 for cell in cells.values())
         assert self.due == self.expiry.next

@@ -131,9 +131,6 @@ class RegisterMachine(Executor):
     def keys(self) -> int:
         return self.together.keys()
 
-    def partitions(self) -> set[tuple[Any, ...]]:
-        return set()  # their events are not counted
-
     def statistics(self) -> dict[str, int]:
         return {"speculative": 1, **self.together.statistics()}
 

@@ -71,6 +71,10 @@ class RegisterPlan(MachinePlan):
         assert isinstance(member, RegisterMember)
         return member.number
 
+    @property
+    def revises(self) -> bool:
+        return True
+
     def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
         assert isinstance(machine, RegisterMachine)
         return machine.join(Target(self.outcome(), None), self.automaton, -1 if saved is None else saved)

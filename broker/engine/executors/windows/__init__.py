@@ -3,7 +3,8 @@
 `tables` has what does not change, `cell` the starts of one partition, `pane_groups` their groups, `measures` the
 aggregates that grow with events, `stepping` the effect of an event, `completing` windows that are reported as they end,
 `longest` those that wait for their end, `clock` windows of the clock, `window_page` what is noted of windows,
-`window_matches` their reading, `machine` the contract of executors.
+`window_matches` their reading, `machine` the contract of executors, `reviser` that for events in any order,
+`progress` what forecasts ask.
 
 Subscriptions that differ in a constant are a family: `family_columns` has what an event says to whom, `family_cell`
 rectangles of starts and members, `family_stepping` the effect of an event on them, `family_matches` their reading,

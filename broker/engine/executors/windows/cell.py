@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -57,9 +57,31 @@ class PaneColumns:
         return self.base + self.count
 
 
+@mypyc_attr(acyclic=True)
+class PanePartition:
+    """What is known of a partition."""
+
+    def idle(self, tables: WindowTables, time: i64) -> bool:
+        """Whether it is, from this time on, as a partition that has had no event."""
+        raise AssertionError
+
+
+Known = TypeVar("Known", bound=PanePartition)
+
+
+def drop_idle(cells: dict[Any, Known], tables: WindowTables, time: i64) -> bool:
+    """Forget partitions that are as if they had had no event; the others stay, however long ago that is.
+
+    Returns whether none is left. O(partitions).
+    """
+    for key in [key for key, cell in cells.items() if cell.idle(tables, time)]:
+        del cells[key]
+    return len(cells) == 0
+
+
 @final
 @mypyc_attr(acyclic=True)
-class WindowCell:
+class WindowCell(PanePartition):
     """A partition.
 
     `count`: how many events it has had since it has been followed; `last`: the time of the newest one. `marks`: by part
@@ -161,7 +183,6 @@ class WindowCell:
             measure.trim(dead, start)
 
     def idle(self, tables: WindowTables, time: i64) -> bool:
-        """Whether it is, from this time on, as a partition that has had no event."""
         if len(self.groups) > 0 or self.columns.count > 0 or (len(self.before) > 0 and self.count > 0):
             return False
         part: i64

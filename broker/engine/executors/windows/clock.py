@@ -183,9 +183,6 @@ class ClockMachine(Executor):
     def keys(self) -> int:
         return len(self.cells)
 
-    def partitions(self) -> set[tuple[Any, ...]]:
-        return set()
-
     def statistics(self) -> dict[str, int]:
         cells = self.cells.values()
         return {

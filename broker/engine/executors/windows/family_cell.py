@@ -13,7 +13,8 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from .cell import WindowCell
+from .cell import PanePartition, WindowCell
+from .pane_groups import StartGroup
 from .tables import WindowTables
 
 NEARBY: Final = 8  # rectangles of a state that are looked at to join one with a new one
@@ -33,7 +34,7 @@ class Rectangle:
 
 @final
 @mypyc_attr(acyclic=True)
-class RectangleGroup:
+class RectangleGroup(StartGroup):
     """The rectangles of a state, which have no window in common, by their first panes. `oldest`: no pane is older."""
 
     def __init__(self, state: i64, rectangles: list[Rectangle], oldest: i64) -> None:
@@ -83,7 +84,7 @@ class RectangleGroup:
         return len(known) > 0
 
     def cut(self, least: i64) -> bool:
-        """Forget all panes below a number; returns whether any is left. O(rectangles)."""
+        """O(rectangles)."""
         kept: list[Rectangle] = []
         for one in self.rectangles:
             if one.high >= least:
@@ -99,7 +100,8 @@ def _by_pane(one: Rectangle) -> int:
 
 
 @final
-class FamilyCell:
+@mypyc_attr(acyclic=True)
+class FamilyCell(PanePartition):
     """A partition. `cell`: its panes, log and measures. `before`: the prefix automata of all members, as ends of ranges
     and states in turn; empty where all are always in the only state."""
 
@@ -141,7 +143,6 @@ class FamilyCell:
             self.cell.forget()
 
     def idle(self, tables: WindowTables, time: i64) -> bool:
-        """Whether it is, from this time on, as a partition that has had no event."""
         if len(self.groups) > 0:
             return False
         for at in range(1, len(self.before), 2):

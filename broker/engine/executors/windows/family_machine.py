@@ -19,7 +19,7 @@ from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import Executor, Member
 from ..matches import Item
-from .cell import WindowCell, looked, slots_of
+from .cell import WindowCell, drop_idle, looked, slots_of
 from .family_cell import FamilyCell
 from .family_columns import tables_of_family
 from .family_matches import FamilyAudience
@@ -158,9 +158,9 @@ class FamilyMachine(Executor):
             self.awake = self.opened > 0
         if len(family.cell.before) > 0:
             family.cell.remember(row, time)
-        if self.family.lost > 0:
-            self.lost += self.family.lost
-            self.family.lost = 0
+        if self.stepper.lost > 0:
+            self.lost += self.stepper.lost
+            self.stepper.lost = 0
         return True
 
     def _cell(self, key: Any) -> FamilyCell:
@@ -178,16 +178,10 @@ class FamilyMachine(Executor):
         self._count_opened()
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        """As WindowMachine."""
-        for key in [key for key, cell in self.cells.items() if cell.idle(self.tables, time)]:
-            del self.cells[key]
-        return not self.cells
+        return drop_idle(self.cells, self.tables, time)
 
     def keys(self) -> int:
         return len(self.cells)
-
-    def partitions(self) -> set[tuple[Any, ...]]:
-        return set()
 
     def statistics(self) -> dict[str, int]:
         cells = self.cells.values()

@@ -21,6 +21,7 @@ from .cell import TRIMMED_MIN
 from .completing import page_of
 from .family_cell import FamilyCell, Rectangle, RectangleGroup
 from .family_columns import FamilyColumns
+from .pane_groups import cut_all
 from .stepping import NO_TIME, Stepper
 from .tables import WindowTables
 from .window_page import NO_CLOSINGS, SEVERAL, SEVERAL_NUMBERS, MeasureClosing
@@ -30,14 +31,13 @@ SIDES: Final = 4  # numbers of a rectangle in a row: panes from and to, members 
 
 @final
 class FamilyStepper:
-    """Steps all partitions of a family. `lost`: as that of `stepper`, which knows the bounds of windows."""
+    """Steps all partitions of a family. `stepper` knows the bounds of windows, and counts what limits have cut off."""
 
     def __init__(self, tables: WindowTables, columns: FamilyColumns, stepper: Stepper, account: Account) -> None:
         self.tables = tables
         self.columns = columns
         self.stepper = stepper
         self.account = account
-        self.lost: i64 = 0
         self.shortest = tables.keep == "shortest"
 
     def begins(self) -> bool:
@@ -268,16 +268,8 @@ class FamilyStepper:
         """Cut off the oldest starts of all members, beyond the most that may be open."""
         cell = family.cell
         first = self.stepper.cut_off(cell)
-        kept: list[RectangleGroup] = []
-        for group in family.groups:
-            if group.cut(first):
-                kept.append(group)
-        self.lost += 1
-        family.groups = kept
-        if len(kept) == 0:
-            cell.forget()
-        else:
-            cell.trim(first, True)
+        family.groups = cut_all(family.groups, first)
+        self.stepper.lose(cell, first, len(family.groups))
 
 
 def _in_state(groups: list[RectangleGroup], state: i64) -> RectangleGroup | None:

@@ -16,7 +16,7 @@ from ...program.account import Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
-from .cell import WindowCell, looked, slots_of
+from .cell import WindowCell, drop_idle, looked, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
 from .stepping import Stepper
@@ -149,16 +149,10 @@ class WindowMachine(Executor):
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        """Partitions are forgotten that are as if they had had no event; the others stay, however long ago that is."""
-        for key in [key for key, cell in self.cells.items() if cell.idle(self.tables, time)]:
-            del self.cells[key]
-        return not self.cells
+        return drop_idle(self.cells, self.tables, time)
 
     def keys(self) -> int:
         return len(self.cells)
-
-    def partitions(self) -> set[tuple[Any, ...]]:
-        return set()
 
     def statistics(self) -> dict[str, int]:
         cells = self.cells.values()

@@ -7,21 +7,27 @@ Here: what the dispatcher needs, and descriptions. Not here: windows (machine), 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 from ....automaton.analyses.window_bounds import window_bounds
+from ....automaton.analyses.window_chain import window_chain
 from ....automaton.automaton import Automaton
 from ....automaton.binding import MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.windows.drawing import bounded_line, windows_diagram, windows_lines
 from ....automaton.windows.window_automaton import WindowAutomaton
+from ....forecast.progress import Progress
+from ....forecast.states import States
 from ...options import Options
 from ...program.account import Account
 from ...program.target import Outcome
-from ..contract import Executor, Input
+from ..contract import EventPlaces, Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker
+from ..revising import Reviser
 from .clock import ClockMachine
 from .machine import WindowMachine
+from .progress import WindowProgress
+from .reviser import WindowReviser
 from .tables import WindowTables
 
 LIMITS: Final = "runs_max, bindings_max or nodes_max"
@@ -71,6 +77,21 @@ class WindowsPlan(MachinePlan):
         machine = WindowMachine(tables, account, *limits, options.dormancy)
         machine.batches = options.batches
         return machine
+
+    @property
+    def revises(self) -> bool:
+        """Windows of the clock, and the longest ones, are over when time has passed, which late events contradict."""
+        return self.windows.clock is None and self.windows.keep != "longest"
+
+    def reviser(self, options: Options) -> Reviser:
+        account = Account(options.work_max, options.work_earned)
+        limits = options.bindings_max, options.runs_max, options.nodes_max
+        return WindowReviser(WindowMachine(WindowTables(self.automaton), account, *limits, False))
+
+    def progress(
+        self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
+    ) -> Progress:
+        return WindowProgress(cast(WindowMachine, machine), states, window_chain(self.windows, states.cells))
 
     def advice(self) -> list[str]:
         """That the number of open starts is not bounded, or that this is unknown; a limit bounds it at run time."""

@@ -5,7 +5,7 @@ Starts that meet in a state stay together. Hot. Not here: panes themselves (cell
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Final, TypeVar, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -14,9 +14,30 @@ NO_REST: Final[list[int]] = []
 """The earlier intervals of a group that has none; it stays empty."""
 
 
+@mypyc_attr(acyclic=True)
+class StartGroup:
+    """Open starts with the same future."""
+
+    def cut(self, least: i64) -> bool:
+        """Forget the panes below a number; returns whether any is left."""
+        raise AssertionError
+
+
+Starts = TypeVar("Starts", bound=StartGroup)
+
+
+def cut_all(groups: list[Starts], least: i64) -> list[Starts]:
+    """The groups that have panes from a number on, without those below. O(groups and what is forgotten)."""
+    kept: list[Starts] = []
+    for group in groups:
+        if group.cut(least):
+            kept.append(group)
+    return kept
+
+
 @final
 @mypyc_attr(acyclic=True)
-class Group:
+class Group(StartGroup):
     """Panes whose windows are in one state: those from `low` to `high`, and earlier ones in the intervals of `rest`,
     which has the first and the last number of each, ascending.
 
@@ -37,7 +58,7 @@ class Group:
         return self.rest[0] if len(self.rest) > 0 else self.low
 
     def cut(self, least: i64) -> bool:
-        """Forget the panes below a number; returns whether any is left. O(intervals forgotten)."""
+        """O(intervals forgotten)."""
         if self.low >= least and (len(self.rest) == 0 or self.rest[0] >= least):
             return True
         if self.high < least:

@@ -19,7 +19,7 @@ from ...program.account import Account
 from ..matches import Item
 from ..packed import Integers, integers, put_integer
 from .cell import TRIMMED_MIN, WindowCell
-from .pane_groups import NO_REST, NONE_YET, Group
+from .pane_groups import NO_REST, NONE_YET, Group, cut_all
 from .tables import WindowTables
 
 FEW: Final = 8  # groups up to which the one in a state is searched for
@@ -197,13 +197,13 @@ class Stepper:
     def _limit(self, cell: WindowCell) -> None:
         """Cut off the oldest starts, beyond the most that may be open."""
         first = self.cut_off(cell)
-        kept: list[Group] = []
-        for group in cell.groups:
-            if group.cut(first):
-                kept.append(group)
+        cell.groups = cut_all(cell.groups, first)
+        self.lose(cell, first, len(cell.groups))
+
+    def lose(self, cell: WindowCell, first: i64, groups: i64) -> None:
+        """The starts below a number have been cut off; so many groups are left."""
         self.lost += 1
-        cell.groups = kept
-        if len(kept) == 0:
+        if groups == 0:
             cell.forget()
         else:
             cell.trim(first, True)

@@ -18,7 +18,7 @@ from ....events.schema import Row, Value
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events
 from ..matches import Assigned, Matched, MatchSource
-from .cell import PaneColumns
+from .cell import PaneColumns, WindowCell
 from .exact_sums import between
 from .tables import COUNT, EXACT, TOTAL, AggregatePlan, WindowTables
 from .window_page import (
@@ -183,8 +183,22 @@ class CompletedWindows(MatchSource):
             told = between(closing.high, closing.low, high, low, float(closing.count), closing.greatest)
         return self._value_of(plan, told, count, first, last, begin)
 
+    def value_at(self, position: int, pane: int) -> Value:
+        """The value of an aggregate of the window that begins with this pane, one of several."""
+        at = pane - int(self.columns.base)
+        first = int(self.columns.panes[2 * at])
+        return self._value(self.tables.aggregates[position], at, first, self.numbers[1], None)
+
     def _of_rows(self, plan: AggregatePlan, first: int, last: int, begin: int | None) -> Value:
         return value_of_rows(self.tables, plan, self.columns, first, last, begin)
+
+
+def open_windows(tables: WindowTables, cell: WindowCell) -> CompletedWindows:
+    """The open windows of a partition as if its newest event completed them. O(measures)."""
+    page = WindowPage()
+    closings = page.close([measure.closing(cell.columns.logged) for measure in cell.measures])
+    numbers = [page.of(cell.columns), cell.count - 1, cell.last, 0, closings]
+    return CompletedWindows(tables, page, SEVERAL, [int(number) for number in numbers])
 
 
 def matched_window(

@@ -164,8 +164,6 @@ def test_what_cannot_be_asked_says_so() -> None:
     engine = engine_of(PAIRS)
     with pytest.raises(Unsupported, match="cannot list partial matches"):
         engine.partial_matches("q0")
-    with pytest.raises(Unsupported, match="forecasts of the language 'window' are not supported yet"):
-        engine.subscribe("f", language="window", query=PAIRS, forecast={"within": 3, "threshold": 0.5})
 
 
 def test_intervals() -> None:

@@ -1,0 +1,377 @@
+"""Windows over events in any order: told as soon as an event ends them, and withdrawn when a late one changes them.
+
+Each partition keeps its events that are not final, with the windows that each has ended, and marks: states of the
+partition before some of these events, the oldest before all. What comes in order moves the partition on. A late event,
+or a withdrawn one, sets it back to the last mark before; all events behind are played again, once for all that is late
+in a batch, and only windows that have become others are withdrawn and told anew. So a repair costs the events behind
+the late one, which a promise bounds, and the distance between two marks.
+
+Here: that, for windows that an event ends: one of the clock, or a session, is over when time has passed, and waits
+until its events are final. Not here: the effect of an event (machine), who gets which event (disorder).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any, Final, final
+
+from mypy_extensions import i64, mypyc_attr
+
+from ....algebra.predicate import All, condition, holds
+from ....automaton.automaton import Automaton
+from ....events.schema import Row
+from ...program.account import MATCH_UNITS, Exhausted
+from ..completions import Completions
+from ..matches import Item, Matched, MatchSource, trace_of, tuple_item
+from ..revising import Reviser, Revision
+from .cell import WindowCell
+from .machine import WindowMachine
+from .window_matches import WindowAudience
+
+MARKED_MIN: Final = 32  # events between two marks of a partition; as many as its log is long, if that is longer
+UNTOUCHED: Final = -1
+
+
+@final
+@mypyc_attr(acyclic=True)
+class RevisedWindow(MatchSource):
+    """One window."""
+
+    def __init__(self, match: Matched) -> None:
+        self.match = match
+
+    def amount(self) -> int:
+        return 1
+
+    def all(self) -> Iterator[Matched]:
+        yield self.match
+
+
+@final
+class RevisedPartition:
+    """The events of a partition that are not final, by time and number. `found`: by event, the windows that it ends;
+    `told`: those of them that subscribers know; `gone`: those that they know of withdrawn events.
+
+    `marks`: ascending, before how many events the partition was as in `cells`, None where it had had none; the first
+    one is before all events. `late`: the first event that has not been played yet, UNTOUCHED if all have; `fresh`: the
+    first one whose windows have not been told.
+    """
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+        self.times: list[int] = []
+        self.numbers: list[int] = []
+        self.items: list[Item] = []
+        self.rows: list[Row] = []
+        self.found: list[list[Matched]] = []
+        self.told: list[list[Matched]] = []
+        self.gone: list[Matched] = []
+        self.marks: list[int] = [0]
+        self.cells: list[WindowCell | None] = [None]
+        self.late = UNTOUCHED
+        self.fresh = 0
+
+    def place(self, time: int, number: int) -> int:
+        """The index of an event, or where it belongs. O(log events, and events of that time)."""
+        at = bisect_left(self.times, time)
+        while at < len(self.times) and self.times[at] == time and self.numbers[at] < number:
+            at += 1
+        return at
+
+    def insert(self, at: int, time: int, number: int, item: Item, row: Row) -> None:
+        self.times.insert(at, time)
+        self.numbers.insert(at, number)
+        self.items.insert(at, item)
+        self.rows.insert(at, row)
+        self.found.insert(at, [])
+        self.told.insert(at, [])
+
+    def remove(self, begin: int, end: int) -> None:
+        """Forget events."""
+        for column in (self.times, self.numbers, self.items, self.rows, self.found, self.told):
+            del column[begin:end]
+
+    def spoil(self, at: int) -> None:
+        """Events have to be played from this one on."""
+        if self.late == UNTOUCHED or at < self.late:
+            self.late = at
+        while self.marks[-1] > at:
+            self.marks.pop()
+            self.cells.pop()
+
+
+@final
+class WindowReviser(Reviser):
+    """The partitions of equal subscriptions, in which `machine` plays their events."""
+
+    def __init__(self, machine: WindowMachine) -> None:
+        self.machine = machine
+        self.tables = machine.tables
+        self.account = machine.account
+        self.guards: list[All | None] = [condition(each.guard) for each in self.tables.guards]
+        self.audience = WindowAudience([], self.tables)
+        self.parts: dict[Any, RevisedPartition] = {}
+        self.touched: dict[Any, RevisedPartition] = {}
+        self.members: dict[int, bool] = {}
+        self.made = 0
+        self.taken = False
+        self.repairs = 0
+
+    @property
+    def method(self) -> str:
+        return "starts in groups of equal future; windows told as they end, and anew after late events"
+
+    # --- members ------------------------------------------------------------------------------------------------
+
+    def join(self, automaton: Automaton, number: int) -> int:
+        number = self.made if number < 0 else number
+        self.members[number] = True
+        self.made = max(self.made, number + 1)
+        return number
+
+    def leave(self, number: int) -> None:
+        del self.members[number]
+
+    def begun(self) -> bool:
+        return self.taken
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    def take(self, stream: i64, time: i64, number: i64, item: Item, row: Row) -> None:
+        self.taken = True
+        self.account.earn()
+        key: Any = self.tables.partition(row)
+        if key is None:
+            return
+        part = self.parts.get(key)
+        if part is None:
+            part = self.parts[key] = RevisedPartition(key)
+        self.touched[key] = part
+        at = part.place(int(time), int(number))
+        end = at == len(part.times)
+        part.insert(at, int(time), int(number), item, row)
+        if not end or part.late != UNTOUCHED:
+            part.spoil(at)
+            part.fresh = min(part.fresh, at)
+        else:
+            self._play(part, at)
+            self._mark(part, at + 1)
+
+    def retract(self, stream: i64, time: i64, number: i64, row: Row) -> None:
+        self.account.earn()
+        key: Any = self.tables.partition(row)
+        if key is None:
+            return
+        part = self.parts.get(key)
+        if part is None:
+            return
+        at = part.place(int(time), int(number))
+        if at == len(part.times) or part.numbers[at] != number:
+            return  # it came when nothing of its key could change any more
+        self.touched[key] = part
+        part.gone += part.told[at]
+        part.remove(at, at + 1)
+        part.spoil(at)
+        part.fresh = min(part.fresh, at)
+
+    def _play(self, part: RevisedPartition, at: int) -> None:
+        """Have the partition take an event, and note the windows that it ends."""
+        row, time, item = part.rows[at], part.times[at], part.items[at]
+        mask: i64 = 0 if self.machine.shift == 0 else 1
+        bit: i64 = 1 << self.machine.shift
+        for guard in self.guards:
+            if holds(guard, row, (), (), 1, 1):
+                mask |= bit
+            bit <<= 1
+        found = Completions()
+        found.serve(self.audience)
+        self.machine.take(mask, row, time, 0, 0, (), item, found)
+        if self.machine.lost > 0:
+            raise Exhausted
+        windows: list[Matched] = []
+        for source in found.since(0, row, time, item):
+            for match in source.all():
+                match.trace = trace_of(match)
+                windows.append(match)
+        part.found[at] = windows
+
+    def _mark(self, part: RevisedPartition, at: int) -> None:
+        """Note how the partition is before an event, where it is now, if that is worth while. O(1) amortised."""
+        cell = self.machine.cells.get(part.key)
+        since = at - part.marks[-1]
+        if since >= MARKED_MIN and (cell is None or since >= len(cell.columns.items)):
+            part.marks.append(at)
+            part.cells.append(self._copy(cell))
+
+    def _copy(self, cell: WindowCell | None) -> WindowCell | None:
+        if cell is None:
+            return None
+        copy = WindowCell(cell.key, self.tables, self.machine.blank)
+        copy.load(cell.dump())
+        return copy
+
+    def _set_back(self, part: RevisedPartition) -> int:
+        """Bring the partition to its last mark; returns before which event that is."""
+        cell = self._copy(part.cells[-1])
+        if cell is None:
+            self.machine.cells.pop(part.key, None)
+        else:
+            self.machine.cells[part.key] = cell
+        return part.marks[-1]
+
+    def _repair(self, part: RevisedPartition) -> None:
+        """Play all events behind the last mark before what is late. O(these events)."""
+        if part.late == UNTOUCHED:
+            return
+        self.repairs += 1
+        at = self._set_back(part)
+        part.fresh = min(part.fresh, at)
+        part.late = UNTOUCHED
+        count = len(part.times)
+        while at < count:
+            self._play(part, at)
+            at += 1
+            self._mark(part, at)
+
+    # --- results ------------------------------------------------------------------------------------------------
+
+    def settle(self) -> list[tuple[int, Revision]]:
+        found: list[tuple[int, Revision]] = []
+        for part in self.touched.values():
+            self._repair(part)
+            self._withdraw(part.gone, found)
+            part.gone = []
+            count = len(part.times)
+            for at in range(part.fresh, count):
+                self._withdraw(_without(part.told[at], part.found[at]), found)
+            for at in range(part.fresh, count):
+                for match in _without(part.found[at], part.told[at]):
+                    for number in self.members:
+                        found.append((number, (True, RevisedWindow(match))))
+                part.told[at] = part.found[at]
+            part.fresh = count
+        self.touched = {}
+        self.account.spend(MATCH_UNITS * len(found))
+        return found
+
+    def _withdraw(self, matches: list[Matched], found: list[tuple[int, Revision]]) -> None:
+        for match in matches:
+            for number in self.members:
+                found.append((number, (False, RevisedWindow(match))))
+
+    # --- time ---------------------------------------------------------------------------------------------------
+
+    def punctuate(self, time: int) -> None:
+        for part in list(self.parts.values()):
+            self._finish(part, time)
+
+    def punctuate_key(self, key: Row, time: int) -> None:
+        part = self.parts.get(self.tables.key_of(key))
+        if part is not None:
+            self._finish(part, time)
+
+    def _finish(self, part: RevisedPartition, time: int) -> None:
+        """Forget the events before a time, which are final and have been told. O(these, and a mark's distance)."""
+        assert part.fresh == len(part.times), "told before time passes"
+        final = bisect_left(part.times, time)
+        if final > 0:
+            self._advance(part, final)
+        first = part.cells[0]
+        if len(part.times) == 0 and (first is None or first.idle(self.tables, time)):
+            del self.parts[part.key]
+            self.machine.cells.pop(part.key, None)
+
+    def _advance(self, part: RevisedPartition, final: int) -> None:
+        """Make a mark before the event `final` the first one."""
+        at = len(part.marks) - 1
+        while part.marks[at] > final:
+            at -= 1
+        live = self.machine.cells.get(part.key)
+        begin, cell = part.marks[at], part.cells[at]
+        if final == len(part.times):
+            cell = self._copy(live)
+        elif begin < final:
+            found = part.found[begin:final]
+            if cell is None:
+                self.machine.cells.pop(part.key, None)
+            else:
+                self.machine.cells[part.key] = cell
+            for event in range(begin, final):
+                self._play(part, event)
+            part.found[begin:final] = found
+            cell = self.machine.cells.get(part.key)
+            if live is None:
+                self.machine.cells.pop(part.key, None)
+            else:
+                self.machine.cells[part.key] = live
+        later = [each for each in range(len(part.marks)) if part.marks[each] > final]
+        part.cells = [cell, *[part.cells[each] for each in later]]
+        part.marks = [0, *[part.marks[each] - final for each in later]]
+        part.remove(0, final)
+        part.fresh -= final
+
+    # --- inspection ---------------------------------------------------------------------------------------------
+
+    def keys(self) -> int:
+        return len(self.parts)
+
+    def statistics(self) -> dict[str, int]:
+        return {**self.machine.statistics(), "window_keys": len(self.parts)}
+
+    def check_invariants(self) -> None:
+        assert not self.touched
+        self.machine.check_invariants()
+        for key, part in self.parts.items():
+            assert part.key == key
+            places = list(zip(part.times, part.numbers))
+            assert places == sorted(set(places))
+            assert (part.late, part.fresh, part.gone) == (UNTOUCHED, len(places), [])
+            assert len(part.found) == len(part.told) == len(part.rows) == len(part.items) == len(places)
+            assert part.marks == sorted({0, *part.marks})
+            assert part.marks[-1] <= len(places)
+
+    def dump(self) -> Any:
+        parts = []
+        for part in self.parts.values():
+            first = part.cells[0]
+            key = list(part.key) if isinstance(part.key, tuple) else [part.key]
+            events = [part.times, part.numbers, part.items, [list(row) for row in part.rows]]
+            parts.append([key, [list(column) for column in events], None if first is None else first.dump()])
+        return [parts, int(self.account.left), self.taken]
+
+    def load(self, data: Any) -> None:
+        parts, _, self.taken = data
+        for values, (times, numbers, items, rows), first in parts:
+            key = self.tables.key_of(values)
+            part = self.parts[key] = RevisedPartition(key)
+            if first is not None:
+                cell = part.cells[0] = WindowCell(key, self.tables, self.machine.blank)
+                cell.load(first)
+            part.times, part.numbers = list(times), list(numbers)
+            part.items, part.rows = [tuple_item(item) for item in items], [tuple(row) for row in rows]
+            part.found, part.told = [[] for _ in times], [[] for _ in times]
+            part.late = 0
+            self._repair(part)
+            self.repairs -= 1
+            part.told, part.fresh = list(part.found), len(times)
+        self.account.left = data[1]
+
+
+def _without(some: list[Matched], others: list[Matched]) -> list[Matched]:
+    """The windows that are not among the others, with the same events and values. O(their events)."""
+    if len(some) == 0 or len(others) == 0 or some is others:
+        return [] if some is others else some
+    known = {other.trace: other for other in others}
+    found: list[Matched] = []
+    for one in some:
+        other = known.get(one.trace)
+        if other is None or other.values != one.values or _events(other) != _events(one):
+            found.append(one)
+    return found
+
+
+def _events(match: Matched) -> list[Item]:
+    assert match.stretch is not None
+    items, first, upto = match.stretch
+    return items[first:upto]
