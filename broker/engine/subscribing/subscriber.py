@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from ...algebra.timed_stream import is_timed
 from ...automaton.automaton import Automaton
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from ...forecast.plan import ForecastPlan
     from ..compiler.templates import MachineTemplate, Template
     from ..executors.machine_plan import MachinePlan
+
+
+NEVER_UPDATED: Final[list[Any]] = []  # those of all subscriptions whose arcs do not change
 
 
 @final
@@ -107,6 +110,7 @@ class CompiledQuery:
 
 
 @final
+@mypyc_attr(acyclic=True)  # nothing that it refers to knows subscribers
 class Subscriber:
     """A subscription, or one of its further automata if `branch` is not 0.
 
@@ -142,7 +146,7 @@ class Subscriber:
         self.plan: ForecastPlan | None = None
         self.results: str | None = None
         self.changing: ChangingArcs | None = form.changing
-        self.updates: list[ArcUpdate] = []
+        self.updates: list[ArcUpdate] = [] if form.changing is not None else NEVER_UPDATED
 
     def at_branch(self, branch: int) -> Subscriber:
         """The same subscription for another of its automata."""
