@@ -99,6 +99,7 @@ class Results(Sequence[Match]):
         O(matches since the last call).
         """
         epochs, completions = self.epochs, self.completions
+        completions.arrange()
         packed = epochs.packed
         if packed.upto > 0 or completions.reported < completions.upto:
             epochs.packed = MemberMatches()

@@ -70,7 +70,7 @@ def test_groups_change_nothing(part: int, seed: int) -> None:
     expected = played(actions, WITHOUT)
     for found in (
         played(actions, Options()), played(actions, WITHOUT, Options()), played(actions, Options(), WITHOUT),
-        played(actions, Options(), asking=3), played(actions, Options(lookback=False), Options()),
+        played(actions, Options(), asking=3), played(actions, Options(lookback=False, key_path=False), Options()),
     ):  # fmt: skip
         assert found.keys() == expected.keys()
         for name, matches in found.items():

@@ -75,3 +75,4 @@ def test_results_are_in_the_order_of_events(seed: int) -> None:
     expected = found(seed, Options(executors_off=("groups",)))
     assert found(seed, Options()) == expected
     assert found(seed, Options(lookback=False)) == expected
+    assert found(seed, Options(key_path=False)) == expected

@@ -19,6 +19,7 @@ from ..executors.packed import Integers, integers
 from ..index.spaces import Key, Space
 from ..program.account import NOT_SUSPENDED
 from ..program.directory import Static
+from .key_path import key_path
 from .lanes import Lane
 from .marking import filled, mark
 from .matchers import Clock, Matcher
@@ -81,7 +82,7 @@ class Entry:
 
 @final
 class BatchPath:
-    """The lanes of one stream. `few`: their machines are tried one by one."""
+    """The lanes of one stream. `few`: their machines are tried one by one. `by_key`: another way through them."""
 
     def __init__(
         self,
@@ -90,6 +91,7 @@ class BatchPath:
         spaces: list[Space],
         statics: list[dict[Key, Static]],
         clock: Clock,
+        by_key: bool,
     ) -> None:
         self.entries = entries
         self.spaces = spaces
@@ -101,9 +103,7 @@ class BatchPath:
         machines = [matcher.machine for lane in lanes if not lane.indexes for matcher in lane.matchers]
         few = len(machines) <= FEW and sum(len(machine.inputs) for machine in machines) <= FEW
         self.few = few and not mixed and not any(machine.by_symbols for machine in machines)
-        self.filed: Lane | None = None  # the only lane, if its machines are filed by keys
-        if len(lanes) == 1 and len(lanes[0].indexes) > 0 and len(lanes[0].streams) == 1 and not mixed:
-            self.filed = lanes[0]
+        self.by_key = key_path(lanes, clock) if by_key else None
         self.alone = self.few and len(lanes) == 1 and not lanes[0].indexes and len(machines) == 1
         self.alone = self.alone and machines[0].batches
         self.masks: Integers = integers()
@@ -118,8 +118,6 @@ class BatchPath:
         condition raises an error at the next one, which is then not processed at all.
         """
         n: i64 = len(times)
-        if self.filed is not None and len(self.filed.indexes) > 0:
-            return self.filed.travel(found, times, rows, ids, now)
         if self.alone:
             trial = self.entries[0].trials[0]
             if trial.matcher.follower is None and trial.matcher.watchers is None:

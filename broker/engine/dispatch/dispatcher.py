@@ -18,6 +18,7 @@ from mypy_extensions import i64
 from ...algebra.timed_stream import timed, timed_row
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
+from ..executors.epoch_matches import Fault
 from ..executors.matches import flattened
 from ..program.directory import NO_STREAM
 from ..program.program import Program
@@ -45,6 +46,7 @@ class Dispatcher:
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
         self._room = UsualRoom()
+        self._faults: list[Fault] = []  # those of machines on the key path
         self._feeding = True  # whether a stream of machines' results may have a reader
         self._known = False
 
@@ -97,7 +99,7 @@ class Dispatcher:
         if entries is None:
             found.latest = directory.latest
         alone = directory.others[number] == 0
-        self.later = not self._feeding and not foretold
+        self.later = self.program.options.results_later and not self._feeding and not foretold
         if with_times >= 0 and (not alone or directory.others[with_times] > 0):
             self.later = False
         found.later = self.later
@@ -107,7 +109,20 @@ class Dispatcher:
         first: i64 = 0
         if entries is not None:
             self._room.open(results.completions, n)
-        if entries is not None and self.later and alone and with_times < 0:
+        matching = entries is not None
+        plainly = matching and self.later and with_times < 0
+        by_key = plainly and n > 1 and self._pass_by_key(stream, results, batch)
+        if by_key:
+            rows = plain = batch.rows()
+            entries = None
+            if alone:  # no cell has anything to do with the events
+                first = n
+                now = times[n - 1]
+                runs.now = now
+                if runs.due < now:
+                    runs.expire(now)
+                runs.time = now
+        elif plainly and alone:
             rows = plain = batch.rows()
             first = machines.batch_path(stream).travel(results.completions, times, rows, ids, now)
             if first > 0:
@@ -144,7 +159,8 @@ class Dispatcher:
                     if done < len(found.derived):
                         done = self.derive(results, n, done)
                     if len(found.faults) > 0 and self.give_up(results, i):
-                        spaces, entries = directory.spaces[number], machines.entries.get(number)
+                        spaces = directory.spaces[number]
+                        entries = None if by_key else machines.entries.get(number)
                     if len(found.derived) > 0 or len(found.faults) > 0:
                         upto = NO_COLUMNS
                     continue
@@ -181,12 +197,39 @@ class Dispatcher:
                 for target, notice in forecasts.finish(time):
                     results.notify(i, target, notice)
             if len(found.faults) > 0 and self.give_up(results, i):
-                spaces, entries = directory.spaces[number], machines.entries.get(number)
+                spaces = directory.spaces[number]
+                entries = None if by_key else machines.entries.get(number)
                 scopes = forecasts.scopes.get(number)
                 foretold = len(forecasts.scopes) > 0
-        if entries is not None:
+        if self._faults:
+            self._give_up_machines(results)
+        if matching:
             self._room.close(results.completions)
         return results
+
+    def _pass_by_key(self, stream: str, results: Results, batch: Batch) -> bool:
+        """Pass a batch to all machines of the stream, key by key; False if that could mix up what others do."""
+        machines, times = self.program.machines, results.epochs.times
+        path = machines.batch_path(stream).by_key
+        if path is None or self.program.directory.feeds > 0:  # derived events come between the batch's
+            return False
+        if len(machines.entries) > 1 and machines.clock.next < times[-1]:  # machines of other streams have to wake
+            return False
+        path.travel(results.completions, times, batch.rows(), results.epochs.ids, results.epochs.starts)
+        results.completions.unordered = True
+        self._faults, results.epochs.faults = results.epochs.faults, []
+        return True
+
+    def _give_up_machines(self, results: Results) -> None:
+        """Suspend the subscriptions of machines that failed on the key path, after everything else of the batch."""
+        runs = self.runs
+        newest = runs.time
+        for fault in sorted(self._faults, key=_event_of):
+            runs.time = results.epochs.times[fault.event]
+            results.epochs.faults.append(fault)
+            self.give_up(results, fault.event)
+        runs.time = newest
+        self._faults = []
 
     def _last_epoch(self, times: list[int]) -> i64:
         """The first event of the batch's last moment, up to which it may go by columns; NO_COLUMNS if it may not."""
@@ -204,7 +247,8 @@ class Dispatcher:
         """Suspend the subscriptions behind the errors raised at this event; returns whether there were any."""
         if len(results.epochs.faults) == 0 or self.suspend is None:
             return False
-        report(results, self.runs.time)
+        if not results.completions.unordered:  # otherwise what the key path found is put in order at the end
+            report(results, self.runs.time)
         self.suspend(results, event)
         return True
 
@@ -285,3 +329,7 @@ class Dispatcher:
     def check_invariants(self) -> None:
         """Raise AssertionError if runs, cells and program contradict each other. O(runs)."""
         self.runs.check_invariants()
+
+
+def _event_of(fault: Fault) -> int:
+    return int(fault.event)

@@ -1,13 +1,17 @@
 """Finds the machines of an event by its key: one lookup for each set of attributes, shared by all machines of a lane.
 
-Here: these dictionaries. Hot. Not here: passing the event on (lanes), the events of a key (executors.trail).
+Here: these dictionaries, and linking the events of a batch that have the same key. Hot. Not here: passing the events on
+(lanes, key_path), the last events of a key (executors.trail).
 """
 
 from __future__ import annotations
 
 from typing import final
 
+from mypy_extensions import i64
+
 from ...events.schema import Row
+from ..executors.keyed_events import NO_EVENT, KeyedEvents
 from ..executors.trail import KeyTrail
 from ..index.spaces import Key
 from .matchers import Matcher
@@ -15,12 +19,17 @@ from .matchers import Matcher
 
 @final
 class KeyReaders:
-    """The machines of one key, and the trail that they share. `followed`: some of them follow it."""
+    """The machines of one key, and the trail that they share. `followed`: some of them follow it.
+
+    `first` and `last`: the key's events in the current batch, NO_EVENT if there are none.
+    """
 
     def __init__(self, most: int) -> None:
         self.trail = KeyTrail(most)
         self.matchers: list[Matcher] = []
         self.followed = False
+        self.first: i64 = NO_EVENT
+        self.last: i64 = NO_EVENT
 
     def count(self) -> None:
         """The machines have changed."""
@@ -44,6 +53,24 @@ class KeyIndex:
         if self.all is not None:
             return self.all
         return self.readers.get(tuple([row[position] for position in self.positions]))
+
+    def link(self, events: KeyedEvents) -> list[KeyReaders]:
+        """Link the events of a batch by key; returns those of each key that has machines, in order. O(events)."""
+        found: list[KeyReaders] = []
+        rows, following, readers, single = events.rows, events.following, self.readers, self.single
+        at: i64
+        for at in range(len(rows)):
+            one = readers.get(rows[at][single]) if single >= 0 else self.of(rows[at])
+            if one is None:
+                continue
+            following[at] = NO_EVENT
+            if one.first < 0:
+                one.first = at
+                found.append(one)
+            else:
+                following[one.last] = at
+            one.last = at
+        return found
 
     def enter(self, matcher: Matcher, values: tuple[object, ...], most: int) -> None:
         """Add a machine. O(1)."""

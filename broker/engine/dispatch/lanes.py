@@ -16,6 +16,7 @@ from mypy_extensions import i64
 from ...events.schema import Row
 from ..executors.completions import Completions
 from ..executors.contract import EventPlaces
+from ..executors.keyed_events import KeyedEvents
 from ..executors.machine_plan import EventKey
 from ..executors.matches import Item
 from ..executors.packed import Integers
@@ -56,7 +57,6 @@ class Lane(EventPlaces):
         self._until_sweep: i64 = SWEEP_MIN
         self._touched: list[Matcher] = []  # matchers that the current event has reached
         self._aside = Completions()  # completions of machines without subscribers
-        self._nothing: list[int] = []
         self._concerned: list[KeyReaders] = []  # the filed machines of the current event
 
     def empty(self) -> bool:
@@ -163,39 +163,6 @@ class Lane(EventPlaces):
         touched.clear()
         self.upkeep(time)
 
-    def travel(
-        self, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64
-    ) -> i64:  # fmt: skip
-        """Process a batch of the only stream, as `take` does event by event; returns how many events were processed.
-
-        There are fewer than all if a machine has failed at the last one.
-        """
-        index, clock, starts, faults = self.indexes[0], self.clock, found.epochs.starts, found.epochs.faults
-        alone = len(self.indexes) == 1 and len(self.keys) == 0
-        readers = index.readers
-        single = index.single
-        i: i64
-        for i in range(len(times)):
-            time: i64 = times[i]
-            found.event = i
-            if time > now:
-                now = time
-                if clock.next < time:
-                    clock.advance(time, found)
-            row = rows[i]
-            item: Item = ids[i]
-            if not alone:
-                self.take(0, self._nothing, row, time, item, found)
-            else:
-                self.position += 1
-                known = readers.get(row[single]) if single >= 0 else index.of(row)
-                if known is not None:
-                    self._pass(known, row, time, starts[i], 0, item, found)
-                    self.upkeep(time)
-            if len(faults) > 0:
-                return i + 1
-        return len(times)
-
     def _pass(
         self, readers: KeyReaders, row: Row, time: i64, start: i64, place: i64, item: Item, found: Completions
     ) -> None:
@@ -205,11 +172,11 @@ class Lane(EventPlaces):
             trail.add(row, time, start, item)
         for matcher in readers.matchers:
             if matcher.machine.epochs:
-                self._lead(matcher, trail, time, found)
+                self.lead(matcher, trail, time, found)
             else:
                 self.step(matcher, 1, row, time, place, item, found)
 
-    def _lead(self, matcher: Matcher, trail: KeyTrail, time: i64, found: Completions) -> None:
+    def lead(self, matcher: Matcher, trail: KeyTrail, time: i64, found: Completions) -> None:
         """Let a machine follow the newest event of a trail."""
         if matcher.suspended != NOT_SUSPENDED:
             return
@@ -294,6 +261,27 @@ class Lane(EventPlaces):
         self.watch(matcher)
         if machine.lost > 0:
             matcher.complain(found)
+        if machine.alarm < matcher.alarm:
+            self.clock.set(matcher)
+
+    def step_linked(self, matcher: Matcher, events: KeyedEvents, first: i64, found: Completions) -> None:
+        """Pass the events of a key, from the first one on, to a machine that is filed by it."""
+        if matcher.suspended != NOT_SUSPENDED:
+            return
+        machine = matcher.machine
+        events.at = first
+        while events.at >= 0:
+            found.serve(matcher.audience())
+            try:
+                machine.take_linked(events, found)
+            except Exception as error:  # any error concerns this machine only
+                matcher.suspend(error, events.times[found.event], found)
+                self.forget(matcher)
+                return
+            if machine.lost > 0:
+                matcher.complain(found)
+        if not matcher.busy:
+            self.rouse(matcher)
         if machine.alarm < matcher.alarm:
             self.clock.set(matcher)
 

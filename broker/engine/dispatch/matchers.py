@@ -72,7 +72,7 @@ class Matcher:
         self.alarm = NOTHING_DUE
         self.machine.clear()
         if self.machine.epochs:
-            found.epochs.faults.append(Fault(self, error))
+            found.epochs.faults.append(Fault(self, error, found.event))
             return
         if self.follower is None:
             found.suspend(int(self.suspended))

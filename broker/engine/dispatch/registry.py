@@ -305,7 +305,9 @@ class Registry:
         path = self._batch_paths.get(number)
         if path is None:
             spaces, statics = self.directory.spaces[number], self.directory.statics
-            path = self._batch_paths[number] = BatchPath(stream, self.entries[number], spaces, statics, self.clock)
+            path = self._batch_paths[number] = BatchPath(
+                stream, self.entries[number], spaces, statics, self.clock, self.options.key_path
+            )
         return path
 
     def users(self, arc: Transition) -> list[str]:

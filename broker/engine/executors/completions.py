@@ -90,6 +90,7 @@ class Completions:
         self.event: i64 = 0
         self.upto: i64 = 0
         self.reported: i64 = 0
+        self.unordered = False  # rows and packed blocks are not in the order of events
         self.entries: i64 = 0  # rows with matches that are not yet read
         self.matches = 0  # in all rows, of any number; compressed ones count once, those of equal subscriptions too
         self.numbers: Integers = integers()
@@ -163,6 +164,34 @@ class Completions:
         return founds
 
     # --- reading ------------------------------------------------------------------------------------------------
+
+    def arrange(self) -> None:
+        """Put the unread rows, and the packed blocks, in the order of their events. O(rows log rows) if they are not.
+
+        Those of one event keep their order, and so do those of a machine.
+        """
+        if not self.unordered:
+            return
+        self.unordered = False
+        self.epochs.packed.arrange()
+        numbers = self.numbers
+        places: list[int] = []
+        at = self.reported
+        while at < self.upto:
+            places.append(at)
+            at += HEADER + numbers[at + 4]
+        arranged = numbers[:]
+        to = self.reported
+        j: i64
+        for place in sorted(places, key=self._event_at):
+            length = HEADER + numbers[place + 4]
+            for j in range(length):
+                arranged[to + j] = numbers[place + j]
+            to += length
+        self.numbers = arranged
+
+    def _event_at(self, place: int) -> int:
+        return int(self.numbers[place])
 
     def read(self, events: Events) -> Iterator[tuple[int, Target, Composed]]:
         """Read the rows that were not read before: each event, with a target and what it completed for that.

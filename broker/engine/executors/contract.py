@@ -20,6 +20,7 @@ from ...events.schema import Row
 from ..program.account import Account
 from ..program.target import Target
 from .completions import Audience, Completions
+from .keyed_events import KeyedEvents
 from .matches import Begun, Item, WaitingRun, runs_of
 from .packed import Integers
 from .trail import KeyTrail
@@ -148,6 +149,30 @@ class Executor:
             self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
             at += 1
             self.at = at
+            if self.lost > 0:
+                return
+
+    def take_linked(self, events: KeyedEvents, found: Completions) -> None:
+        """Process the events of a key from `events.at` on, as `take` does, for machines that are filed by a key.
+
+        Stops behind one at which a limit was hit. Matches that time completes belong to the first later event. If an
+        event raises, it is `found.event`.
+        """
+        account = self.account
+        times, rows, items, places, following = (
+            events.times, events.rows, events.items, events.places, events.following
+        )  # fmt: skip
+        at = events.at
+        while at >= 0:
+            time: i64 = times[at]
+            while self.alarm < time:
+                found.event = events.after(self.alarm)
+                self.advance(times[found.event], found)
+            found.event = at
+            account.earn()
+            self.take(1, rows[at], time, events.position + at + 1, places[at], (), items[at], found)
+            at = following[at]
+            events.at = at
             if self.lost > 0:
                 return
 

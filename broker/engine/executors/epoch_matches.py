@@ -40,11 +40,12 @@ class Derived:
 
 @final
 class Fault:
-    """An exception, and the arc, place or machine that raised it."""
+    """An exception, the arc, place or machine that raised it, and the event at which a machine did."""
 
-    def __init__(self, cause: object, error: Exception) -> None:
+    def __init__(self, cause: object, error: Exception, event: i64 = 0) -> None:
         self.cause = cause
         self.error = error
+        self.event = event
 
 
 @final

@@ -110,6 +110,21 @@ class MemberMatches:
         self.total = begin + count
         self.upto = at + FIELDS
 
+    def arrange(self) -> None:
+        """Put the blocks in the order of their events; those of one event keep theirs. O(blocks log blocks)."""
+        blocks = self.blocks
+        arranged = blocks[:]
+        to: i64 = 0
+        j: i64
+        for place in sorted(range(0, int(self.upto), FIELDS), key=self._event_at):
+            for j in range(FIELDS):
+                arranged[to + j] = blocks[place + j]
+            to += FIELDS
+        self.blocks = arranged
+
+    def _event_at(self, place: int) -> int:
+        return int(self.blocks[place])
+
     def run(self, block: i64) -> PartialMatch | None:
         """The run of a block; None if its event matches alone."""
         at, width = self.blocks[block + 4], self.blocks[block + 5]

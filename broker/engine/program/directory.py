@@ -45,7 +45,8 @@ class Directory:
     """`spaces` by stream number, `statics` by space number and key.
 
     `changed` collects the cells whose static part was added, removed or moved since the runtime last looked; `dead`
-    counts places whose runs wait for removal. Matches of runs that were born after `latest` serve one subscriber each.
+    counts places whose runs wait for removal, `feeds` the streams that merged automata make. Matches of runs that were
+    born after `latest` serve one subscriber each.
     """
 
     def __init__(self, options: Options) -> None:
@@ -55,6 +56,7 @@ class Directory:
         self.statics: list[dict[Key, Static]] = []
         self.changed: list[Cellmark] = []
         self.dead = 0
+        self.feeds = 0
         self.latest: i64 = NEVER  # since when the newest subscription of merged automata has been there
         self.others: list[int] = []  # by stream number: the start arcs and places that report no symbols
         self.timed: list[int] = []  # by stream number: the number of its timed stream, NO_STREAM if nothing reads that

@@ -43,8 +43,10 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
         holding = Holding(feed=_publishes(program, subscriber, True))
         disorder.readers.join(subscriber, machine, disorder.copies.restoring is not None)
     elif machine is not None:
-        holding = Holding(feed=_publishes(program, subscriber, subscriber.changing is not None))
-        program.machines.join(subscriber.name, machine, subscriber, holding.feed)
+        published = _publishes(program, subscriber, subscriber.changing is not None)
+        if published is not None or plan is not None:  # most hold nothing, which costs no memory
+            holding = Holding(feed=published)
+        program.machines.join(subscriber.name, machine, subscriber, published)
     for branch, recipe in enumerate(form.recipes):
         own = subscriber if branch == 0 else subscriber.at_branch(branch)
         if recipe is not None and program.merged.join(recipe, own):

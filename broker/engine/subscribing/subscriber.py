@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from ...algebra.timed_stream import is_timed
 from ...automaton.automaton import Automaton
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ..executors.machine_plan import MachinePlan
 
 IDENTITIES_MAX: Final = 4_096
+
+
+NEVER_UPDATED: Final[list[Any]] = []  # those of all subscriptions whose arcs do not change
 
 
 @final
@@ -109,6 +112,7 @@ class CompiledQuery:
 
 
 @final
+@mypyc_attr(acyclic=True)  # nothing that it refers to knows subscribers
 class Subscriber:
     """A subscription, or one of its further automata if `branch` is not 0.
 
@@ -144,7 +148,7 @@ class Subscriber:
         self.plan: ForecastPlan | None = None
         self.results: str | None = None
         self.changing: ChangingArcs | None = form.changing
-        self.updates: list[ArcUpdate] = []
+        self.updates: list[ArcUpdate] = [] if form.changing is not None else NEVER_UPDATED
 
     def at_branch(self, branch: int) -> Subscriber:
         """The same subscription for another of its automata."""

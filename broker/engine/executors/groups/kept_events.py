@@ -21,10 +21,15 @@ EACH: Final = 3  # integers of an event
 
 @final
 class EventPage:
-    """Events by ascending number. It only grows, at its end. `_numbers`: the number, start and time of each."""
+    """Events by ascending number. It only grows, at its end. `_numbers`: the number, start and time of each.
 
-    def __init__(self) -> None:
+    `room`: for how many events there is room at first.
+    """
+
+    def __init__(self, room: int = 0) -> None:
         self._numbers: Integers = integers()
+        if room > 0:
+            self._numbers = roomy(self._numbers, EACH * room)
         self.rows: list[Row] = []
         self.items: list[Item] = []
 
@@ -85,7 +90,7 @@ class KeptEvents:
 
     def sweep(self, used: set[int]) -> None:
         """Make another page with these events only. O(events)."""
-        old, page = self.page, EventPage()
+        old, page = self.page, EventPage(2 * len(used) + SWEEP_MIN + 1)
         for at, row in enumerate(old.rows):
             if int(old.number(at)) in used:
                 page.add(old.number(at), row, old.start(at), old.time(at), old.items[at])

@@ -168,7 +168,7 @@ class GroupPlan(MachinePlan):
             whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
             own = CellRecipe(template, self.form.layout, self.keeper(template.common, whole, account, options))
             return GroupMachine(own, self.inputs(), self.outcome(), most, None, account)
-        recipe = self.form.recipe
+        recipe = self.form.recipe if options.shared_steps else CellRecipe(template, self.form.layout)
         if recipe.epochs is None:
             return GroupMachine(recipe, self.inputs(), self.outcome(), most)
         return EpochMachine(recipe, self.inputs(), self.outcome(), most, recipe.epochs.alike(), options.lookback)

@@ -69,6 +69,7 @@ class KeyedAutomata(MergedAutomata):
             self.directory.served(target, subscriber.since)
         if feed is not None:
             target.feeds = [feed] if target.feeds is None else [*target.feeds, feed]
+            self.directory.feeds += 1
         self._want_lineage(end, subscriber, feed, 1)
         return end
 
@@ -80,6 +81,7 @@ class KeyedAutomata(MergedAutomata):
             arc.target = target = target.without(subscriber.name, subscriber.branch)
         if feed is not None:
             target.feeds = [other for other in target.feeds or () if other is not feed] or None
+            self.directory.feeds -= 1
         self._want_lineage(end, subscriber, feed, -1)
         change = self.forest.remove(end)
         self._clear(end, change)
