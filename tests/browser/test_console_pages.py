@@ -35,7 +35,7 @@ WHERE skip_till_next_match(a, b) { [name] AND a.price < b.price AND a.price > 10
 WITHIN 10 min
 '''
 """
-PAGES: Final = ("/", "/streams", "/subscriptions", "/subscriptions/pairs", "/clients")
+PAGES: Final = ("/", "/streams", "/subscriptions", "/subscriptions/pairs", "/program", "/clients", "/users")
 PATIENCE_MS: Final = 60_000
 
 
@@ -106,6 +106,22 @@ def test_subscriptions_are_searched_and_opened_by_keys(broker: BrokerProcess, ch
         expect(page).to_have_url(f"{address}/subscriptions/pairs")
         page.go_back()
         expect(page.get_by_label("Search names")).to_have_value("pai")
+
+
+def test_the_program_is_drawn_and_says_what_runs_what(broker: BrokerProcess, chromium: Browser, address: str) -> None:
+    with page_of(chromium, f"{address}/program") as page:
+        merged = page.get_by_role("region", name="Merged automata")
+        expect(merged.locator("svg")).to_contain_text("rise")
+        expect(merged.locator("svg")).to_contain_text("pairs")
+        row = page.get_by_role("region", name="Machines").locator("tbody tr")
+        expect(row).to_have_count(1)
+        expect(row).to_contain_text("cost of an event")
+        merged.get_by_label("Search names").fill("ris")
+        expect(merged.locator("svg")).not_to_contain_text("pairs")
+        row.get_by_role("link", name="pairs").click()
+        expect(page).to_have_url(f"{address}/subscriptions/pairs")
+        page.get_by_role("link", name="All subscriptions").click()
+        expect(page.get_by_role("row", name="pairs")).to_contain_text("cost of an event")
 
 
 @pytest.mark.verify

@@ -52,6 +52,7 @@ from broker.engine.executors import match_graph
 from broker.engine.executors.groups import machine_plan as group_plans
 from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
+from broker.engine.executors.speculative import together as register_results
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
 from broker.engine.executors.tuple_counts import tables as counting
 from broker.engine.reasons import budget as reasons_budget
@@ -98,6 +99,7 @@ from broker.server import (
     console_names,
     console_pages,
     console_playground,
+    console_program,
     console_rates,
     console_sampler,
     console_subscription,
@@ -202,6 +204,7 @@ LIMIT_MODULES: Final = (
     recent_events,
     templates,
     register_arcs,
+    register_results,
     finality,
     buffer,
     shares,
@@ -211,6 +214,7 @@ LIMIT_MODULES: Final = (
     console_names,
     console_pages,
     console_playground,
+    console_program,
     console_rates,
     console_sampler,
     console_subscription,
