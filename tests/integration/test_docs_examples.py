@@ -57,6 +57,7 @@ from broker.engine.executors.tuple_counts import machine_plan as counting_plans
 from broker.engine.executors.tuple_counts import tables as counting
 from broker.engine.reasons import budget as reasons_budget
 from broker.engine.reasons import steps, told
+from broker.engine.subscribing import subscriber as subscribers
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
     choice,
@@ -205,6 +206,7 @@ LIMIT_MODULES: Final = (
     templates,
     register_arcs,
     register_results,
+    subscribers,
     finality,
     buffer,
     shares,
