@@ -88,11 +88,11 @@ def console(chromium: Browser, folder: Path) -> None:
                 client.publish_batch("Stock", times, [(name, round(prices[name], 2)) for name in names])
                 page.wait_for_timeout(500)
             save(page, folder / "console.png")
-            for name, region in PAGES.items():
+            for name, rows in PAGES.items():
                 page.goto(f"{address}/{name}")
                 if name == "streams":
                     page.get_by_role("button", name="Tail Stock").click()
-                expect(page.get_by_role("region", name=region).locator("tbody tr").first).to_be_visible()
+                expect(page.get_by_role("region", name=rows).locator("tbody tr").first).to_be_visible()
                 page.wait_for_timeout(2_500)
                 save(page, folder / f"console-{name}.png")
             changed(chromium, f"{address}/subscriptions/watched", folder)
