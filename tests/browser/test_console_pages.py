@@ -148,6 +148,7 @@ def test_a_page_goes_on_when_the_broker_has_begun_anew(place: tuple[Path, int], 
     context.close()
 
 
+@pytest.mark.verify
 def test_a_token_is_asked_for_and_ends_with_signing_out(place: tuple[Path, int], chromium: Browser) -> None:
     folder, port = place[0], free_port()
     (folder / "tokens").write_text(f"anybody {digest('a long secret')}\n")
@@ -168,6 +169,7 @@ def test_a_token_is_asked_for_and_ends_with_signing_out(place: tuple[Path, int],
         context.close()
 
 
+@pytest.mark.verify
 def test_pages_are_without_violations(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     looked_through(chromium, address, NARROW, False)
 
