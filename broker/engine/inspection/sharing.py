@@ -13,7 +13,7 @@ from ..disorder.reordering import Reordering
 from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
-from .costs import cost_of, plans_of
+from .costs import COST, IN_COLUMNS, cost_of, plans_of
 
 REVISED: Final = 0
 COLUMNS: Final = "sorted columns, which it shares with all others whose conditions read the same attributes"
@@ -28,7 +28,7 @@ def sharing(catalog: Catalog, program: Program, name: str) -> list[str]:
     for branch, planned in enumerate(plans_of(subscriber)):
         entered = name if branch == 0 else f"{name} {branch}"
         if subscriber.machine is None and subscriber.form.recipes[branch] is not None and entered not in apart:
-            found.append(COLUMNS)
+            found += [COLUMNS, f"{COST}{IN_COLUMNS}"]
             continue
         registration = program.machines.registrations.get(entered)
         plan, company = planned, None
@@ -38,7 +38,7 @@ def sharing(catalog: Catalog, program: Program, name: str) -> list[str]:
         found.append(decision(plan) if company is None else company)
         cost = cost_of(plan)
         if cost is not None:
-            found.append(f"cost of an event: {cost}")
+            found.append(f"{COST}{cost}")
     return found
 
 
