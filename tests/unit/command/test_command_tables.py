@@ -178,8 +178,8 @@ def test_parquet_comes_in_batches(tmp_path: Path) -> None:
 def test_texts_of_parquet_are_numbers_as_in_the_file(tmp_path: Path) -> None:
     names = [f"x{at % 3}" if at % 5 else None for at in range(600)]
     nullable = StreamDefinition("Stock", Schema.declare({"name": "string?", "code": "string", "price": "float"}))
-    columns = {"time": range(600), "name": names, "code": [str(at) for at in range(600)], "price": [1.0] * 600}
-    columns["other"] = [["x"]] * 600
+    columns: dict[str, Any] = {"time": range(600), "name": names, "code": [str(at) for at in range(600)]}
+    columns |= {"price": [1.0] * 600, "other": [["x"]] * 600}
     path = parquet_file(tmp_path, columns)
     with open_parquet(path, "e.parquet", {"name", "code", "price", "other", "missing"}) as file:
         assert str(file.schema_arrow.field("name").type).startswith("dictionary")
