@@ -44,7 +44,8 @@ class Connection(H11Protocol):
                 self.connections.discard(oldest)
 
     def _late(self) -> None:
-        if self.cycle is not None and self.scope["path"].endswith(_LOOKS):
+        answered: object = self.cycle  # None until there is a request, other than uvicorn says
+        if answered is not None and self.scope["path"].endswith(_LOOKS):
             left = FOLLOWING_SECONDS_MAX - CONNECTION_SECONDS_MAX
             self._deadline = self.loop.call_later(left, self.transport.abort)
         else:
