@@ -14,7 +14,7 @@ from rich.table import Table
 
 from .. import targets
 from ..afa.contests import contests, units
-from ..afa.engine_trial import EngineFigures, EngineJob
+from ..afa.engine_trial import EngineFigures, EngineJob, Reading
 from ..afa.rivals_trial import MAXIMAL, Contest, Contestant, ContestFigures
 from ..afa.trial import Figures, Job
 from ..afa.workloads import Q1, Q2, Q2_KEPT, WAITING, falls, ignoring, q3, words
@@ -29,6 +29,7 @@ TRIAL: Final = "benchmarks.afa.trial"
 ENGINE_TRIAL: Final = "benchmarks.afa.engine_trial"
 LATE: Final = (0.0, 0.01, 0.05, 0.1, 0.2)
 LIFETIMES: Final = (10, 1_000)
+READINGS: Final[dict[Reading, str]] = {"counted": "counted", "columns": "read in columns", "each": "read one by one"}
 SEED: Final = 2010
 PASSES: Final = 100  # of the events, for memory
 CONTEST_ROUNDS: Final = 3
@@ -88,13 +89,17 @@ def cases(events: int) -> dict[str, Job]:
 def engine_cases(events: int) -> dict[str, EngineJob]:
     """Trials of many subscriptions through the engine, by name."""
     found: dict[str, EngineJob] = {}
-    for count in (1, 256):
-        queries = [q3(word, 500) for word in words(count)]
-        found[f"engine, {count} words"] = EngineJob(queries=queries, events=events, up=0.5, together=True)
-    for count in (1, 10_000):
-        found[f"engine, {count:,} falls"] = EngineJob(queries=falls(count), events=events, up=0.7, together=True)
+    for reading, name in READINGS.items():
+        for count in (1, 256):
+            queries = [q3(word, 500) for word in words(count)]
+            job = EngineJob(queries=queries, events=events, up=0.5, together=True, reading=reading)
+            found[f"engine, {count} words, {name}"] = job
+        for count in (1, 10_000):
+            job = EngineJob(queries=falls(count), events=events, up=0.7, together=True, reading=reading)
+            found[f"engine, {count:,} falls, {name}"] = job
     apart = [q3(word, 500) for word in words(256)]
-    found["engine, 256 words, each alone"] = EngineJob(queries=apart, events=events // 10, up=0.5, together=False)
+    job = EngineJob(queries=apart, events=events // 10, up=0.5, together=False, reading="each")
+    found["engine, 256 words, each alone"] = job
     return found
 
 
@@ -220,12 +225,14 @@ def engine_rows(found: dict[str, list[EngineFigures]]) -> Iterator[dict[str, Any
     units = {name: [each["cpu"] / each["events"] / each["unit"] for each in figures] for name, figures in found.items()}
     for name, figures in found.items():
         yield _engine_row(name, figures[0], Spread.of(units[name]), None)
-    for many, one, target in (
-        ("256 words", "1 words", targets.AFA_WORDS),
-        ("10,000 falls", "1 falls", targets.AFA_FALLS),
-    ):
-        times = Spread.of(a / b for a, b in zip(units[f"engine, {many}"], units[f"engine, {one}"]))
-        yield _engine_row(f"engine, {many} over one", found[f"engine, {many}"][0], times, target)
+    for reading in READINGS.values():
+        for many, one, target in (
+            ("256 words", "1 words", targets.AFA_WORDS),
+            ("10,000 falls", "1 falls", targets.AFA_FALLS),
+        ):
+            several, single = f"engine, {many}, {reading}", f"engine, {one}, {reading}"
+            times = Spread.of(a / b for a, b in zip(units[several], units[single]))
+            yield _engine_row(f"engine, {many} over one, {reading}", found[several][0], times, target)
 
 
 def _engine_row(name: str, first: EngineFigures, measured: Spread, target: Target | None) -> dict[str, Any]:

@@ -23,8 +23,9 @@ from ..notices import Notice
 from ..program.target import Target
 from ..results import Results
 from ..subscribing.catalog import Catalog
-from .buffer import EventColumns, ReorderBuffer
+from .buffer import ReorderBuffer
 from .copies import OrderedCopies
+from .held_columns import EventColumns
 from .joined import JoinedResults, RevisedResults
 from .numbers import SequenceNumbers
 from .readers import RevisingReaders
@@ -357,13 +358,12 @@ class Reordering:
 
     def statistics(self) -> dict[str, Any]:
         """Events that are not final, and how far the safe time is behind the newest event."""
-        marks = self.marks
-        known = marks.newest != NOTHING_PROMISED and marks.safe != NOTHING_PROMISED
         return {
             "buffered_events": len(self.buffer),
+            "overtaken_events": int(self.buffer.overtaken),
             "events_ahead": len(self.ahead),
             "revising": len(self.readers.by_name),
-            "finality_behind": max(0, marks.newest - marks.safe) if known else None,
+            "finality_behind": self.marks.behind(self.buffer.first()),
             **self.settlement.statistics(),
             "numbers_missing": sum([numbers.missing() for numbers in self.numbers.values()]),
             "numbers_lost": sum([numbers.lost for numbers in self.numbers.values()]),

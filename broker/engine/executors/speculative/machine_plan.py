@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final
 
+from ....algebra.timed_stream import untimed
 from ....automaton.analyses.cycles import unbounded_cycles
 from ....automaton.automaton import Arc, Automaton, Kind, describe_arc
 from ....automaton.binding import MarkedParts
@@ -117,6 +118,7 @@ class RegisterPlan(MachinePlan):
         edges: list[Edge] = []
         for name, plan, _ in known:
             automaton: Automaton = plan.automaton
+            several = len(plan.streams()) > 1
             key = [f"{name} state {at}" for at in range(len(automaton.states) + len(automaton.operands))]
             used = {0, *(arc.source for arc in automaton.arcs), *(arc.target for arc in automaton.arcs)}
             for at in [state for state in range(automaton.final) if state in used]:
@@ -126,6 +128,8 @@ class RegisterPlan(MachinePlan):
             for arc in automaton.arcs:
                 target = arc.target if arc.target < automaton.final else automaton.final + arc.operand
                 text = describe_arc(arc)
+                if several and arc.kind is not Kind.EPSILON:
+                    text = f"on {untimed(arc.stream)}; {text}" if text else f"on {untimed(arc.stream)}"
                 label = f"{arc.name}: {text}" if arc.name else text
                 loops = arc.kind is Kind.LOOP and arc.target == arc.source
                 edges.append(Edge(key[arc.source], key[target], label, "rebind" if loops else "forward"))
