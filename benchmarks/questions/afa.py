@@ -17,6 +17,7 @@ from ..afa.contests import contests, units
 from ..afa.engine_trial import EngineFigures, EngineJob, Reading
 from ..afa.rivals_trial import MAXIMAL, Contest, Contestant, ContestFigures
 from ..afa.trial import Figures, Job
+from ..afa.updates_trial import UpdatesFigures, UpdatesJob
 from ..afa.workloads import Q1, Q2, Q2_KEPT, WAITING, falls, ignoring, q3, words
 from ..builds import UNCOMPILED, Build, builds
 from ..measuring import FULL, ROOT, BenchmarkError, Effort, Say, Spread, agreed, taken_in_turn, trial
@@ -27,6 +28,9 @@ from .question import Question
 
 TRIAL: Final = "benchmarks.afa.trial"
 ENGINE_TRIAL: Final = "benchmarks.afa.engine_trial"
+UPDATES_TRIAL: Final = "benchmarks.afa.updates_trial"
+UPDATES: Final = 2_000
+UPDATES_PART: Final = 100
 LATE: Final = (0.0, 0.01, 0.05, 0.1, 0.2)
 LIFETIMES: Final = (10, 1_000)
 READINGS: Final[dict[Reading, str]] = {"counted": "counted", "columns": "read in columns", "each": "read one by one"}
@@ -180,6 +184,11 @@ def _asked(effort: Effort, say: Say, form: Build) -> dict[str, Any]:
         for name, job in engine_cases(effort.events if form.compiled else effort.events // 10).items()
     }
     through_engine: dict[str, list[EngineFigures]] = taken_in_turn(many, effort.repetitions, say)
+    updates = UPDATES if form.compiled else 4 * UPDATES_PART
+    updating = partial(trial, UPDATES_TRIAL, dict(UpdatesJob(updates=updates, part=UPDATES_PART)), folder=form.folder)
+    by_text: dict[str, list[UpdatesFigures]] = taken_in_turn(
+        {f"engine, {updates:,} updates": updating}, effort.repetitions, say
+    )
     for name, figures in found.items():
         agreed(name, "results", [each["inserted"] - each["retracted"] for each in figures])
     check(found)
@@ -187,7 +196,7 @@ def _asked(effort: Effort, say: Say, form: Build) -> dict[str, Any]:
     return {
         "compiled": form.compiled,
         "workload": {"seed": SEED, "events": asked["Q1"]["events"]},
-        "cases": [*_rows(found), *engine_rows(through_engine), *rival_rows(others)],
+        "cases": [*_rows(found), *engine_rows(through_engine), *updates_rows(by_text), *rival_rows(others)],
         "memory": found["memory"][0]["bytes"],
     }
 
@@ -247,6 +256,19 @@ def _engine_row(name: str, first: EngineFigures, measured: Spread, target: Targe
         return row | {"must": None, "aim": None, "measure": "units", "reached": "-"}
     reached = target.reached(measured) if first["compiled"] else "-"
     return row | {"must": target.must, "aim": target.aim, "measure": target.measure, "reached": reached}
+
+
+def updates_rows(found: dict[str, list[UpdatesFigures]]) -> Iterator[dict[str, Any]]:
+    """What an update costs that is given as text, first and in the end."""
+    for name, figures in found.items():
+        first = figures[0]
+        row = {"inserted": first["results"], "retracted": 0, "nodes_per_event": None}
+        row |= {"must": None, "aim": None, "measure": "us", "reached": "-"}
+        for part, seconds in (
+            (f"the first {UPDATES_PART}", [each["first"] for each in figures]),
+            (f"the last {UPDATES_PART}", [each["last"] for each in figures]),
+        ):
+            yield row | {"name": f"{name}: one of {part}", "found": asdict(Spread.of(s * MICRO for s in seconds))}
 
 
 def _times(found: dict[str, list[Figures]], slower: str, faster: str) -> Iterator[float]:

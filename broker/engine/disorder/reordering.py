@@ -11,7 +11,7 @@ from typing import Any, final
 
 from sortedcontainers import SortedDict
 
-from ...automaton.automaton import Automaton
+from ...automaton.arc_updates import ChangedArcs
 from ...events.batch import batch_of_rows
 from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, UnknownEvent
 from ...events.instant import FOREVER
@@ -260,12 +260,12 @@ class Reordering:
             self.readers.withdraw(event.stream, event.time, number, event.row, found)
         return JoinedResults([found])
 
-    def rewrite(self, name: str, automaton: Automaton, begin: int, end: int) -> JoinedResults:
-        """Replace the arcs of a subscription, if it revises, for the events of [begin, end)."""
+    def rewrite(self, name: str, changed: ChangedArcs) -> JoinedResults:
+        """Replace the arcs of a subscription, if it revises."""
         found = RevisedResults(self.runtime.result_ids)
         reader = self.readers.by_name.get(name)
         if reader is not None:
-            self.readers.rewrite(reader, automaton, begin, end, found)
+            self.readers.rewrite(reader, changed, found)
         return JoinedResults([found])
 
     # --- time ---------------------------------------------------------------------------------------------------

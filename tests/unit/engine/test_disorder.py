@@ -338,6 +338,19 @@ def test_a_batch_tells_the_net() -> None:
     ]  # fmt: skip
 
 
+def test_arcs_that_no_event_asks_for_any_more_are_forgotten() -> None:
+    engine = engine_of(("afa", PAIR.replace("b -> c", "n0: b -> c")), options=Options(updates_max=100))
+    for at in range(1, 100):
+        engine.update("q0", [f"n{at}: b -> c WHEN x = {at}"], [f"n{at - 1}"])
+        come(engine, 10 * at, "A", 2 * at)
+        assert said(come(engine, 10 * at + 1, "C", 2 * at + 1, at)) == [("match", [2 * at, 2 * at + 1])]
+        if at % 10 == 0:
+            engine.punctuate(10 * at)
+            arcs = engine.catalog.subscriptions["q0"].revised().arcs
+            assert len(arcs) <= 12, "two, and those of the events that are not final"
+    engine.update("q0", [], ["n1"])  # it was there, and is named so by an update that is applied again
+
+
 def test_an_update_of_the_past_finds_results_also_for_one_of_several_that_run_together() -> None:
     engine = Engine()
     engine.add_stream("S", {"ty": "string"}, disorder="speculate")

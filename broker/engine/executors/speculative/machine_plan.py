@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ....algebra.timed_stream import untimed
 from ....automaton.analyses.cycles import unbounded_cycles
+from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Arc, Automaton, Kind, describe_arc
 from ....automaton.binding import MarkedParts
 from ....automaton.diagram import Edge, Graph, Node
@@ -85,8 +86,8 @@ class RegisterPlan(MachinePlan):
         limits = options.work_max, options.work_earned, options.runs_max
         return SpeculativeReviser(self.outcome(), self.automaton.within, *limits)
 
-    def rewrite(self, machine: Any, member: Any, automaton: Automaton, begin: int, end: int) -> None:
-        machine.write(member, automaton, begin, end)
+    def rewrite(self, machine: Any, member: Any, changed: ChangedArcs) -> None:
+        machine.write(member, changed)
 
     def advice(self) -> list[str]:
         """Cycles on which too many runs may stay."""
