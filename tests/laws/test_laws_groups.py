@@ -18,6 +18,7 @@ from broker.engine import Engine, Options
 
 WITHOUT = Options(executors_off=("groups",))
 PARTS: Final = 4  # so that several processes share the scripts, which are many
+SCRIPTS: Final = 10 * settings().max_examples if settings().max_examples >= 100 else 100  # a second each
 
 
 def played(
@@ -59,7 +60,7 @@ def played(
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@settings(max_examples=max(300, 10 * settings().max_examples) // PARTS, deadline=None)
+@settings(max_examples=SCRIPTS // PARTS, deadline=None)
 @given(seed=st.integers(0, 2**40))
 def test_groups_change_nothing(part: int, seed: int) -> None:
     actions = script(PARTS * seed + part)

@@ -106,6 +106,46 @@ def test_an_open_broker_shows_all_to_its_own_machine(engine: Engine) -> None:
         assert visitor.get("/api/streams/Stok/events")[0] == 404
 
 
+PAIR: Final = """
+PATTERN SEQ(Stock a, Stock b)
+WHERE skip_till_next_match(a, b) {{ [name] AND a.price > {least} }}
+WITHIN 10 min
+"""
+
+
+def test_the_program_says_which_subscriptions_run_together(engine: Engine) -> None:
+    for least in range(7):
+        engine.subscribe(f"pair_{least}", language="sase", query=PAIR.format(least=least))
+    engine.subscribe("told", query="SELECT * FROM Stock PUBLISH Told")
+    engine.subscribe("reader", query="SELECT * FROM Told")
+    broker = Broker(engine, "tcp://127.0.0.1:0")
+    with visited(broker) as visitor, Client(broker.endpoint) as client:
+        found = visitor.get("/api/program")[1]
+        assert (found["subscriptions"], found["machines"], found["merged"]) == (11, 1, 4)
+        (machine,) = found["listed"]
+        assert (machine["subscriptions"], machine["names"]) == (7, [f"pair_{at}" for at in range(5)])
+        assert "executor groups" in machine["lines"]
+        client.publish_batch("Stock", [1, 2], [("IBM", 4.5), ("FB", 0.5)])
+        costs = visitor.get("/api/costs?name=pair_1&name=pair_6&name=bob.all&name=none")[1]
+        assert {name: each["runs"] for name, each in costs.items()} == {"pair_1": 1, "pair_6": 0, "bob.all": 0}
+        assert any("cost of an event" in line for line in costs["pair_1"]["lines"])
+        drawn = visitor.get("/api/program/picture?search=PAIR&language=sase")[1]
+        assert (drawn["drawn"], drawn["total"], drawn["left"]) == (7, 7, [])
+        assert "pair_3" in drawn["svg"]
+        assert visitor.get("/api/program/picture")[1]["left"] == []
+        (left,) = visitor.get("/api/program/picture?search=reader")[1]["left"]
+        assert "Told" in left
+
+
+def test_a_subscription_among_many_has_no_number_of_runs(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.server.console_program.COMPANY_MAX", 2)
+    for least in range(3):
+        engine.subscribe(f"pair_{least}", language="sase", query=PAIR.format(least=least))
+    with visited(Broker(engine, "tcp://127.0.0.1:0")) as visitor:
+        costs = visitor.get("/api/costs?name=pair_1&name=ann.rise")[1]
+        assert (costs["pair_1"]["runs"], costs["ann.rise"]["runs"]) == (None, 0)
+
+
 def test_events_and_clients_are_those_of_the_broker(engine: Engine) -> None:
     broker = Broker(engine, "tcp://127.0.0.1:0")
     with visited(broker) as visitor, Client(broker.endpoint) as client:
@@ -208,7 +248,8 @@ def test_users_with_tokens_see_what_they_may(
         assert visitor.get("/api/session")[1]["user"] == "ann"
         assert [each["name"] for each in visitor.get("/api/streams")[1]] == ["Stock"]
         assert [each["name"] for each in visitor.get("/api/subscriptions")[1]["entries"]] == ["ann.rise"]
-        for path in ("/api/live", "/api/sessions", "/api/streams/Secret/events"):
+        own = "/api/live", "/api/sessions", "/api/program", "/api/program/picture", "/api/costs?name=ann.rise"
+        for path in (*own, "/api/streams/Secret/events"):
             assert visitor.get(path)[0] == 403
         unknown, hidden = (visitor.get(f"/api/subscriptions/{name}") for name in ("bob.none", "bob.all"))
         assert unknown[0] == hidden[0] == 403
