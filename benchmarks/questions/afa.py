@@ -33,7 +33,12 @@ UPDATES: Final = 2_000
 UPDATES_PART: Final = 100
 LATE: Final = (0.0, 0.01, 0.05, 0.1, 0.2)
 LIFETIMES: Final = (10, 1_000)
-READINGS: Final[dict[Reading, str]] = {"counted": "counted", "columns": "read in columns", "each": "read one by one"}
+READINGS: Final[dict[Reading, str]] = {
+    "counted": "counted",
+    "columns": "read in columns, without ids",
+    "all columns": "read in columns",
+    "each": "read one by one",
+}
 SEED: Final = 2010
 PASSES: Final = 100  # of the events, for memory
 CONTEST_ROUNDS: Final = 3

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, final
+from typing import Any, Final, final
 
 from ...algebra.afa.lowering import lower, lower_arcs
-from ...algebra.afa.register_automaton import RegisterAutomaton
 from ...automaton.arc_updates import ArcChange, ArcUpdate, ChangingArcs
 from ...automaton.automaton import Arc, Automaton
 from ...automaton.constructions.registers import arcs_of, automaton_of_registers
@@ -34,7 +33,7 @@ class _RegisterArcs(ChangingArcs):
     """The arcs of a subscription. `typed`: its first text (algebra.afa); `names`: those of all arcs that there were."""
 
     def __init__(
-        self, typed: RegisterAutomaton, automaton: Automaton, names: Mapping[str, None], changes: Sequence[ArcChange]
+        self, typed: Any, automaton: Automaton, names: Mapping[str, None], changes: Sequence[ArcChange]
     ) -> None:
         self.typed = typed
         self.names = names
