@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.engine.disorder.buffer import ReorderBuffer
-from broker.engine.disorder.held_columns import EventColumns, HeldEvent
+from broker.engine.disorder.held_columns import HeldColumns, HeldEvent
 from broker.events.instant import FOREVER
 
 TIMES = st.integers(0, 12)
 
 
-def rows_of(columns: EventColumns) -> list[HeldEvent]:
+def rows_of(columns: HeldColumns) -> list[HeldEvent]:
     return [columns.event(at) for at in range(len(columns.times))]
 
 

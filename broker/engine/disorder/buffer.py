@@ -21,7 +21,7 @@ from sortedcontainers import SortedList
 
 from ...events.instant import FOREVER
 from ...events.schema import Row
-from .held_columns import EventColumns, HeldEvent, no_events
+from .held_columns import HeldColumns, HeldEvent, no_events
 
 NEAR: Final = 512  # places before the end, up to which moving what is behind costs less than the sorted list
 
@@ -156,7 +156,7 @@ class ReorderBuffer:
 
     # --- going --------------------------------------------------------------------------------------------------
 
-    def release(self, time: int) -> EventColumns:
+    def release(self, time: int) -> HeldColumns:
         """Take out all events before a time, in order. O(their number)."""
         columns, head = self.columns, self.head
         upto: i64 = bisect_left(columns.times, time, int(head))
@@ -187,7 +187,7 @@ class ReorderBuffer:
             self.unknown[one] = count - 1
         return count > 0
 
-    def _with_far(self, near: EventColumns, upto: int) -> EventColumns:
+    def _with_far(self, near: HeldColumns, upto: int) -> HeldColumns:
         """The first events that were kept apart, taken out, among those there."""
         events: list[Any] = list(islice(self.far, upto))
         del self.far[:upto]

@@ -21,7 +21,7 @@ class HeldEvent(NamedTuple):
 
 
 @final
-class EventColumns:
+class HeldColumns:
     """Events in columns, a row each. `stream`: that of all events, where `streams` is empty; None: each has its own.
     `instants`: all events start at their time, and `starts` is empty."""
 
@@ -60,7 +60,7 @@ class EventColumns:
         self.streams.append(event.stream)
         self.starts.append(event.start)
 
-    def extend(self, other: EventColumns, begin: int, end: int) -> None:
+    def extend(self, other: HeldColumns, begin: int, end: int) -> None:
         """Append the others of [begin, end), which have as many columns."""
         self.times += other.times[begin:end]
         self.numbers += other.numbers[begin:end]
@@ -68,9 +68,9 @@ class EventColumns:
         self.streams += other.streams[begin:end]
         self.starts += other.starts[begin:end]
 
-    def part(self, begin: int, end: int) -> EventColumns:
+    def part(self, begin: int, end: int) -> HeldColumns:
         """A copy of the events of [begin, end)."""
-        return EventColumns(
+        return HeldColumns(
             self.times[begin:end], self.numbers[begin:end], self.rows[begin:end], self.stream, self.streams[begin:end],
             self.instants, self.starts[begin:end],
         )  # fmt: skip
@@ -80,6 +80,6 @@ class EventColumns:
         del self.streams[begin:end], self.starts[begin:end]
 
 
-def no_events() -> EventColumns:
+def no_events() -> HeldColumns:
     """No events, of different streams and starts."""
-    return EventColumns([], [], [], None, [], False, [])
+    return HeldColumns([], [], [], None, [], False, [])

@@ -25,7 +25,7 @@ from ..results import Results
 from ..subscribing.catalog import Catalog
 from .buffer import ReorderBuffer
 from .copies import OrderedCopies
-from .held_columns import EventColumns
+from .held_columns import HeldColumns
 from .joined import JoinedResults, RevisedResults
 from .numbers import SequenceNumbers
 from .readers import RevisingReaders
@@ -226,7 +226,7 @@ class Reordering:
                 self.ahead.withdraw(event.number)
                 self.readers.take(event.stream, event.time, event.number, event.row)
 
-    def _process(self, held: EventColumns) -> list[Results | RevisedResults]:
+    def _process(self, held: HeldColumns) -> list[Results | RevisedResults]:
         """Pass events that are final to the dispatcher, those of one stream after each other as one batch."""
         found: list[Results | RevisedResults] = []
         streams = held.streams
