@@ -267,7 +267,7 @@ def updates_rows(found: dict[str, list[UpdatesFigures]]) -> Iterator[dict[str, A
     """What an update costs that is given as text, first and in the end."""
     for name, figures in found.items():
         first = figures[0]
-        row = {"inserted": first["results"], "retracted": 0, "nodes_per_event": None}
+        row: dict[str, Any] = {"inserted": first["results"], "retracted": 0, "nodes_per_event": None}
         row |= {"must": None, "aim": None, "measure": "us", "reached": "-"}
         for part, seconds in (
             (f"the first {UPDATES_PART}", [each["first"] for each in figures]),
