@@ -14,6 +14,7 @@ from ..events.coded_texts import CodedTexts
 from ..events.schema import Schema
 from .executors.matches import MatchColumns, MatchSource
 from .match import Match
+from .program.target import Target
 from .result_table import TableRows, coded, column_form, details_of
 from .subscribing.subscriber import CompiledQuery, ResultIds, Subscriber
 
@@ -142,3 +143,17 @@ class PlacedRows(TableRows):
                 position = form.schema.names.index(name) if name in form.schema.names else -1
             found.append(None if position < 0 else columns.value(self.places[row], position))
         return column_form(kind, ObjectColumn(found))
+
+
+def placed_rows(
+    found: list[tuple[Target, MatchSource]] | None, wanted: frozenset[str], result_ids: ResultIds
+) -> PlacedRows | None:
+    """The matches of these targets for each of their subscribers, if all lie in columns. O(results)."""
+    if found is None:
+        return None
+    rows = PlacedRows(wanted, result_ids)
+    for target, source in found:
+        for subscriber in target.subscribers():
+            if not rows.add(subscriber, source, False):
+                return None
+    return rows

@@ -24,7 +24,7 @@ from .executors.trace import FINAL_DEPTH, mixed
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match, found_match
 from .notices import Notice
 from .ordinals import Ordinals, Tally
-from .placed_rows import PlacedRows
+from .placed_rows import placed_rows
 from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .program.target import Target
 from .result_table import MatchRows, ResultTable, chosen, names_of, table_of
@@ -280,10 +280,9 @@ class Results(Sequence[Match]):
         return runs + int(packed.total) + self.completions.total()
 
     def columns(self, subscriptions: str | Sequence[str] = ()) -> ResultTable:
-        """The results as columns, of the named subscriptions, or of all if none is named: what reading them one by one
-        gives, in their order. Objects are made only for results of machines without columns. O(1) for each column that
-        nobody reads. Raises UnknownSubscription.
-        """
+        """The results as columns, of the named subscriptions or of all: what reading them one by one gives, in order.
+        Objects are made for machines without columns only. O(1) for each column that nobody reads. Raises
+        UnknownSubscription."""
         names = names_of(subscriptions)
         wanted = frozenset(names)
         completions = self.completions
@@ -293,24 +292,11 @@ class Results(Sequence[Match]):
             if rows.collect(self._merged):
                 return table_of(rows, names, self.known)
         elif not self.composed and len(self.block_upto) + self.epochs.packed.upto == 0:
-            placed = self._placed(wanted)
-            if placed is not None:
+            completions.arrange()
+            if placed := placed_rows(completions.unread(self._happened), wanted, self.result_ids):
                 return table_of(placed, names, self.known)
         matches = chosen(self, wanted)
         return table_of(MatchRows(matches, self.schemas()), names, self.known)
-
-    def _placed(self, wanted: frozenset[str]) -> PlacedRows | None:
-        """The results of machines alone, if all lie in columns. O(results)."""
-        self.completions.arrange()
-        rows = PlacedRows(wanted, self.result_ids)
-        found = self.completions.unread(self._happened)
-        if found is None:
-            return None
-        for target, source in found:
-            for subscriber in target.subscribers():
-                if not rows.add(subscriber, source, False):
-                    return None
-        return rows
 
     def schemas(self) -> dict[str, Schema]:
         """The attributes of the subscriptions that have results. O(results)."""
