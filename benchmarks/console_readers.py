@@ -18,12 +18,12 @@ from typing import Final
 from .broker_trial import READY
 
 MODULE: Final = "benchmarks.console_readers"
-LIVES_SECONDS: Final = 12.0
+LIVES_SECONDS: Final = 60.0
 """After so long a page asks again."""
 GAP_SECONDS: Final = 0.5
 """As the server tells a page."""
 EVERY_SECONDS: Final = 1.0
-PACE_SECONDS: Final = 0.004
+PACE_SECONDS: Final = 0.05
 """As the console: how often a page is told something, and how long after the one before it."""
 HISTORY: Final = 120
 """As the console: so many looks are told to a page that opens."""

@@ -189,6 +189,7 @@ def test_looks_come_by_themselves_and_go_on_where_a_page_left(engine: Engine) ->
 
 def test_many_pages_cost_one_look_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker.server.console_sampler.SAMPLE_SECONDS", 0.2)
+    monkeypatch.setattr("broker.server.console_sampler.PACE_SECONDS", 0.01)  # 50 pages: each twice a second
 
     class Counted:
         """Statistics, and how often somebody has taken them."""
@@ -210,8 +211,8 @@ def test_many_pages_cost_one_look_a_second(monkeypatch: pytest.MonkeyPatch) -> N
         async def page() -> int:
             looks = 0
             async for part in sampler.follow(0):
-                looks += part.startswith(b"id: ")
-                if looks == 6:
+                looks += part.count(b"\ndata: ")
+                if looks >= 6:
                     break
             return looks
 
@@ -225,8 +226,8 @@ def test_many_pages_cost_one_look_a_second(monkeypatch: pytest.MonkeyPatch) -> N
         assert counted.taken == at_rest, "without a page it rests"
         return found
 
-    assert asyncio.run(pages()) == [6] * 50
-    assert 7 <= counted.taken <= 14
+    assert set(asyncio.run(pages())) <= {6, 7, 8}, "several looks at once, and none is left out"
+    assert 7 <= counted.taken <= 16
 
 
 def test_users_with_tokens_see_what_they_may(
