@@ -96,7 +96,11 @@ def _fitting(attribute: Attribute, column: Column, stream: StreamDefinition) -> 
 
 
 def _has_nulls(codes: Integers) -> bool:
-    return any(code < 0 for code in codes)
+    at: i64
+    nulls = False
+    for at in range(len(codes)):
+        nulls = nulls or codes[at] < 0
+    return nulls
 
 
 def _by_attribute(stream: StreamDefinition, given: Any, count: int) -> list[Any]:

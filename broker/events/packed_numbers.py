@@ -44,7 +44,7 @@ def integers_of_bytes(data: bytes, width: int, least: i64) -> Integers:
     if not COMPILED or width == 8:
         given = view.cast(_SIGNLESS[width])
         return packed_integers(given) if width == 8 else packed_integers([least + each for each in given])
-    numbers = packed_integers([0] * (len(data) // width))
+    numbers = packed_integers(memoryview(bytes(len(data) // width * 8)).cast("q"))  # zeros, without an object for each
     at: i64
     if width == 1:
         bytes_given = vec[u8](view)
@@ -93,18 +93,18 @@ def _narrowed(numbers: Integers, width: int, least: i64) -> bytes:
     if not COMPILED:
         return array(_SIGNLESS[width], [number - least for number in numbers]).tobytes()
     at: i64
-    zeros: list[Any] = [0] * len(numbers)
+    zeros = memoryview(bytes(len(numbers) * width))
     if width == 1:
         bytes_made = vec[u8](zeros)
         for at in range(len(numbers)):
             bytes_made[at] = u8(numbers[at] - least)
         return bytes(memoryview(bytes_made))
     if width == 2:
-        shorts = vec[i16](zeros)
+        shorts = vec[i16](zeros.cast("h"))
         for at in range(len(numbers)):
             shorts[at] = i16(numbers[at] - least)
         return bytes(memoryview(shorts))
-    words = vec[i32](zeros)
+    words = vec[i32](zeros.cast("i"))
     for at in range(len(numbers)):
         words[at] = i32(numbers[at] - least)
     return bytes(memoryview(words))

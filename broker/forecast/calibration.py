@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any, Final, final
 
+from mypy_extensions import i64
+
 from .choice import MILLIONTHS, surprise
 from .notifying import ResolvedForecast
 
@@ -50,17 +52,24 @@ class Calibration:
 
     def record(self, probability: float, outcome: bool) -> None:
         """A prediction was resolved. O(1)."""
-        said = min(max(int(probability * MILLIONTHS + 0.5), 0), MILLIONTHS)
+        scaled = probability * MILLIONTHS + 0.5
+        said: i64 = 0
+        if scaled >= MILLIONTHS:
+            said = MILLIONTHS
+        elif scaled >= 1.0:
+            said = i64(scaled)
         place = bin_of(probability)
-        self.counts[place] += 1
-        self.said[place] += said
+        counts, sums = self.counts, self.said
+        counts[place] = counts[place] + 1  # in place it would be a call into the interpreter
+        sums[place] = sums[place] + int(said)
+        error: i64 = said
+        chance = 1.0 - probability
         if outcome:
             self.hits[place] += 1
-            self.brier += (MILLIONTHS - said) ** 2
-            self.log += surprise(probability)
-        else:
-            self.brier += said * said
-            self.log += surprise(1.0 - probability)
+            error = MILLIONTHS - said
+            chance = probability
+        self.brier += int(error * error)
+        self.log += surprise(chance)
 
     def resolved(self, resolution: ResolvedForecast) -> None:
         """A notice was resolved. O(1)."""
@@ -150,7 +159,10 @@ def load_calibration(data: Mapping[str, Any]) -> Calibration:
 
 def bin_of(probability: float) -> int:
     """The bin of a probability; bins hold their lower ends."""
-    return min(max(int(probability * BINS), 0), BINS - 1)
+    scaled = probability * BINS
+    if scaled < 1.0:
+        return 0
+    return BINS - 1 if scaled >= BINS - 1 else int(i64(scaled))
 
 
 def expected_calibration_error(counts: Sequence[int], hits: Sequence[int], said: Sequence[int]) -> float:

@@ -101,15 +101,18 @@ def pooled_row(counted: Mapping[int, float], form: Shape, state: int, smoothing:
 
     `smoothing` is the pseudo-count of each known successor; 0 leaves the plain fractions.
     """
-    weight = sum(counted[target] for target in sorted(counted))
+    weight = _total(counted)
     if weight <= 0.0:
         return TransitionRow((form.fallback[state],), (1.0,))
     if smoothing <= 0.0:
         return normalised(counted, weight)
     masses = dict(counted)
     known = (form.fallback[state],) if form.successors is None else form.successors[state]
-    for target in {*known, *counted}:
-        masses[target] = masses.get(target, 0.0) + smoothing
+    for target in counted:
+        masses[target] += smoothing
+    for target in known:
+        if target not in counted:
+            masses[target] = smoothing
     return normalised(masses, weight)
 
 
@@ -118,7 +121,7 @@ def shrunk_row(counted: Mapping[int, float], parent: TransitionRow, strength: fl
 
     Its effective count is its own, and what the pool knows up to `strength`. O(edges).
     """
-    weight = sum(counted[target] for target in sorted(counted))
+    weight = _total(counted)
     effective = weight + min(strength, parent.weight)
     if weight <= 0.0 or not counted:
         return TransitionRow(parent.targets, parent.chances, effective)
@@ -146,11 +149,24 @@ def mean_row(rows: Sequence[TransitionRow]) -> TransitionRow:
 
 def normalised(masses: Mapping[int, float], weight: float) -> TransitionRow:
     """Masses that are not all zero as a row that sums to one."""
-    targets = [target for target in sorted(masses) if masses[target] > 0.0]
+    targets: list[int] = []
+    chances: list[float] = []
     total = 0.0
-    for target in targets:
+    for target in sorted(masses):
+        mass = masses[target]
+        if mass > 0.0:
+            targets.append(target)
+            chances.append(mass)
+            total += mass
+    return TransitionRow(tuple(targets), tuple([chance / total for chance in chances]), weight)
+
+
+def _total(masses: Mapping[int, float]) -> float:
+    """In the order of targets, so that it depends on the masses and on nothing else."""
+    total = 0.0
+    for target in sorted(masses):
         total += masses[target]
-    return TransitionRow(tuple(targets), tuple([masses[target] / total for target in targets]), weight)
+    return total
 
 
 def distance(one: TransitionRow, other: TransitionRow) -> float:
@@ -158,7 +174,10 @@ def distance(one: TransitionRow, other: TransitionRow) -> float:
     if one is other:
         return 0.0
     if one.targets == other.targets:
-        return 0.5 * sum(abs(p - q) for p, q in zip(one.chances, other.chances))
+        total = 0.0
+        for p, q in zip(one.chances, other.chances):
+            total += abs(p - q)
+        return 0.5 * total
     differences = dict(zip(one.targets, one.chances))
     for target, chance in zip(other.targets, other.chances):
         differences[target] = differences.get(target, 0.0) - chance

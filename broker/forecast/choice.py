@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from math import log
 from typing import Any, Final, final
 
+from mypy_extensions import i64
+
 MILLIONTHS: Final = 1_000_000
 SURPRISE_MAX: Final = 20 * MILLIONTHS
 """What an outcome costs at most that a model held impossible: e**-20."""
@@ -22,7 +24,10 @@ SURPRISE_MAX: Final = 20 * MILLIONTHS
 
 def surprise(probability: float) -> int:
     """-log(probability) in millionths of a nat, at most SURPRISE_MAX."""
-    return SURPRISE_MAX if probability <= 2.1e-9 else min(SURPRISE_MAX, int(-log(probability) * MILLIONTHS + 0.5))
+    if probability <= 2.1e-9:
+        return SURPRISE_MAX
+    found = i64(-log(probability) * MILLIONTHS + 0.5)
+    return int(found) if found < SURPRISE_MAX else SURPRISE_MAX
 
 
 @final

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
+from mypy_extensions import i64
+
 from .chain import MarkovChain
 from .counts import Context
 from .level import Level
@@ -36,15 +38,15 @@ class ContextChain:
         self._level: Level | None = None
         self._stamp = -1
 
-    def step(self, state: int, following: int, times: int = 1) -> None:
+    def step(self, state: i64, following: i64, times: i64 = 1) -> None:
         """`times` events have each led from a state to the following one. O(levels)."""
         for level in self.levels:
             level.add(state, following, times)
 
-    def stay(self, state: int, times: int) -> None:
+    def stay(self, state: i64, times: i64) -> None:
         """`times` events have left the state and the values of the context as they were. O(levels)."""
         self.step(state, state, times)
-        self.moved(state, self, times)
+        self.moved(int(state), self, int(times))
 
     def moved(self, following: int, after: ContextChain, times: int = 1) -> None:
         """These steps have led from this context to that one. O(values); nothing where all of them are fixed."""
@@ -56,10 +58,11 @@ class ContextChain:
         """P(the next match comes within the horizon's steps | state). O(levels) where nothing has moved."""
         model = self._model()
         steps = self.forecaster.horizon
-        product = self.products.get(model)
-        if product is not None:
-            number = product.number(state, self._own(model))
-            return product.passage(steps).within(number, steps)
+        if len(self.products) > 0:
+            product = self.products.get(model)
+            if product is not None:
+                number = product.number(state, self._own(model))
+                return product.passage(steps).within(number, steps)
         level = self.levels[model]
         level.refresh()
         if level is not self._level or level.stamp != self._stamp:

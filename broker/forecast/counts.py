@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeAlias, final
 
+from mypy_extensions import i64
+
 from ..events.errors import DefinitionError
 from ..events.instant import format_duration
 
@@ -55,33 +57,59 @@ class GenerationClock:
 
 @final
 class CountTable:
-    """The counts of one version in one context."""
+    """The counts of one version in one context. Transitions of one kind that follow each other, as most do, are filed
+    together, when another one comes or somebody looks."""
 
     def __init__(self, clock: GenerationClock) -> None:
         self.clock = clock
         self.generation: int = clock.generation
-        self.rows: dict[int, dict[int, int]] = {}  # state -> next state -> count, of the current generation
-        self.generations: dict[int, dict[int, dict[int, int]]] = {self.generation: self.rows}
+        self._rows: dict[int, dict[int, int]] = {}  # state -> next state -> count, of the current generation
+        self._generations: dict[int, dict[int, dict[int, int]]] = {self.generation: self._rows}
+        self._state: i64 = 0
+        self._following: i64 = 0
+        self._times: i64 = 0  # of the last kind, that are not filed
 
-    def add(self, state: int, following: int, times: int = 1) -> None:
+    @property
+    def rows(self) -> dict[int, dict[int, int]]:
+        """state -> next state -> count, of the current generation. O(1)."""
+        self._file()
+        return self._rows
+
+    @property
+    def generations(self) -> dict[int, dict[int, dict[int, int]]]:
+        """The rows of each generation. O(1)."""
+        self._file()
+        return self._generations
+
+    def add(self, state: i64, following: i64, times: i64 = 1) -> None:
         """Count `times` transitions from `state` to `following` now. O(1)."""
         if self.generation != self.clock.generation:
             self.turn()
-        row = self.rows.get(state)
+        if state != self._state or following != self._following:
+            self._file()
+            self._state, self._following = state, following
+        self._times += times
+
+    def _file(self) -> None:
+        if self._times == 0:
+            return
+        row = self._rows.get(int(self._state))
         if row is None:
-            row = self.rows[state] = {}
+            row = self._rows[int(self._state)] = {}
+        following, times = int(self._following), int(self._times)
         row[following] = row.get(following, 0) + times
+        self._times = 0
 
     def turn(self) -> None:
         """File what follows under the clock's generation, and drop what is too old to matter."""
         oldest = self.clock.generation - GENERATIONS_KEPT
-        self.generations = {g: rows for g, rows in self.generations.items() if rows and g > oldest}
+        self._generations = {g: rows for g, rows in self.generations.items() if rows and g > oldest}
         self.generation = self.clock.generation
-        self.rows = self.generations.setdefault(self.generation, {})
+        self._rows = self._generations.setdefault(self.generation, {})
 
     def put(self, generation: int, state: int, following: int, times: int) -> None:
         """Add a count of any generation."""
-        row = self.generations.setdefault(generation, {}).setdefault(state, {})
+        row = self._generations.setdefault(generation, {}).setdefault(state, {})
         row[following] = row.get(following, 0) + times
 
     def weighted(self, state: int) -> dict[int, float]:
@@ -89,12 +117,13 @@ class CountTable:
 
         Sums run in the order of generations, so that the result depends on the counts and on nothing else.
         """
-        if len(self.generations) == 1 and self.generation == self.clock.generation:
-            return {following: float(count) for following, count in self.rows.get(state, {}).items()}
+        self._file()
+        if len(self._generations) == 1 and self.generation == self.clock.generation:
+            return {following: float(count) for following, count in self._rows.get(state, {}).items()}
         found: dict[int, float] = {}
         oldest = self.clock.generation - GENERATIONS_KEPT
-        for generation in sorted(self.generations):
-            row = self.generations[generation].get(state)
+        for generation in sorted(self._generations):
+            row = self._generations[generation].get(state)
             if row is None or generation <= oldest:
                 continue
             weight = self.clock.weight(generation)

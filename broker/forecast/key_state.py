@@ -99,7 +99,7 @@ class KeyState:
     def enter(self, state: i64, until: i64, run: object) -> None:
         """A run waits in an elementary state until that moment, if no event affects it. `run`: None without lineage."""
         self.waiting[state] += 1
-        if until < FOREVER:
+        if until < self.observer.forever:
             moments = self.moments[state]
             moments[until] = moments.get(until, 0) + 1
         if run is not None:
@@ -109,7 +109,7 @@ class KeyState:
         """Undo one `enter`."""
         if run is not None:
             self.runs[state].pop(id(run), None)
-        if until < FOREVER:
+        if until < self.observer.forever:
             moments = self.moments[state]
             count = moments.get(until, 0)
             if count == 0:
@@ -127,7 +127,7 @@ class KeyState:
             return time - 1
         moments = self.moments[state]
         if len(moments) == 0:
-            return FOREVER
+            return self.observer.forever
         latest: i64 = time - 1
         over: list[int] = []
         for until in moments:

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, final
 
 from mypy_extensions import i64
 
+from ..events.instant import FOREVER
 from ..events.schema import Row
 from .contexts import ContextDefinition
 from .counts import Context
@@ -34,6 +35,7 @@ class Observer:
     def __init__(self, number: int, since: i64) -> None:
         self.number = number
         self.since: i64 = since
+        self.forever: i64 = FOREVER  # as a machine integer, which the constant is too large for
         self.bases: dict[Key, int] = {}
         self.group: ContextGroup | None = None
 
@@ -52,10 +54,13 @@ class Observer:
 
 @final
 class StreamKey:
-    """The events of one key: how many, and the state of each subscription by its number. `due` are looked at with the
-    next event; `count_alarms` and `time_alarms` are heaps of (count or time, number of the subscription)."""
+    """The events of one key: how many, and the state of each subscription by its number; `newest` is the one of them
+    that was touched last. `due` are looked at with the next event; `count_alarms` and `time_alarms` are heaps of (count
+    or time, number of the subscription)."""
 
-    __slots__ = ("contexts", "count_alarms", "due", "events", "gaps", "key", "run", "states", "time", "time_alarms")
+    __slots__ = (
+        "contexts", "count_alarms", "due", "events", "gaps", "key", "newest", "run", "states", "time", "time_alarms",
+    )  # fmt: skip
 
     def __init__(self, key: Key) -> None:
         self.key = key
@@ -63,6 +68,7 @@ class StreamKey:
         self.events: i64 = 0
         self.time: i64 = 0
         self.states: dict[int, KeyState] = {}
+        self.newest: KeyState | None = None
         self.due: list[KeyState] = []
         self.count_alarms: list[tuple[int, int]] = []
         self.time_alarms: list[tuple[int, int]] = []
@@ -109,6 +115,9 @@ class KeyedStream:
     def __init__(self, positions: dict[int, tuple[int, ...]]) -> None:
         self.positions = positions  # by stream number
         self._first = next(iter(positions.values()), ())
+        # The only stream and the only attribute of its key, as in most cases.
+        self._only: i64 = next(iter(positions)) if len(positions) == 1 and len(self._first) == 1 else -1
+        self._at: i64 = self._first[0] if self._first else -1
         self.keys: dict[Key, StreamKey] = {}
         self.current: StreamKey | None = None
         self.open = False
@@ -129,15 +138,19 @@ class KeyedStream:
             self.finish()
         self.open = True
         self.time = time
-        positions = self.positions[stream]
-        self.row = row if positions == self._first else self._as_of_the_first(row, positions)
         key: Key = ()
-        if len(positions) == 1:
-            key = row[positions[0]]
-        elif len(positions) > 1:
-            key = tuple([row[position] for position in positions])
-            if None in key:
-                key = None
+        if self._only == stream:
+            self.row = row
+            key = row[self._at]
+        else:
+            positions = self.positions[stream]
+            self.row = row if positions == self._first else self._as_of_the_first(row, positions)
+            if len(positions) == 1:
+                key = row[positions[0]]
+            elif len(positions) > 1:
+                key = tuple([row[position] for position in positions])
+                if None in key:
+                    key = None
         own = None if key is None else self.keys.get(key)
         if own is None and key is not None:
             if len(self.keys) >= KEYS_MAX:
@@ -169,9 +182,12 @@ class KeyedStream:
         own = self.current
         if own is None:
             return None
-        state = own.states.get(observer.number)
-        if state is None:
-            state = own.states[observer.number] = observer.begin(own)
+        state = own.newest
+        if state is None or state.observer is not observer:
+            state = own.states.get(observer.number)
+            if state is None:
+                state = own.states[observer.number] = observer.begin(own)
+            own.newest = state
         if not state.touched:
             state.touched = True
             self.touched.append(state)
@@ -207,17 +223,23 @@ class KeyedStream:
         while len(own.time_alarms) > 0 and own.time_alarms[0][0] < self.time:
             self._alarm(own, heappop(own.time_alarms)[1])
         touched = self.touched
-        if len(touched) > 0:
+        if len(touched) == 1:
+            only = touched.pop()
+            self._settle(own, only)
+        elif len(touched) > 1:
             self.touched = []
-            if len(touched) > 1:
-                touched.sort(key=_number)
+            touched.sort(key=_number)
             for state in touched:
-                state.touched = False
-                if state.observer.settle(state):
-                    own.due.append(state)
-                if state.observer.has_notices():
-                    self.reporting.append(state.observer)
+                self._settle(own, state)
         self.current = None
+
+    def _settle(self, own: StreamKey, state: KeyState) -> None:
+        state.touched = False
+        observer = state.observer
+        if observer.settle(state):
+            own.due.append(state)
+        if observer.has_notices():
+            self.reporting.append(observer)
 
     def _pass_over(self, own: StreamKey, observer: Observer) -> None:
         """The key's events until now were before the observer. One with a context looks at the next: its context may
@@ -271,6 +293,7 @@ class KeyedStream:
         self.timed -= timed
         for own in self.keys.values():
             own.states.pop(observer.number, None)
+            own.newest = None
             own.due = [state for state in own.due if state.observer is not observer]
             own.count_alarms = _without(own.count_alarms, observer.number)
             own.time_alarms = _without(own.time_alarms, observer.number)

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
+from mypy_extensions import i64
+
 from .chain import MarkovChain, Shape, TransitionRow, chain_of, distance, mean_row, pooled_row, shrunk_row
 from .counts import CountTable
 from .passage import Passage, first_passage
@@ -54,14 +56,14 @@ class Level:
         self._passage_stamp = -1
         self.estimate_anew()
 
-    def add(self, state: int, following: int, times: int) -> None:
+    def add(self, state: i64, following: i64, times: i64) -> None:
         """Count transitions. O(1)."""
         self.table.add(state, following, times)
         moved = self._moved[state]
         if moved >= 0:
-            moved += times
+            moved += int(times)
             if moved > self._limits[state]:
-                self._due.append(state)
+                self._due.append(int(state))
                 moved = -1
             self._moved[state] = moved
 
@@ -117,7 +119,8 @@ class Level:
                 self._publish(state, row)
             else:
                 self.rows[state] = TransitionRow(self.rows[state].targets, self.rows[state].chances, row.weight)
-        mass += sum(counted[target] for target in sorted(counted))
+        for target in sorted(counted):
+            mass += counted[target]
         room = self.tolerance - slack
         self._limits[state] = mass * room / ((1.0 - room) * growth) if room < 1.0 else float("inf")
         self._moved[state] = 0

@@ -104,7 +104,7 @@ class SubscriptionForecaster(Observer):
             self.forecaster.clock().move(time)
         matched = state.matched
         state.matched = False
-        until: i64 = FOREVER
+        until: i64 = self.forever
         fleeting = matched
         following: i64 = self.final
         if combination is not None:
@@ -117,12 +117,14 @@ class SubscriptionForecaster(Observer):
         self._step(state, following)
         if self.judge is not None:
             self.judge.settled(state, following != 0, matched)
-        if until < FOREVER and until != state.alarm:
+        if until < self.forever and until != state.alarm:
             state.alarm = until
             heappush(key.time_alarms, (until, self.number))
         clock: i64 = time
         if self.arrivals is None:
-            clock = key.events - self.bases.get(key.key, 0)
+            clock = key.events
+            if len(self.bases) > 0:
+                clock -= self.bases.get(key.key, 0)
         self._resolve(state, clock, time, matched)
         if not matched and self._idle(state, time):
             self._reset(state)
@@ -155,10 +157,10 @@ class SubscriptionForecaster(Observer):
         key, chain = state.key, state.chain
         counted = chain is not None and state.seen < key.events
         if chain is not None and counted:
-            stays: int = key.events - 1 - state.seen
+            stays: i64 = key.events - 1 - state.seen
             if stays > 0:
-                chain.stay(int(state.state), stays)
-            chain.step(int(state.state), int(following), 1)
+                chain.stay(state.state, stays)
+            chain.step(state.state, following, 1)
         if self.values:
             after = self.forecaster.chain(context_after(state, state.history, self.symbols, following, self.stream))
             if chain is not None and counted:

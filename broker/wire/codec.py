@@ -36,6 +36,9 @@ from .stream_messages import Publish
 
 _PACKED_BYTES: Final = 1_024
 """A packer's first buffer; it grows. msgpack's default of 256 KiB is mapped and unmapped for each small message."""
+# Making a packer costs as much as packing a result; one is as good after an error as before.
+_FRAMES: Final = msgpack.Packer(buf_size=_PACKED_BYTES)
+_RESULTS: Final = msgpack.Packer(buf_size=_PACKED_BYTES)
 
 _COUNTS: Final = ("tuples", "missed")
 _COUNT_DIGITS_MAX: Final = 4_300  # Python's own default limit for reading and writing integers
@@ -68,7 +71,7 @@ def encode(message: Message) -> bytes:
     try:
         if type(message) is Publish and isinstance(message.rows, EventColumns):
             values[_BATCH] = _packed(message, message.rows)
-        frame: bytes = msgpack.packb(values, buf_size=_PACKED_BYTES)
+        frame: bytes = _FRAMES.pack(values)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise WireError(f"{kind.__name__} cannot be encoded: {_one_line(error)}", message.correlation) from None
     if len(frame) > FRAME_BYTES_MAX:
@@ -120,7 +123,7 @@ def encode_result(line: Mapping[str, Any]) -> bytes:
         for name in _COUNTS:
             if name in line and not s.INTEGER.fits(line[name]):
                 line = {**line, name: _digits(line[name])}
-        result: bytes = msgpack.packb(line, buf_size=_PACKED_BYTES)
+        result: bytes = _RESULTS.pack(line)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise WireError(f"a result cannot be encoded: {_one_line(error)}") from None
     if len(result) > RESULT_BYTES_MAX:

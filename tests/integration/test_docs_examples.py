@@ -34,7 +34,7 @@ from broker.algebra.window.lowering import lower as lower_window
 from broker.automaton import compilation
 from broker.automaton.analyses import countable, window_bounds, window_chain
 from broker.automaton.constructions.composite import conditions, exploration
-from broker.automaton.constructions.windows import classes, determinisation, marked
+from broker.automaton.constructions.windows import classes, construction, determinisation, marked, regular
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
 from broker.command import contributing, questions, scanning, sorting
@@ -181,8 +181,10 @@ LIMIT_MODULES: Final = (
     window_bounds,
     window_chain,
     classes,
+    construction,
     determinisation,
     marked,
+    regular,
     query_compiler,
     match_graph,
     counting,

@@ -86,6 +86,7 @@ class Dispatcher:
         found = runs.found = results.epochs
         spaces = directory.spaces[number]
         machines = self.program.machines
+        clock = machines.clock
         entries = machines.entries.get(number)
         forecasts = self.program.forecasts
         foretold = len(forecasts.scopes) > 0
@@ -170,9 +171,9 @@ class Dispatcher:
             if time > now:
                 now = time
                 runs.now = time
-                if machines.clock.next < time:
+                if clock.next < time:
                     results.completions.event = i
-                    machines.clock.advance(time, results.completions)
+                    clock.advance(time, results.completions)
                     if not self.later:
                         report(results, time)
                 if runs.due < time:

@@ -9,6 +9,7 @@ from typing import final
 
 from mypy_extensions import i64
 
+from ...events.batch import Integers, packed_integers
 from ...events.instant import FOREVER
 from ...forecast.combination import Combination
 from ..executors.matches import MatchSource
@@ -28,7 +29,8 @@ class RunListener(Watcher):
         self.subscription = subscription
         self.stream = subscription.stream
         self.since: i64 = subscription.since
-        self.windows = windows
+        self.forever: i64 = FOREVER
+        self.windows: Integers = packed_integers([-1 if window == FOREVER else window for window in windows])
         self.traced = bool(subscription.subscriber.lineage)
         self.exceeding = subscription.states.exceeding
         self.reads = self.exceeding is not None
@@ -71,7 +73,7 @@ class RunListener(Watcher):
 
     def _until(self, state: i64, t0: i64) -> i64:
         window: i64 = self.windows[state]
-        return FOREVER if window == FOREVER else t0 + window - 1
+        return self.forever if window < 0 else t0 + window - 1
 
 
 @final

@@ -28,18 +28,26 @@ class RunProgress(Progress):
 
     def look(self, state: KeyState, row: Row, time: i64) -> tuple[i64, bool]:
         states = self.states
-        live: list[int] = []
-        soonest: i64 = FOREVER
+        if states.sets:
+            return self._look_at_all(state, time), False
         for elementary in states.order:
             until = state.until(elementary, time)
             if until >= time:
+                self.until = until
+                return elementary, False
+        self.until = FOREVER
+        return NONE, False
+
+    def _look_at_all(self, state: KeyState, time: i64) -> i64:
+        live: list[int] = []
+        soonest: i64 = FOREVER
+        for elementary in self.states.order:
+            until = state.until(elementary, time)
+            if until >= time:
                 soonest = min(soonest, until)
-                if not states.sets:
-                    self.until = soonest
-                    return elementary, False
                 live.append(elementary)
         self.until = soonest
-        return states.of(live), False
+        return self.states.of(live)
 
     def end(self, row: Row, time: i64, until: i64) -> i64:
         return until

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop
-from typing import Any, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
@@ -34,6 +34,8 @@ from ..subscribing.subscriber import Subscriber
 from .listening import PartFollower
 from .progress import RunProgress
 from .subscription import PredictiveSubscription
+
+_NONE: Final[list[tuple[Target, Notice]]] = []  # nobody changes it
 
 
 @final
@@ -62,24 +64,31 @@ class Forecasts:
 
     def finish(self, time: i64) -> list[tuple[Target, Notice]]:
         """End the event and its derived events; returns the notices, each with its target."""
-        reporting: dict[int, PredictiveSubscription] = {}
+        told = len(self.deadlines) > 0 and self.deadlines[0][0] < time
         for scope in self.open:
             scope.finish()
-            if len(scope.reporting) > 0:
-                for observer in scope.take_reporting():
-                    assert isinstance(observer, PredictiveSubscription)
-                    reporting[observer.number] = observer
+            told = told or len(scope.reporting) > 0
+        if told:
+            return self._notices(time)
         if len(self.open) > 0:
             self.open.clear()
+        return _NONE
+
+    def _notices(self, time: i64) -> list[tuple[Target, Notice]]:
+        reporting: dict[int, PredictiveSubscription] = {}
+        for scope in self.open:
+            for observer in scope.take_reporting():
+                assert isinstance(observer, PredictiveSubscription)
+                reporting[observer.number] = observer
+        self.open.clear()
         while len(self.deadlines) > 0 and self.deadlines[0][0] < time:
             subscription = self.numbered.get(heappop(self.deadlines)[1])
             if subscription is not None:
                 subscription.expire(time)
                 reporting[subscription.number] = subscription
         notices: list[tuple[Target, Notice]] = []
-        if len(reporting) > 0:
-            for number in sorted(reporting):
-                self._collect(reporting[number], notices)
+        for number in sorted(reporting):
+            self._collect(reporting[number], notices)
         return notices
 
     def _collect(self, subscription: PredictiveSubscription, notices: list[tuple[Target, Notice]]) -> None:
