@@ -116,5 +116,6 @@ WINDOWS: Final[Mapping[str, Target]] = {
     "clock 1,000, 10,000 keys": Target(10, 4.5),
     "clock 1,000 by 100, 10,000 keys": Target(10, 4.5),
 }
+WINDOWS_LATE: Final[Mapping[str, Target]] = {"A until the next B, 100 late": Target(2, 1.5, "times")}
 WINDOWS_FAMILY: Final = Target(10, 5, "times")
 WINDOWS_GROWTH: Final = Target(1.3, 1.1, "times")

@@ -22,12 +22,23 @@ from ..measuring import BenchmarkError, Effort, Say, Spread, taken_in_turn, tria
 from ..report import spread
 from ..rivals import duckdb, flink
 from ..ticks import Tick, market, to_csv
-from ..windows.workloads import FAMILIES, FAMILY, KEYS, WORKLOADS, Workload, family
+from ..windows.workloads import (
+    AGGREGATES,
+    DISORDERED,
+    FAMILIES,
+    FAMILY,
+    KEYS,
+    LATE,
+    WORKLOADS,
+    Workload,
+    family,
+)
 from .cases import MICRO, workload
 from .question import Question
 
 OURS, READ, LOOP, DUCKDB, FLINK = "Foretell", "Foretell, all results read", "a plain loop", "DuckDB", "Flink SQL"
 ALONE, MANY = "one", "a family"
+IN_ORDER, DISORDER = "in order", "in disorder"
 PASSES: Final = 3
 CLOSE: Final = 1e-9  # relative: running sums of floats differ in their last digits
 SHORT, LONG = "slide 100 by 1", "slide 10,000 by 1"
@@ -63,11 +74,18 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
             for who, few in ((ALONE, thresholds[FAMILY // 2 : FAMILY // 2 + 1]), (MANY, thresholds)):
                 job = {"ticks": str(files["names"]), "queries": family(windows, few), "passes": PASSES, "read": False}
                 measurements[name, who] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
+        for name, (windows, moved) in DISORDERED.items():
+            query = Workload(windows, "one", AGGREGATES["sum"]).query()
+            for who, share in ((IN_ORDER, 0.0), (DISORDER, LATE)):
+                job = {"ticks": str(files["names"]), "queries": [query], "passes": PASSES, "read": True}
+                job |= {"moved": moved, "late": share}
+                measurements[name, who] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
         named = {f"{name}: {who}": measure for (name, who), measure in measurements.items()}
         taken = taken_in_turn(named, effort.repetitions, say)
     found = {key: taken[f"{key[0]}: {key[1]}"] for key in measurements}
     rows = [row for name in WORKLOADS for row in _rows(name, {w: f for (n, w), f in found.items() if n == name})]
     families = [_family(name, _units(found[name, MANY]), _units(found[name, ALONE])) for name in FAMILIES]
+    late = [_late(name, found[name, IN_ORDER], found[name, DISORDER]) for name in DISORDERED]
     long, short = (_units(found[name, OURS]) for name in (LONG, SHORT))
     growth = Spread.of(a / b for a, b in zip(long, short))
     return {
@@ -76,6 +94,7 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
         "missing": missing,
         "cases": rows,
         "families": families,
+        "late": late,
         "growth": asdict(growth) | {"reached": targets.WINDOWS_GROWTH.reached(growth)},
     }
 
@@ -85,6 +104,26 @@ def _family(name: str, many: Sequence[float], alone: Sequence[float]) -> dict[st
     times = Spread.of(a / b for a, b in zip(many, alone))
     reached = targets.WINDOWS_FAMILY.reached(times)
     return {"name": name, "units": asdict(Spread.of(many)), "times": asdict(times), "reached": reached}
+
+
+def _late(name: str, ordered: Sequence[Mapping[str, Any]], late: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What it costs that events come late, in units and as a multiple of what it costs in order; and how many results
+    an event has, withdrawn ones included. Raises BenchmarkError where other windows are left in the end."""
+    for one, other in zip(ordered, late):
+        if one["windows"] != other["windows"] or abs(one["total"] - other["total"]) > CLOSE * abs(one["total"]):
+            raise BenchmarkError(f"{name}: {other['windows']} windows are left, {one['windows']} in order")
+    units, costs = _units(ordered), _units(late)
+    times = Spread.of(a / b for a, b in zip(costs, units))
+    target = targets.WINDOWS_LATE.get(name)
+    return {
+        "name": name,
+        "in_order": asdict(Spread.of(units)),
+        "units": asdict(Spread.of(costs)),
+        "times": asdict(times),
+        "told_per_event": round(late[0]["told"] / late[0]["events"], 3),
+        "must": None if target is None else target.must,
+        "reached": "-" if target is None else target.reached(times),
+    }
 
 
 def redrawn(ticks: Sequence[Tick]) -> list[Tick]:
@@ -156,6 +195,12 @@ def table(answer: dict[str, Any]) -> Table:
             f"{FAMILY:,} of {each['name']}: {times:.1f} times one, at most {targets.WINDOWS_FAMILY.must};"
             f" {units:.1f} units"
         )
+    for each in answer["late"]:
+        most = "" if each["must"] is None else f", at most {each['must']}"
+        missing.append(
+            f"{each['name']}: {each['times']['median']:.1f} times in order{most}; {each['units']['median']:.1f} units,"
+            f" {each['told_per_event']:.2f} results an event"
+        )
     told = f"{LONG} over {SHORT}: {growth['median']:.2f} times, at most {targets.WINDOWS_GROWTH.must}"
     shown = Table(caption="\n".join([told, *missing]), caption_justify="left")
     for heading in ("windows", "who"):
@@ -190,6 +235,8 @@ QUESTION: Final = Question(
         " at parallelism 1 with threads of its own; where the difference is small, it tells little.",
         "Sums of the rivals and of the loops are running ones, ours the nearest floats to the exact sums; they must"
         " agree to a billionth.",
+        f"Where events come late, {LATE:.0%} of them do, uniformly up to so many places; in order means a stream in any"
+        " order, too, whose events happen to come in order.",
         "Ticks come one a microsecond, so that a session of 300 by name is long for frequent names.",
     ),
     ask=ask,

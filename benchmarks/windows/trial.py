@@ -4,7 +4,8 @@
 
 The ticks come as CSV. Timed is `publish` of all batches of 100, results made but not read; then, of a second engine,
 `publish` with all results read, which gives the sum of their sums. Best of `passes`. The garbage collector is as Python
-starts it.
+starts it. With `moved`, the stream is in any order, and the share `late` of the events comes up to so many places late;
+what is withdrawn does not count as a window.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 from broker.engine import Engine, Options
 from broker.engine import results as built
 
+from ..afa.workloads import arrivals
 from ..ticks import ATTRIBUTES, BATCH, STREAM, Tick, from_csv, packed
 from ..unit import unit_seconds
 
@@ -29,16 +31,17 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     batches = packed(from_csv(file))
     unit = unit_seconds(batches)
     cpu = reading = float("inf")
-    windows, total, ticks = 0, 0.0, from_csv(file)
+    told, windows, total, ticks = 0, 0, 0.0, from_csv(file)
     for _ in range(job["passes"]):
         ticks = from_csv(file)
-        seconds, windows, _ = played(job, ticks, False)
+        seconds, told, windows, _ = played(job, ticks, False)
         cpu = min(cpu, seconds)
     if job["read"]:
-        reading, _, total = played(job, from_csv(file), True)
+        reading, _, windows, total = played(job, from_csv(file), True)
     return {
         "compiled": str(built.__file__).endswith(tuple(EXTENSION_SUFFIXES)),
         "events": len(ticks),
+        "told": told,
         "windows": windows,
         "total": total,
         "cpu": cpu,
@@ -47,30 +50,37 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def played(job: dict[str, Any], ticks: list[Tick], read: bool) -> tuple[float, int, float]:
-    """CPU seconds, how many windows, and the sum of their values `s` if they are read. The end of the input, which
-    completes those that wait, is timed too."""
+def played(job: dict[str, Any], ticks: list[Tick], read: bool) -> tuple[float, int, int, float]:
+    """CPU seconds, how many results and windows, and the sum of their values `s` if they are read. The end of the
+    input, which completes those that wait, is timed too."""
     engine = Engine(Options(**job.get("options", {})))
-    engine.add_stream(STREAM, dict(ATTRIBUTES))
+    moved: int = job.get("moved", 0)
+    if moved:
+        engine.add_stream(STREAM, dict(ATTRIBUTES), None, "speculate", moved)
+    else:
+        engine.add_stream(STREAM, dict(ATTRIBUTES))
+    coming = arrivals(ticks, job["late"], moved) if moved else list(enumerate(ticks, 1))
     for number, query in enumerate(job["queries"]):
         engine.subscribe(f"q{number}", language="window", query=query)
-    found, total, spent = 0, 0.0, 0.0
-    for first in range(0, len(ticks) + 1, BATCH):
-        rows = ticks[first : first + BATCH]
-        times = list(range(first + 1, first + len(rows) + 1))
+    told, windows, total, spent = 0, 0, 0.0, 0.0
+    for first in [*range(0, len(coming), BATCH), len(coming)]:
+        times = [time for time, _ in coming[first : first + BATCH]]
+        rows = [row for _, row in coming[first : first + BATCH]]
         begun = process_time()
-        results = engine.publish(STREAM, times, rows) if rows else engine.finish()
+        results = engine.publish(STREAM, times, rows, times if moved else None) if rows else engine.finish()
         if read:
             for result in results:
-                found += 1
+                told += 1
+                if result.kind == "punctuation":
+                    continue
+                sign = -1 if result.kind == "retraction" else 1
                 value: Any = result.data["s"]
-                total += value
+                windows += sign
+                total += sign * value
         else:
-            found += len(results)
+            told += len(results)
         spent += process_time() - begun
-    if len(ticks) % BATCH:
-        found += len(engine.finish())
-    return spent, found, total
+    return spent, told, windows if read else told, total
 
 
 if __name__ == "__main__":

@@ -44,6 +44,17 @@ FAMILIES: Final[dict[str, str]] = {
 }
 
 
+A_B: Final = "[volume > 2000] any* [volume < 200]"
+A_UNTIL_B: Final = "AFTER any* MATCHING [volume > 2000] [volume >= 200]* [volume < 200]"
+LATE: Final = 0.05
+"""This share of the events comes late, up to a number of places, in these windows of a stream in any order."""
+DISORDERED: Final[dict[str, tuple[str, int]]] = {
+    "A until the next B, 100 late": (A_UNTIL_B, 100),
+    "A until the next B, 1,000 late": (A_UNTIL_B, 1_000),
+    "A any* B within 100, 100 late": (f"AFTER any* MATCHING {A_B} WITHIN 100", 100),
+}
+
+
 def family(windows: str, thresholds: Sequence[float]) -> list[str]:
     """The queries of a family."""
     wholes = [windows.replace("{}", repr(threshold)) for threshold in thresholds]
@@ -84,7 +95,6 @@ FLINK_SLIDE: Final = """SELECT s, ts AS moment FROM (SELECT ts, SUM(price) OVER 
  WINDOW w AS (PARTITION BY name ORDER BY ts ROWS BETWEEN 999 PRECEDING AND CURRENT ROW)) WHERE n = 1000"""
 
 BY: Final = "PARTITION BY name"
-A_B: Final = "[volume > 2000] any* [volume < 200]"
 WORKLOADS: Final[dict[str, Workload]] = {
     "tumble 100": Workload("EVERY 100 EVENTS", "one", loop="tumble", duckdb=_tumble("", "")),
     "tumble 100 by name": Workload("EVERY 100 EVENTS", "names", loop="tumble", duckdb=_tumble(BY, "name, ")),
@@ -106,9 +116,7 @@ WORKLOADS: Final[dict[str, Workload]] = {
     "session 300, 10,000 keys": Workload(
         "SESSION 300", "many", loop="session", duckdb=_session(BY, "name, "), flink=FLINK_SESSION
     ),
-    "A until the next B": Workload(
-        "AFTER any* MATCHING [volume > 2000] [volume >= 200]* [volume < 200]", "one", loop="until"
-    ),
+    "A until the next B": Workload(A_UNTIL_B, "one", loop="until"),
     "A any* B to 1,000": Workload(f"AFTER any* MATCHING {A_B} & any{{1,1000}}", "one", loop="pairs"),
     "A any* B to 1,000, 10,000 keys": Workload(f"AFTER any* MATCHING {A_B} & any{{1,1000}}", "many", loop="pairs"),
     "A any* B within 500 by name": Workload(f"AFTER any* MATCHING {A_B} WITHIN 500", "names"),

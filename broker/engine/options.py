@@ -38,6 +38,7 @@ class Options:
     `promised_regions_max`: kinds of events of one stream of which punctuations differ (promised). `updates_max`:
     changes of the arcs of one subscription (updating). `batches`: a machine that is the only reader of a stream takes
     several events at once. `dormancy`: a machine of windows without open ones gets no event that can begin none.
+    `prolonging`: where all open windows stay together, an event is not taken through all that it may do to others.
     `executors_off` names executors that no subscription gets: the
     planner takes the next one that can run it, and in the end the reference.
     """
@@ -58,6 +59,7 @@ class Options:
     buffer: bool = True
     batches: bool = True
     dormancy: bool = True
+    prolonging: bool = True
     cancelling: bool = True
     executors_off: tuple[str, ...] = ()
     arcs_few: int = 8

@@ -84,7 +84,7 @@ def trim(engine: Engine, at_once: bool) -> None:
 
 
 BATCHES = st.lists(st.integers(1, 4), max_size=3)
-SWITCHES = st.builds(Options, batches=st.booleans(), dormancy=st.booleans())
+SWITCHES = st.builds(Options, batches=st.booleans(), dormancy=st.booleans(), prolonging=st.booleans())
 LIMITS = st.fixed_dictionaries(
     {},
     optional={

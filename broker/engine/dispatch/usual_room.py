@@ -6,28 +6,32 @@ member_matches).
 
 from __future__ import annotations
 
-from typing import final
+from typing import Final, final
 
 from mypy_extensions import i64
 
 from ..executors.completions import Completions
 from ..executors.packed import Integers, integers, roomy
 
+NUMBERS_MAX: Final = 1 << 16  # for which room is made
+
 
 @final
 class UsualRoom:
-    """Zeros for about what the last batch wrote: its `usual` numbers, its packed blocks, their members."""
+    """Zeros for about what the last batch wrote: so many `usual` numbers an event, its packed blocks, their members."""
 
     def __init__(self) -> None:
         self.usual: i64 = 0
+        self._events: i64 = 1
         self._blank: Integers = integers()
         self._blocks: Integers = integers()
         self._members: Integers = integers()
 
     def open(self, found: Completions, events: i64) -> None:
         """Make room for a batch of so many events. O(what the last batch wrote)."""
+        self._events = max(events, 1)
         if self.usual > 0:
-            wanted = min(self.usual, 16 * events)
+            wanted = min(self.usual * events, NUMBERS_MAX)
             if len(self._blank) < wanted:
                 self._blank = roomy(self._blank, wanted)
             found.numbers = self._blank[:wanted]
@@ -38,7 +42,7 @@ class UsualRoom:
         packed = found.epochs.packed
         self._blocks = _fitting(self._blocks, packed.upto)
         self._members = _fitting(self._members, packed.total)
-        self.usual = found.upto
+        self.usual = (found.upto + self._events - 1) // self._events
 
 
 def _fitting(zeros: Integers, count: i64) -> Integers:

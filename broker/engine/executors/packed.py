@@ -70,7 +70,7 @@ def lengthened(values: vec[i64], size: i64) -> vec[i64]:
     if not COMPILED:
         values.extend([0] * (size - len(values)))  # type: ignore[attr-defined]  # a list
         return values
-    fresh = vec[i64]([0] * size)
+    fresh = vec[i64](memoryview(bytes(8 * int(size))).cast("q"))  # copied as it is
     j: i64
     for j in range(len(values)):
         fresh[j] = values[j]
@@ -82,7 +82,7 @@ def lengthened_floats(values: vec[float], size: i64) -> vec[float]:
     if not COMPILED:
         values.extend([0.0] * (size - len(values)))  # type: ignore[attr-defined]  # a list
         return values
-    fresh = vec[float]([0.0] * size)
+    fresh = vec[float](memoryview(bytes(8 * int(size))).cast("d"))
     j: i64
     for j in range(len(values)):
         fresh[j] = values[j]

@@ -26,13 +26,14 @@ from ..packed import Integers, integers, put_integer
 from .measures import WindowMeasure
 from .pane_groups import NO_REST, Group
 from .tables import WindowTables
+from .window_page import NO_CLOSINGS, MeasureClosing
 
 TRIMMED_MIN: Final = 64  # panes or events that must be useless before columns are moved
 
 # Columns that a query does not need are these, which stay empty.
 NO_ROWS: Final[list[Row]] = []
 NO_TIMES: Final[list[int | None]] = []
-NO_MEASURES: Final[list[WindowMeasure]] = []
+NO_GROUPS: Final[list[Group]] = []
 
 
 @final
@@ -90,6 +91,7 @@ class WindowCell(PanePartition):
     `times` of them. `ends`, for windows that wait, by pane: the last event at which there was a window, or NONE_YET,
     and its time; groups know better. `slot`: its place among those that wait. `upto`: of windows of the clock, the
     newest that it is in; `periods`: by pane, its period; `head`: the first pane of an open window, behind the base.
+    `measure`: the first of its measures, which are a chain.
     """
 
     def __init__(self, key: Any, tables: WindowTables, blank: Row) -> None:
@@ -97,24 +99,20 @@ class WindowCell(PanePartition):
         self.parts: i64 = tables.parts
         self.count: i64 = 0
         self.last: i64 = 0
-        self.marks: Integers = integers()
-        part: i64
-        for part in range(tables.parts * (3 if tables.bounded else 1)):
-            self.marks = put_integer(self.marks, part, tables.initial[part] if part < tables.parts else 0)
+        self.marks: Integers = tables.marks[:]
         self.before: list[Row] = NO_ROWS
         self.times: list[int | None] = NO_TIMES
         if tables.back > 0:
             self.before = [blank] * tables.back
             self.times = [None] * tables.back
-        self.groups: list[Group] = []
+        self.groups: list[Group] = [] if tables.parts > 0 else NO_GROUPS
         self.columns = PaneColumns(0, integers(), 0, [], [] if tables.rows else NO_ROWS)
         self.ends: Integers = integers()
         self.slot: i64 = -1
         self.periods: Integers = integers()
         self.head: i64 = 0
         self.upto: i64 = 0
-        self.many = tables.measured
-        self.measures: list[WindowMeasure] = tables.measures() if self.many else NO_MEASURES
+        self.measure = tables.measures()
 
     def open(self, time: i64) -> i64:
         """Begin a pane at the current event; returns its number."""
@@ -125,9 +123,10 @@ class WindowCell(PanePartition):
         panes = put_integer(columns.panes, 2 * count, self.count)
         columns.panes = put_integer(panes, 2 * count + 1, time)
         columns.count = count + 1
-        if self.many:
-            for measure in self.measures:
-                measure.open(count)
+        measure = self.measure
+        while measure is not None:
+            measure.open(count)
+            measure = measure.rest
         return columns.base + count
 
     def note(self, row: Row, times: Slots, item: Item, rows: bool) -> None:
@@ -135,10 +134,25 @@ class WindowCell(PanePartition):
         self.columns.items.append(item)
         if rows:
             self.columns.rows.append(row)
-        if self.many:
-            position = self.count
-            for measure in self.measures:
-                measure.push(row, times, position)
+        measure = self.measure
+        while measure is not None:
+            measure.push(row, times, self.count)
+            measure = measure.rest
+
+    def measures(self) -> list[WindowMeasure]:
+        """All measures."""
+        found: list[WindowMeasure] = []
+        measure = self.measure
+        while measure is not None:
+            found.append(measure)
+            measure = measure.rest
+        return found
+
+    def closings(self, first: i64) -> list[MeasureClosing]:
+        """What windows need of each measure that end now and begin at a position of at least `first`."""
+        if self.measure is None:
+            return NO_CLOSINGS
+        return [measure.closing(first) for measure in self.measures()]
 
     def remember(self, row: Row, time: i64) -> None:
         """Keep the current event to be looked back at."""
@@ -157,8 +171,10 @@ class WindowCell(PanePartition):
         self.columns = PaneColumns(old.end(), integers(), 0, [], [] if len(old.rows) > 0 else old.rows)
         if len(self.ends) > 0:
             self.ends = integers()
-        for measure in self.measures:
+        measure = self.measure
+        while measure is not None:
             measure.reset()
+            measure = measure.rest
 
     def trim(self, first: i64, at_once: bool = False) -> None:
         """Drop the panes below the number `first` and the events before them, if that is worth while.
@@ -179,8 +195,10 @@ class WindowCell(PanePartition):
         if len(self.periods) > 0:
             self.periods = self.periods[dead:]
             self.head = max(self.head - dead, 0)
-        for measure in self.measures:
+        measure = self.measure
+        while measure is not None:
             measure.trim(dead, start)
+            measure = measure.rest
 
     def idle(self, tables: WindowTables, time: i64) -> bool:
         if len(self.groups) > 0 or self.columns.count > 0 or (len(self.before) > 0 and self.count > 0):
@@ -209,7 +227,7 @@ class WindowCell(PanePartition):
             [[int(one.state), one.intervals(), int(one.last), int(one.moment)] for one in self.groups],
             [[int(number) for number in column] for column in (columns.panes, self.ends, self.periods)],
             [list(columns.items), [list(row) for row in columns.rows]],
-            [measure.dump() for measure in self.measures],
+            [measure.dump() for measure in self.measures()],
         ]
 
     def load(self, data: Any) -> None:
@@ -218,7 +236,8 @@ class WindowCell(PanePartition):
         self.marks = unpacked(marks)
         if before:
             self.before, self.times = [tuple(row) for row in before], list(times)
-        self.groups = []
+        if groups:
+            self.groups = []
         for state, intervals, last, moment in groups:
             group = Group(state, 0, 0, NO_REST)
             group.take(list(intervals))
@@ -228,12 +247,12 @@ class WindowCell(PanePartition):
         items = [tuple_item(item) for item in log[0]]
         self.columns = PaneColumns(base, unpacked(panes[0]), logged, items, rows)
         self.ends, self.periods = unpacked(panes[1]), unpacked(panes[2])
-        for measure, saved in zip(self.measures, measures, strict=True):
+        for measure, saved in zip(self.measures(), measures, strict=True):
             measure.load(saved)
 
     def check_invariants(self, tables: WindowTables) -> None:
         """Raise AssertionError if its parts contradict each other."""
-        assert all(len(column) == 0 for column in (NO_ROWS, NO_TIMES, NO_MEASURES, NO_REST))
+        assert all(len(column) == 0 for column in (NO_ROWS, NO_TIMES, NO_GROUPS, NO_REST))
         columns = self.columns
         count = int(columns.count)
         positions = [int(columns.panes[2 * at]) for at in range(count)]

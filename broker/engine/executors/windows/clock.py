@@ -15,15 +15,16 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from ...program.account import Account
-from ..completions import Audience, Completions
+from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
 from ..packed import put_integer
 from .cell import TRIMMED_MIN, WindowCell
-from .completing import report_one
+from .completing import page_of, write_one
 from .stepping import NO_TIME
 from .tables import WindowTables
 from .window_matches import WindowAudience
+from .window_page import ONE, ONE_NUMBERS
 
 NEVER_IN: Final = -(1 << 62)
 """The number of a window before all that there can be."""
@@ -35,7 +36,8 @@ class ClockMachine(Executor):
 
     `ring`: by the number of an open window, the partitions with events in it, in the order of their first ones. Numbers
     are taken modulo the length of the ring, since no more windows can be open than hold one moment. All open ones are
-    from `oldest` to `newest`; a partition is in the ring only where it has events.
+    from `oldest` to `newest`; a partition is in the ring only where it has events. From `since` to before `turn`, an
+    event is in the windows from `earliest` to `latest`.
     """
 
     def __init__(self, tables: WindowTables, account: Account, keys_max: int, events_max: int) -> None:
@@ -54,6 +56,10 @@ class ClockMachine(Executor):
         self.ring: list[list[WindowCell]] = [[] for _ in range(int(self.room))]
         self.oldest: i64 = 0
         self.newest: i64 = NEVER_IN
+        self.since: i64 = 0
+        self.turn: i64 = 0
+        self.earliest: i64 = 0
+        self.latest: i64 = 0
         self.trims_at_once = False  # for tests
 
     @property
@@ -70,10 +76,10 @@ class ClockMachine(Executor):
         key: Any = tables.partition(row)
         if key is None:
             return False
-        since = time - self.offset
-        newest = since // self.slide
-        oldest = (since - self.size) // self.slide + 1
-        if oldest > newest:
+        if time >= self.turn or time < self.since:
+            self._turn(time)
+        newest = self.latest
+        if self.earliest > newest:
             return False  # between two windows
         self.taken = True
         self.account.spend(1)
@@ -85,7 +91,7 @@ class ClockMachine(Executor):
             cell = self.cells[key] = WindowCell(key, tables, ())
             cell.upto = NEVER_IN
         if newest > cell.upto:
-            self._enter(cell, max(oldest, cell.upto + 1), newest, time)
+            self._enter(cell, max(self.earliest, cell.upto + 1), newest, time)
         if tables.timed:
             moment = int(time)  # rows may have more attributes by now
             cell.note((*row[: tables.width], moment), (moment,), item, tables.rows)
@@ -97,6 +103,14 @@ class ClockMachine(Executor):
             self.lost += 1
             self._leave(cell, newest)
         return True
+
+    def _turn(self, time: i64) -> None:
+        """Find the windows that a moment is in, and until when these are the same."""
+        since = time - self.offset
+        self.latest = since // self.slide
+        self.earliest = (since - self.size) // self.slide + 1
+        self.since = time
+        self.turn = min((self.latest + 1) * self.slide, self.earliest * self.slide + self.size) + self.offset
 
     def _enter(self, cell: WindowCell, first: i64, newest: i64, time: i64) -> None:
         """Begin a pane in a new period, and enter the windows that it is the first of its partition in."""
@@ -130,8 +144,7 @@ class ClockMachine(Executor):
                 if begin + self.size > time:
                     break
                 self.ring[slot] = []
-                for cell in cells:
-                    self._tell(cell, number, begin, found)
+                self._tell(cells, number, begin, found)
             number += 1
         self.oldest = number
         if number > self.newest:
@@ -143,13 +156,20 @@ class ClockMachine(Executor):
         if self.newest >= self.oldest:
             self.alarm = self.oldest * self.slide + self.offset + self.size - 1
 
-    def _tell(self, cell: WindowCell, number: i64, begin: i64, found: Completions) -> None:
-        """Report the window of a partition: all its events since the first one in the window."""
-        self.account.spend(1)
-        if cell.head < 0 or cell.periods[cell.head] < number:
-            self._skip(cell, number)
-        report_one(cell, cell.head, cell.count - 1, cell.last, begin, found)
-        self._leave(cell, number + 1)
+    def _tell(self, cells: list[WindowCell], number: i64, begin: i64, found: Completions) -> None:
+        """Report the window of each partition, in one row: all its events since the first one in the window."""
+        count: i64 = len(cells)
+        self.account.spend(count)
+        page = page_of(found)
+        numbers = found.room(ONE_NUMBERS * count)
+        place = found.upto + HEADER
+        for cell in cells:
+            if cell.head < 0 or cell.periods[cell.head] < number:
+                self._skip(cell, number)
+            write_one(cell, cell.head, cell.count - 1, cell.last, begin, page, numbers, place)
+            place += ONE_NUMBERS
+            self._leave(cell, number + 1)
+        found.close(page, 0, ONE, ONE_NUMBERS * count, count)
 
     def _skip(self, cell: WindowCell, number: i64) -> None:
         """Move the head of a partition to the first pane of a period."""

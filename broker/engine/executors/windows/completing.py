@@ -12,11 +12,12 @@ from mypy_extensions import i64
 
 from ...program.account import Account
 from ..completions import HEADER, Completions
+from ..packed import Integers
 from .cell import WindowCell
 from .pane_groups import NO_REST, Group, below, joined, without
 from .stepping import Stepper
 from .tables import WindowTables
-from .window_page import NO_CLOSINGS, ONE, ONE_NUMBERS, SEVERAL, SEVERAL_NUMBERS, MeasureClosing, WindowPage
+from .window_page import ONE, ONE_NUMBERS, SEVERAL, SEVERAL_NUMBERS, WindowPage
 
 EACH: Final = 0
 SHORTEST: Final = 1
@@ -114,11 +115,17 @@ def page_of(found: Completions) -> WindowPage:
 def report_one(cell: WindowCell, at: i64, last: i64, end: i64, begin: i64, found: Completions) -> None:
     """Report the window from the pane with this index to the event number `last` at the time `end`."""
     page = page_of(found)
-    columns = cell.columns
-    index = page.of(columns)
     numbers = found.room(ONE_NUMBERS)
-    place = found.upto + HEADER
-    numbers[place] = index
+    write_one(cell, at, last, end, begin, page, numbers, found.upto + HEADER)
+    found.close(page, 0, ONE, ONE_NUMBERS, 1)
+
+
+def write_one(
+    cell: WindowCell, at: i64, last: i64, end: i64, begin: i64, page: WindowPage, numbers: Integers, place: i64
+) -> None:
+    """Write the numbers of such a window to a place in a row, and its values to the page."""
+    columns = cell.columns
+    numbers[place] = page.of(columns)
     numbers[place + 1] = columns.base + at
     numbers[place + 2] = last
     numbers[place + 3] = end
@@ -126,11 +133,12 @@ def report_one(cell: WindowCell, at: i64, last: i64, end: i64, begin: i64, found
     numbers[place + 5] = page.float_count
     numbers[place + 6] = page.count_count
     numbers[place + 7] = len(page.values)
-    if cell.many:
+    measure = cell.measure
+    if measure is not None:
         first = columns.panes[2 * at]
-        for measure in cell.measures:
+        while measure is not None:
             measure.settle(page, at, first)
-    found.close(page, 0, ONE, ONE_NUMBERS, 1)
+            measure = measure.rest
 
 
 def _report_several(
@@ -139,11 +147,8 @@ def _report_several(
     """Report the windows of all these panes to the current event; returns how many they are."""
     page = page_of(found)
     columns = cell.columns
-    closings: list[MeasureClosing] = NO_CLOSINGS
-    if cell.many:
-        oldest: i64 = rest[0] if len(rest) > 0 else low
-        first = columns.panes[2 * (oldest - columns.base)]
-        closings = [measure.closing(first) for measure in cell.measures]
+    oldest: i64 = rest[0] if len(rest) > 0 else low
+    closings = cell.closings(columns.panes[2 * (oldest - columns.base)])
     count: i64 = SEVERAL_NUMBERS + len(rest) + 2
     numbers = found.room(count)
     place = found.upto + HEADER

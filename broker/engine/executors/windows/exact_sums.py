@@ -5,7 +5,7 @@ bits. The sum of a suffix is the difference of two prefix sums; where the error 
 answer is no float, and the caller adds the values up exactly. So equal windows have equal sums, wherever the stream
 began.
 
-Here: arithmetic. Hot. Not here: which prefix sums are kept (measures).
+Here: the sum of a suffix. Hot. Not here: prefix sums, and how a value is added to one (measures).
 """
 
 from __future__ import annotations
@@ -16,24 +16,6 @@ UNCERTAIN: Final = float("nan")
 """Instead of a sum: only adding the values up tells."""
 RELATIVE_ERROR: Final = 2.0**-100
 """Of one addition to a prefix sum, relative to the greatest prefix sum: far more than there is (Joldes 2017)."""
-
-
-def added_high(high: float, low: float, value: float) -> float:
-    """The greater part of the prefix sum (high, low) with a value more."""
-    total = high + value
-    part = total - high
-    error = (high - (total - part)) + (value - part)
-    return total + (error + low)
-
-
-def added_low(high: float, low: float, value: float) -> float:
-    """The smaller part of the same."""
-    total = high + value
-    part = total - high
-    error = (high - (total - part)) + (value - part)
-    rest = error + low
-    greater = total + rest
-    return rest - (greater - total)
 
 
 def between(

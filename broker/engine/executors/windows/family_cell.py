@@ -42,8 +42,9 @@ class RectangleGroup(StartGroup):
         self.rectangles = rectangles
         self.oldest: i64 = oldest
 
-    def add(self, low: i64, high: i64, first: i64, upto: i64) -> None:
-        """Add a rectangle, or extend one of the last ones by it."""
+    def add(self, low: i64, high: i64, first: i64, upto: i64, spare: Rectangle | None = None) -> bool:
+        """Add a rectangle, or extend one of the last ones by it. Returns whether it is the `spare` one, if there is
+        one, which is in no group."""
         known = self.rectangles
         count: i64 = len(known)
         if count == 0 or low < self.oldest:
@@ -54,15 +55,21 @@ class RectangleGroup(StartGroup):
             other = known[at]
             if other.first == first and other.upto == upto and other.high + 1 == low:
                 other.high = high
-                return
+                return False
             if other.low == low and other.high == high:
                 if other.upto == first:
                     other.upto = upto
-                    return
+                    return False
                 if other.first == upto:
                     other.first = first
-                    return
-        known.append(Rectangle(low, high, first, upto))
+                    return False
+        if spare is None:
+            known.append(Rectangle(low, high, first, upto))
+            return False
+        spare.first = first
+        spare.upto = upto
+        known.append(spare)
+        return True
 
     def take(self, other: RectangleGroup) -> None:
         """Add all rectangles of another group. O(rectangles)."""

@@ -18,6 +18,7 @@ from ....algebra.functions import compare
 from ....algebra.predicate import computation
 from ....automaton.analyses.window_family import FamilyClause, WindowFamily, apart
 from ....events.schema import Row
+from ...index.columns import EXACT, Column, below, column, inserted, removed
 from ..packed import Integers, integers, put_integer
 from .tables import WindowTables
 
@@ -28,6 +29,55 @@ NULL: Final = 3
 RELATIONS: Final = 4
 DENSE_MAX: Final = 1 << 14  # classes up to which their columns are a list
 UNKNOWN: Final = -1
+
+
+@final
+class FamilyConstants:
+    """The constants of a family's members, ascending. `levels`: the same as packed floats, while all are numbers that
+    floats hold exactly; `odd` counts the others, and while there are any, `levels` is out of date."""
+
+    def __init__(self) -> None:
+        self.all: list[Any] = []
+        self.levels: Column = column()
+        self.odd = 0
+
+    def insert(self, at: int, constant: Any) -> None:
+        """O(members)."""
+        self.all.insert(at, constant)
+        if not _exact(constant):
+            self.odd += 1
+        elif self.odd == 0:
+            self.levels = inserted(self.levels, at, float(constant))
+
+    def remove(self, at: int) -> None:
+        """O(members)."""
+        if not _exact(self.all.pop(at)):
+            self.odd -= 1
+            if self.odd == 0:
+                self.levels = column([float(constant) for constant in self.all])
+        elif self.odd == 0:
+            self.levels = removed(self.levels, at)
+
+    def below(self, value: Any) -> i64:
+        """How many constants are below a value. O(log members)."""
+        if self.odd == 0 and _exact(value):
+            return below(self.levels, float(value), 0, len(self.levels))
+        return bisect_left(self.all, value)
+
+    def upto(self, value: Any, low: i64) -> i64:
+        """How many are not above it, of which `low` are below. O(log members)."""
+        if low < len(self.all) and self.all[low] == value:
+            return bisect_right(self.all, value, low)
+        return low
+
+    def check_invariants(self) -> None:
+        assert self.odd == sum(not _exact(constant) for constant in self.all)
+        assert self.odd > 0 or list(self.levels) == self.all
+
+
+def _exact(number: Any) -> bool:
+    """Whether it is a number that a float holds exactly."""
+    return type(number) is float or (type(number) is int and -EXACT <= number <= EXACT)
 
 
 @final
@@ -60,19 +110,17 @@ class FamilyColumns:
         self.count: i64 = 0
         self.codes = int(codes)
 
-    def divide(self, constants: list[Any], held: i64, row: Row, slots: Slots) -> None:
+    def divide(self, constants: FamilyConstants, held: i64, row: Row, slots: Slots) -> None:
         """Find the ranges of an event that satisfies the shared conditions `held`. O(log members)."""
         self.count = 0
-        n: i64 = len(constants)
+        n: i64 = len(constants.all)
         if len(self.values) == 1:
             value: Any = row[self.only] if self.only >= 0 else self.values[0].value(row, (), slots, 1, 1)
             if value is None:
                 self._add(n, NULL, held)
                 return
-            low: i64 = bisect_left(constants, value)
-            high = low
-            if low < n and constants[low] == value:
-                high = bisect_right(constants, value, low)
+            low = constants.below(value)
+            high = constants.upto(value, low)
             self._add(low, BELOW, held)
             self._add(high, EQUAL, held)
             self._add(n, ABOVE, held)
@@ -84,7 +132,8 @@ class FamilyColumns:
             if value is None:
                 bounds.append(None)
             else:
-                pair = (bisect_left(constants, value), bisect_right(constants, value))
+                first = constants.below(value)
+                pair = (int(first), int(constants.upto(value, first)))
                 bounds.append(pair)
                 cuts.extend(pair)
         cuts.sort()

@@ -21,7 +21,7 @@ from ..contract import Executor, Member
 from ..matches import Item
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .family_cell import FamilyCell
-from .family_columns import tables_of_family
+from .family_columns import FamilyConstants, tables_of_family
 from .family_matches import FamilyAudience
 from .family_stepping import FamilyStepper
 from .stepping import Stepper
@@ -68,7 +68,7 @@ class FamilyMachine(Executor):
         self.family = FamilyStepper(tables, self.columns, self.stepper, account)
         self.opened: i64 = 0  # partitions with open windows
         self.cells: dict[Any, FamilyCell] = {}
-        self.constants: list[Any] = []
+        self.constants = FamilyConstants()
         self.members: list[FamilyMember] = []
         self.orders = 0  # given so far
 
@@ -96,8 +96,9 @@ class FamilyMachine(Executor):
         return self._enter(FamilyMember(Target(self.outcome, None), constant, order))
 
     def _enter(self, member: FamilyMember) -> FamilyMember:
-        at = bisect_right(self.constants, member.constant)
-        while at > 0 and self.constants[at - 1] == member.constant and self.members[at - 1].order > member.order:
+        known = self.constants.all
+        at = bisect_right(known, member.constant)
+        while at > 0 and known[at - 1] == member.constant and self.members[at - 1].order > member.order:
             at -= 1
         self.constants.insert(at, member.constant)
         self.members.insert(at, member)
@@ -107,10 +108,10 @@ class FamilyMachine(Executor):
 
     def leave(self, member: FamilyMember) -> None:
         """Remove a member. O(members + rectangles)."""
-        at = bisect_left(self.constants, member.constant)
+        at = bisect_left(self.constants.all, member.constant)
         while self.members[at] is not member:
             at += 1
-        del self.constants[at]
+        self.constants.remove(at)
         del self.members[at]
         for cell in self.cells.values():
             cell.remove(at)
@@ -197,7 +198,8 @@ class FamilyMachine(Executor):
     def check_invariants(self) -> None:
         order = [(member.constant, member.order) for member in self.members]
         assert order == sorted(order)
-        assert self.constants == [member.constant for member in self.members]
+        self.constants.check_invariants()
+        assert self.constants.all == [member.constant for member in self.members]
         for key, cell in self.cells.items():
             assert cell.cell.key == key
             cell.check_invariants(self.tables, len(self.members))

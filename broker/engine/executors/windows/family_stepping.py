@@ -24,7 +24,7 @@ from .family_columns import FamilyColumns
 from .pane_groups import cut_all
 from .stepping import NO_TIME, Stepper
 from .tables import WindowTables
-from .window_page import NO_CLOSINGS, SEVERAL, SEVERAL_NUMBERS, MeasureClosing
+from .window_page import SEVERAL, SEVERAL_NUMBERS
 
 SIDES: Final = 4  # numbers of a rectangle in a row: panes from and to, members from and to below
 
@@ -112,19 +112,21 @@ class FamilyStepper:
         self.account.spend(len(group.rectangles))
         arrived: list[RectangleGroup] = []
         for one in group.rectangles:
-            first = one.first
+            low, high, first, last = one.low, one.high, one.first, one.upto
+            spare: Rectangle | None = one  # its first part may stay what it is
             at: i64 = 0
             while upto[at] <= first:
                 at += 1
-            while first < one.upto:
-                end = min(upto[at], one.upto)
+            while first < last:
+                end = min(upto[at], last)
                 target = body[begin + columns[at]]
                 if target >= 0:
                     known = _in_state(arrived, target)
                     if known is None:
-                        known = RectangleGroup(target, [], one.low)
+                        known = RectangleGroup(target, [], low)
                         arrived.append(known)
-                    known.add(one.low, one.high, first, end)
+                    if known.add(low, high, first, end, spare):
+                        spare = None
                 first = end
                 at += 1
         for fresh in arrived:
@@ -229,10 +231,7 @@ class FamilyStepper:
         if size == SEVERAL_NUMBERS:
             return
         page = page_of(found)
-        closings: list[MeasureClosing] = NO_CLOSINGS
-        if cell.many:
-            first = columns.panes[2 * (oldest - columns.base)]
-            closings = [measure.closing(first) for measure in cell.measures]
+        closings = cell.closings(columns.panes[2 * (oldest - columns.base)])
         numbers[begin] = page.of(columns)
         numbers[begin + 1] = cell.count
         numbers[begin + 2] = time

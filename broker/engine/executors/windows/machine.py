@@ -20,7 +20,7 @@ from ..matches import Item, WaitingRun
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
-from .stepping import Stepper
+from .stepping import QUIET, UNTOUCHED, Stepper
 from .tables import WindowTables
 from .window_matches import WindowAudience
 
@@ -53,6 +53,8 @@ class WindowMachine(Executor):
         self.waiting: LongestWindows | None = LongestWindows(self.stepper) if tables.waits else None
         self.gap: i64 = -1 if tables.windows.gap is None else tables.windows.gap
         self.cells: dict[Any, WindowCell] = {}
+        self.lone = len(tables.positions) == 0
+        self.only: WindowCell | None = None  # the partition, if there is no BY
         self.queue = WaitingCells()
 
     @property
@@ -68,14 +70,23 @@ class WindowMachine(Executor):
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
     ) -> bool:
         tables = self.tables
-        key: Any = tables.partition(row)
-        if key is None:
-            return False
+        cell: WindowCell | None = self.only
+        if cell is None:
+            key: Any = tables.partition(row)
+            if key is None:
+                return False
+            cell = self.cells.get(key)
+        else:
+            key = ()
         self.taken = True
-        cell = self.cells.get(key)
         letter = mask >> self.shift
+        looks = len(tables.gaps) > 0
+        if tables.gap >= 0:
+            looks = False
+            if cell is not None and cell.count > 0 and time - cell.last <= tables.gap:
+                letter |= tables.gap_bit
         if tables.forgets:
-            if len(tables.gaps) > 0:
+            if looks:
                 letter |= looked(tables, cell, row, time, slots_of(tables, cell, time))
             if not tables.begins[tables.column(letter)] and (cell is None or cell.columns.count == 0):
                 return False  # it is in no window
@@ -83,21 +94,28 @@ class WindowMachine(Executor):
             if len(self.cells) >= self.keys_max:
                 self.lost += 1
                 return False
-            cell = self.cells[key] = WindowCell(key, tables, self.blank)
-        if len(tables.gaps) > 0 and not tables.forgets:
+            cell = WindowCell(key, tables, self.blank)
+            self.keep(key, cell)
+        if looks and not tables.forgets:
             letter |= looked(tables, cell, row, time, slots_of(tables, cell, time))
         stepper = self.stepper
         opened = cell.columns.count > 0
         self.account.spend(1 + len(cell.groups))
-        stepper.move(cell, tables.column(letter), row, time, item)
-        cell.last = time
+        column = tables.column(letter)
         waiting = self.waiting
-        if waiting is not None:
-            waiting.completed(cell, time, found)
-        elif len(cell.groups) > 0:
-            self.completing.report(cell, time, found)
-        if cell.columns.count > 0:
-            stepper.settle(cell)
+        done: i64 = UNTOUCHED
+        if stepper.prolongs and opened:
+            done = stepper.prolong(cell, column, row, time, item)
+        if done == UNTOUCHED:
+            stepper.move(cell, column, row, time, item)
+        if done != QUIET:
+            if waiting is not None:
+                waiting.completed(cell, time, found)
+            elif len(cell.groups) > 0:
+                self.completing.report(cell, time, found)
+            if cell.columns.count > 0:
+                stepper.settle(cell)
+        cell.last = time
         cell.count += 1
         if self.sleeps and opened != (cell.columns.count > 0):
             self.opened += -1 if opened else 1
@@ -111,13 +129,25 @@ class WindowMachine(Executor):
             stepper.lost = 0
         return True
 
+    def keep(self, key: Any, cell: WindowCell | None) -> None:
+        """Have this partition under a key from now on, or none."""
+        if cell is None:
+            self.cells.pop(key, None)
+        else:
+            self.cells[key] = cell
+        if self.lone:
+            self.only = cell
+
     def _wait(self, cell: WindowCell) -> None:
         """Note that the cell waits, behind all that had their events earlier; or that it does not wait any more."""
+        queue = self.queue
+        front = queue.front
         if cell.columns.count > 0:
-            self.queue.touch(cell)
+            queue.touch(cell)
         else:
-            self.queue.drop(cell)
-        self._set_alarm()
+            queue.drop(cell)
+        if queue.front != front:  # an alarm that is too early is put right when it wakes the machine
+            self._set_alarm()
 
     def _set_alarm(self) -> None:
         first = self.queue.first()
@@ -144,13 +174,17 @@ class WindowMachine(Executor):
 
     def clear(self) -> None:
         self.cells = {}
+        self.only = None
         self.queue = WaitingCells()
         self.opened = 0
         self.awake = self.awake and not self.sleeps
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        return drop_idle(self.cells, self.tables, time)
+        none = drop_idle(self.cells, self.tables, time)
+        if none:
+            self.only = None
+        return none
 
     def keys(self) -> int:
         return len(self.cells)
@@ -183,6 +217,7 @@ class WindowMachine(Executor):
         }
 
     def check_invariants(self) -> None:
+        assert self.only is (self.cells.get(()) if self.lone else None)
         for key, cell in self.cells.items():
             assert cell.key == key
             cell.check_invariants(self.tables)
@@ -202,8 +237,9 @@ class WindowMachine(Executor):
         cells: list[WindowCell] = []
         for each in saved:
             key = self.tables.key_of(each[0])
-            cell = self.cells[key] = WindowCell(key, self.tables, self.blank)
+            cell = WindowCell(key, self.tables, self.blank)
             cell.load(each)
+            self.keep(key, cell)
             cells.append(cell)
             self.opened += self.sleeps and cell.columns.count > 0
         if self.sleeps:

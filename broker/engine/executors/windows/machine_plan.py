@@ -76,6 +76,7 @@ class WindowsPlan(MachinePlan):
         limits = options.bindings_max, options.runs_max, options.nodes_max
         machine = WindowMachine(tables, account, *limits, options.dormancy)
         machine.batches = options.batches
+        machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging
         return machine
 
     @property

@@ -19,7 +19,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Computation, EventValue, Slots
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, integers, put, put_integer
-from .exact_sums import added_high, added_low, between
+from .exact_sums import between
 from .window_page import (
     CountClosing,
     ExtremeClosing,
@@ -38,7 +38,13 @@ def _position(value: Computation) -> int:
 
 @mypyc_attr(acyclic=True)  # a value is computed from rows, which know no measures
 class WindowMeasure:
-    """A measure of one partition. The panes are those since the last `reset` or `trim`, numbered from 0."""
+    """A measure of one partition. The panes are those since the last `reset` or `trim`, numbered from 0.
+
+    `rest`: the next measure of the partition. Measures are a chain, since what a list has is looked at before it is
+    used.
+    """
+
+    rest: WindowMeasure | None = None
 
     def open(self, pane: i64) -> None:
         """Begin the next pane, before its first event."""
@@ -181,8 +187,14 @@ class FloatMeasure(WindowMeasure):
     def open(self, pane: i64) -> None:
         if self.nullable:
             self.counts = put_integer(self.counts, pane, self.count)
-        sums = put(self.sums, 2 * pane, self.high)
-        self.sums = put(sums, 2 * pane + 1, self.low)
+        sums = self.sums
+        at = 2 * pane
+        if at + 1 < len(sums):
+            sums[at] = self.high
+            sums[at + 1] = self.low
+        else:
+            sums = put(sums, at, self.high)
+            self.sums = put(sums, at + 1, self.low)
 
     def push(self, row: Row, times: Slots, position: i64) -> None:
         at = self.attribute
@@ -190,10 +202,15 @@ class FloatMeasure(WindowMeasure):
         if found is not None:
             value: float = found
             self.count += 1
-            high, low = self.high, self.low
-            self.high = added_high(high, low, value)
-            self.low = added_low(high, low, value)
-            magnitude = self.high if self.high >= 0.0 else -self.high
+            # As exact_sums says; written here, since a call costs as much.
+            high = self.high
+            total = high + value
+            part = total - high
+            rest = ((high - (total - part)) + (value - part)) + self.low
+            high = total + rest
+            self.high = high
+            self.low = rest - (high - total)
+            magnitude = high if high >= 0.0 else -high
             if magnitude > self.greatest:
                 self.greatest = magnitude
 

@@ -31,6 +31,8 @@ from .window_matches import WindowAudience
 
 MARKED_MIN: Final = 32  # events between two marks of a partition; as many as its log is long, if that is longer
 UNTOUCHED: Final = -1
+NO_WINDOWS: Final[list[Matched]] = []
+"""Those of an event that ends none; it stays empty."""
 
 
 @final
@@ -84,8 +86,8 @@ class RevisedPartition:
         self.numbers.insert(at, number)
         self.items.insert(at, item)
         self.rows.insert(at, row)
-        self.found.insert(at, [])
-        self.told.insert(at, [])
+        self.found.insert(at, NO_WINDOWS)
+        self.told.insert(at, NO_WINDOWS)
 
     def remove(self, begin: int, end: int) -> None:
         """Forget events."""
@@ -111,6 +113,7 @@ class WindowReviser(Reviser):
         self.account = machine.account
         self.guards: list[All | None] = [condition(each.guard) for each in self.tables.guards]
         self.audience = WindowAudience([], self.tables)
+        self.completed = self._fresh()  # of the events since results were told
         self.parts: dict[Any, RevisedPartition] = {}
         self.touched: dict[Any, RevisedPartition] = {}
         self.members: dict[int, bool] = {}
@@ -121,6 +124,11 @@ class WindowReviser(Reviser):
     @property
     def method(self) -> str:
         return "starts in groups of equal future; windows told as they end, and anew after late events"
+
+    def _fresh(self) -> Completions:
+        found = Completions()
+        found.serve(self.audience)
+        return found
 
     # --- members ------------------------------------------------------------------------------------------------
 
@@ -184,13 +192,16 @@ class WindowReviser(Reviser):
             if holds(guard, row, (), (), 1, 1):
                 mask |= bit
             bit <<= 1
-        found = Completions()
-        found.serve(self.audience)
+        found = self.completed
+        begin = found.upto
         self.machine.take(mask, row, time, 0, 0, (), item, found)
         if self.machine.lost > 0:
             raise Exhausted
+        if found.upto == begin:
+            part.found[at] = NO_WINDOWS
+            return
         windows: list[Matched] = []
-        for source in found.since(0, row, time, item):
+        for source in found.since(begin, row, time, item):
             for match in source.all():
                 match.trace = trace_of(match)
                 windows.append(match)
@@ -214,10 +225,7 @@ class WindowReviser(Reviser):
     def _set_back(self, part: RevisedPartition) -> int:
         """Bring the partition to its last mark; returns before which event that is."""
         cell = self._copy(part.cells[-1])
-        if cell is None:
-            self.machine.cells.pop(part.key, None)
-        else:
-            self.machine.cells[part.key] = cell
+        self.machine.keep(part.key, cell)
         return part.marks[-1]
 
     def _repair(self, part: RevisedPartition) -> None:
@@ -252,6 +260,8 @@ class WindowReviser(Reviser):
                 part.told[at] = part.found[at]
             part.fresh = count
         self.touched = {}
+        if self.completed.upto > 0:
+            self.completed = self._fresh()
         self.account.spend(MATCH_UNITS * len(found))
         return found
 
@@ -280,7 +290,7 @@ class WindowReviser(Reviser):
         first = part.cells[0]
         if len(part.times) == 0 and (first is None or first.idle(self.tables, time)):
             del self.parts[part.key]
-            self.machine.cells.pop(part.key, None)
+            self.machine.keep(part.key, None)
 
     def _advance(self, part: RevisedPartition, final: int) -> None:
         """Make a mark before the event `final` the first one."""
@@ -293,18 +303,12 @@ class WindowReviser(Reviser):
             cell = self._copy(live)
         elif begin < final:
             found = part.found[begin:final]
-            if cell is None:
-                self.machine.cells.pop(part.key, None)
-            else:
-                self.machine.cells[part.key] = cell
+            self.machine.keep(part.key, cell)
             for event in range(begin, final):
                 self._play(part, event)
             part.found[begin:final] = found
             cell = self.machine.cells.get(part.key)
-            if live is None:
-                self.machine.cells.pop(part.key, None)
-            else:
-                self.machine.cells[part.key] = live
+            self.machine.keep(part.key, live)
         later = [each for each in range(len(part.marks)) if part.marks[each] > final]
         part.cells = [cell, *[part.cells[each] for each in later]]
         part.marks = [0, *[part.marks[each] - final for each in later]]
@@ -321,6 +325,7 @@ class WindowReviser(Reviser):
 
     def check_invariants(self) -> None:
         assert not self.touched
+        assert len(NO_WINDOWS) == 0
         self.machine.check_invariants()
         for key, part in self.parts.items():
             assert part.key == key
@@ -350,7 +355,7 @@ class WindowReviser(Reviser):
                 cell.load(first)
             part.times, part.numbers = list(times), list(numbers)
             part.items, part.rows = [tuple_item(item) for item in items], [tuple(row) for row in rows]
-            part.found, part.told = [[] for _ in times], [[] for _ in times]
+            part.found, part.told = [NO_WINDOWS] * len(times), [NO_WINDOWS] * len(times)
             part.late = 0
             self._repair(part)
             self.repairs -= 1

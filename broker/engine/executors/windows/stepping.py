@@ -24,6 +24,9 @@ from .tables import WindowTables
 
 FEW: Final = 8  # groups up to which the one in a state is searched for
 NO_TIME: Final[Slots] = ()
+UNTOUCHED: Final = 0
+QUIET: Final = 1
+STEPPED: Final = 2
 
 
 @final
@@ -31,7 +34,7 @@ class Stepper:
     """Steps all partitions of a machine.
 
     `lost`: how many open starts a limit has cut off since it was last asked. `over`: the groups that the current event
-    has ended, if windows wait for that and their bounds do not.
+    has ended, if windows wait for that and their bounds do not. `prolongs`: whether `prolong` may be asked.
     """
 
     def __init__(self, tables: WindowTables, account: Account, starts_max: int, events_max: int) -> None:
@@ -42,6 +45,7 @@ class Stepper:
         self.lost: i64 = 0
         self.waits = tables.waits
         self.over: list[Group] = []
+        self.prolongs = tables.parts == 1 and (tables.plain or not tables.waits)
         self.trims_at_once = False  # for tests
         self._where: Integers = integers()  # by state: its group, while there are many
         self._stamp: Integers = integers()
@@ -51,6 +55,58 @@ class Stepper:
         self._now: i64 = 0
 
     # --- groups ------------------------------------------------------------------------------------------------------
+
+    def prolong(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> i64:
+        """Do what `move` does, if the only group stays alone. O(measures, and panes that become too old).
+
+        Most events only make the windows of a group longer. Returns UNTOUCHED if more than one group may be left, and
+        nothing was done; QUIET if there is no window to report nor a group to drop; else STEPPED.
+        """
+        tables = self.tables
+        groups = cell.groups
+        if len(groups) != 1:
+            return UNTOUCHED
+        marks = cell.marks
+        before = marks[0] * tables.columns + column
+        group = groups[0]
+        state = tables.body[group.state * tables.columns + column]
+        if state < 0:
+            return UNTOUCHED
+        begun = tables.first[before]
+        kept = cell.columns
+        if begun >= 0 and (begun != state or self.waits or group.high != kept.end() - 1):
+            return UNTOUCHED
+        quiet = tables.terminal[state] == 0
+        if tables.bounded:
+            if len(group.rest) > 0:
+                return UNTOUCHED
+            panes = kept.panes
+            place = 2 * (group.low - kept.base)
+            end = 2 * (group.high - kept.base)
+            least = cell.count - tables.most[0] + 1
+            since = time - tables.within[0]
+            if panes[place] < least or panes[place + 1] < since:
+                if panes[end] < least or panes[end + 1] < since:
+                    return UNTOUCHED  # none of them is young enough
+                while panes[place] < least or panes[place + 1] < since:
+                    place += 2
+                group.low = kept.base + (place >> 1)
+                quiet = False
+            if tables.final[state] != 0 and panes[place] <= cell.count - tables.least[0] + 1:
+                quiet = False
+        elif tables.final[state] != 0:
+            if self.waits and quiet:
+                group.last = cell.count
+                group.moment = time
+            else:
+                quiet = False
+        group.state = state
+        if begun >= 0:
+            group.high = cell.open(time)
+            quiet = quiet and (tables.final[state] == 0 or tables.least[0] > 1)
+        marks[0] = tables.prefix[before]
+        self._note(cell, row, time, item)
+        return QUIET if quiet else STEPPED
 
     def move(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> None:
         """Move all groups along the event, begin a start if it begins one, and add it to log and measures."""
@@ -81,16 +137,21 @@ class Stepper:
             if after != before:
                 marks[part] = after
         if n > 0:
-            if tables.timed:
-                moment = int(time)  # rows may have more attributes by now
-                cell.note((*row[: tables.width], moment), (moment,), item, tables.rows)
-            else:
-                cell.note(row, NO_TIME, item, tables.rows)
-            kept = cell.columns
-            if kept.count > self.starts_max or len(kept.items) > self.events_max:
-                self._limit(cell)
+            self._note(cell, row, time, item)
         elif cell.columns.count > 0 and not self.waits:
             cell.forget()
+
+    def _note(self, cell: WindowCell, row: Row, time: i64, item: Item) -> None:
+        """Add an event to log and measures, and cut off what is too much."""
+        tables = self.tables
+        if tables.timed:
+            moment = int(time)  # rows may have more attributes by now
+            cell.note((*row[: tables.width], moment), (moment,), item, tables.rows)
+        else:
+            cell.note(row, NO_TIME, item, tables.rows)
+        kept = cell.columns
+        if kept.count > self.starts_max or len(kept.items) > self.events_max:
+            self._limit(cell)
 
     def _move_one(self, cell: WindowCell, column: i64) -> None:
         tables = self.tables

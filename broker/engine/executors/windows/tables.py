@@ -102,10 +102,11 @@ class WindowTables:
     `expires`: windows may become too long; `bounded`: or be too short; `waits`: they are told when they are over.
     `plain`: one part without bounds. `sleeps`: without open windows, an event that satisfies no condition changes
     nothing. `rows`: the rows of open windows are kept, because an aggregate may ask for them.
-    `measured`: there are measures, of these `kinds`.
+    `measured`: there are measures, of these `kinds`. `marks`: of a partition that has had no event (cell).
 
     Conditions that compare the time of an event with the one before are `gaps`, by bit the most microseconds between
-    the two, or -1; all others that look back are in `tested`, and `looks` says whether there are any.
+    the two, or -1; all others that look back are in `tested`, and `looks` says whether there are any. `gap`: that of
+    the only condition that looks back, whose bit is `gap_bit`; -1 if there is none such.
     """
 
     def __init__(self, automaton: Automaton, family: WindowFamily | None = None) -> None:
@@ -159,6 +160,8 @@ class WindowTables:
         self.gaps: Integers = _packed([_gap(conditions[at], back) for at in rest])
         self.tested: list[All | None] = [condition(conditions[at]) for at in rest]
         self.plain_bits: i64 = len(plain)
+        self.gap: i64 = self.gaps[0] if len(rest) == 1 else -1
+        self.gap_bit: i64 = 1 << len(plain)
         self.order: list[int] = [*plain, *rest]
 
     def _read_classes(self, windows: WindowAutomaton | None) -> None:
@@ -223,6 +226,7 @@ class WindowTables:
         self.expires = any(one.most is not None or one.within is not None for one in windows.parts)
         self.bounded = self.expires or any(one.least > 1 for one in windows.parts)
         self.plain = len(windows.parts) == 1 and not self.bounded
+        self.marks: Integers = _packed([*initial, *([0] * (2 * len(initial) if self.bounded else 0))])
         self.waits = windows.keep == "longest"
         # Where a partition without open windows is as if it had had no event, most events need not be looked at.
         self.forgets = windows.back == 0 and all(len(one.starts) == 1 for one in windows.parts)
@@ -258,9 +262,14 @@ class WindowTables:
         self._plans = [MeasurePlan(kind, term) for kind, term in self._measured]
         self.measured = len(self._measured) > 0
 
-    def measures(self) -> list[WindowMeasure]:
-        """The measures of a new partition."""
-        return [plan.make() for plan in self._plans]
+    def measures(self) -> WindowMeasure | None:
+        """The measures of a new partition, as a chain."""
+        first: WindowMeasure | None = None
+        for plan in reversed(self._plans):
+            measure = plan.make()
+            measure.rest = first
+            first = measure
+        return first
 
 
 def _is_static(form: Form) -> bool:

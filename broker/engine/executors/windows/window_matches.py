@@ -54,7 +54,7 @@ class WindowAudience(Audience):
     def total(self, found: Completions, at: i64) -> int:
         kind = found.numbers[at + 2] & 3
         first = at + HEADER
-        amount: i64 = 1
+        amount: i64 = found.numbers[at + 4] // ONE_NUMBERS
         if kind == OVER:
             amount = found.numbers[at + 4] // 4
         elif kind == SEVERAL:
@@ -82,7 +82,7 @@ class CompletedWindows(MatchSource):
         if self.kind == OVER:
             return len(self.numbers) // 4
         if self.kind == ONE:
-            return 1
+            return len(self.numbers) // ONE_NUMBERS
         intervals = self.numbers[SEVERAL_NUMBERS:]
         return sum([high - low + 1 for low, high in zip(intervals[::2], intervals[1::2])])
 
@@ -95,13 +95,16 @@ class CompletedWindows(MatchSource):
                 values = tuple([self._of_rows(plan, first, last, None) for plan in self.tables.aggregates])
                 yield matched_window(columns, first, last, start, end, values, None)
             return
-        base = int(columns.base)
         if self.kind == ONE:
-            pane = numbers[1] - base
-            first, start = int(columns.panes[2 * pane]), int(columns.panes[2 * pane + 1])
-            begin = numbers[4] if self.tables.windows.clock is not None else None
-            yield matched_window(columns, first, numbers[2], start, numbers[3], self._settled(first, begin), begin)
+            for at in range(0, len(numbers), ONE_NUMBERS):
+                columns = self.columns = self.page.columns[numbers[at]]
+                pane = numbers[at + 1] - int(columns.base)
+                first, start = int(columns.panes[2 * pane]), int(columns.panes[2 * pane + 1])
+                begin = numbers[at + 4] if self.tables.windows.clock is not None else None
+                values = self._settled(at, first, begin)
+                yield matched_window(columns, first, numbers[at + 2], start, numbers[at + 3], values, begin)
             return
+        base = int(columns.base)
         last, end = numbers[1], numbers[2]
         begin = numbers[3] if self.tables.windows.clock is not None else None
         for at in range(SEVERAL_NUMBERS, len(numbers), 2):
@@ -110,10 +113,10 @@ class CompletedWindows(MatchSource):
                 values = tuple([self._value(plan, pane, first, last, begin) for plan in self.tables.aggregates])
                 yield matched_window(columns, first, last, start, end, values, begin)
 
-    def _settled(self, first: int, begin: int | None) -> Row:
-        """The values of one window, which measures have written."""
-        page, last = self.page, self.numbers[2]
-        floats, counts, values = self.numbers[5:ONE_NUMBERS]
+    def _settled(self, at: int, first: int, begin: int | None) -> Row:
+        """The values of a single window, which measures have written; its numbers begin `at` this index."""
+        page, last = self.page, self.numbers[at + 2]
+        floats, counts, values = self.numbers[at + 5 : at + ONE_NUMBERS]
         said: list[tuple[Any, int]] = []
         for kind in self.tables.kinds:
             told: Any = None
@@ -196,7 +199,7 @@ class CompletedWindows(MatchSource):
 def open_windows(tables: WindowTables, cell: WindowCell) -> CompletedWindows:
     """The open windows of a partition as if its newest event completed them. O(measures)."""
     page = WindowPage()
-    closings = page.close([measure.closing(cell.columns.logged) for measure in cell.measures])
+    closings = page.close(cell.closings(cell.columns.logged))
     numbers = [page.of(cell.columns), cell.count - 1, cell.last, 0, closings]
     return CompletedWindows(tables, page, SEVERAL, [int(number) for number in numbers])
 
