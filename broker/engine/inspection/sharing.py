@@ -70,7 +70,7 @@ def machines(
     running = (matcher for lane in program.machines.lanes.values() for matcher in lane.matchers if matcher.served)
     found = list(islice(running, looked + 1))
     listed = [_seen(catalog, program, matcher) for matcher in nlargest(most, found[:looked], key=_served)]
-    revising = [] if disorder is None else disorder.readers.all_groups()
+    revising = [] if disorder is None else disorder.readers.companies()
     for group in revising:
         name = next(iter(group.members.values())).subscriber.name
         listed.append(MachineSeen(name, len(group.members), [REVISES]))
