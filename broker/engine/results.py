@@ -286,6 +286,7 @@ class Results(Sequence[Match]):
         names = names_of(subscriptions)
         wanted = frozenset(names)
         completions = self.completions
+        completions.arrange()
         if not self.composed and completions.reported == completions.upto:
             rows = RunRows(self.epochs, wanted, self._before, self.result_ids)
             if rows.collect(self._merged):
