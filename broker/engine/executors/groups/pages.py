@@ -126,36 +126,6 @@ class MemberPage:
             slot += 1
         self.greatest[block] = top
 
-    def nearest(self, x: Floats, at: i64, axis: i64, best: float) -> float:
-        """The least coordinate on that axis of the members that the values dominate on the others, if it is less than
-        `best`. O(blocks and rows that the corners let through)."""
-        d, points, least, slots = self.d, self.points, self.least, self.slots
-        block: i64 = 0  # where the block begins in `least`
-        slot: i64 = 0
-        j: i64 = 0
-        while slot < slots:
-            end = slot + BLOCK
-            if end > slots:
-                end = slots
-            j = 0
-            while j < d and (least[block + j] < best if j == axis else least[block + j] <= x[at + j]):
-                j += 1
-            block += d
-            if j < d:
-                slot = end
-                continue
-            while slot < end:
-                base = slot * d
-                slot += 1
-                if not points[base + axis] < best:  # a hole is NaN
-                    continue
-                j = 0
-                while j < d and (j == axis or points[base + j] <= x[at + j]):
-                    j += 1
-                if j == d:
-                    best = points[base + axis]
-        return best
-
     def order(self, axis: i64) -> Integers:
         """The occupied slots, ascending by a coordinate. O(page), or its square for an axis other than the page's."""
         d, points, handles = self.d, self.points, self.handles
