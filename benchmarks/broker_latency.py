@@ -11,6 +11,10 @@ How late the machine itself is stands beside it (`machine_p99`): the publisher w
 nothing to send, while the two others sleep. No broker can be sooner than the moment at which its publisher wakes up.
 `sent_p99` is without that: from when a message was begun to be sent.
 
+The floor stands beside it (`floor_p50`, `floor_p99`): a process that is a ROUTER and nothing else stands where the
+broker stood. For each message, as many bytes at the same moments, it sends some to the subscriber and a receipt to the
+publisher, as a broker must; it decodes and matches nothing.
+
 With `columns` the events of a message are published as columns, or as rows by a build that takes no columns.
 
 With `fsync` the broker keeps a journal in that mode, in a temporary folder, under `folder` if that is named.
@@ -40,7 +44,8 @@ from typing import Any, Final, final
 from client import Client
 from client.publisher import Publisher
 
-from .broker_trial import READY, SECONDS_MAX, child, served
+from .bare_router import Bare, read_bare
+from .broker_trial import READY, SECONDS_MAX, child, seconds_used, served
 from .comparison import counting
 
 STREAM: Final = "S"
@@ -48,6 +53,7 @@ ATTRIBUTES: Final = {"name": "string", "number": "int", "last": "int"}
 QUERY: Final = f"SELECT * FROM FILTER{{last = 1}}({STREAM})"
 WINDOW: Final = 64
 NAME: Final = "measured"
+WARM_FLOOR: Final = 100  # messages
 
 
 def message(number: int, batch: int) -> tuple[list[int], list[tuple[str, int, int]]]:
@@ -98,21 +104,22 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
                 made = _made(parts[0], batch, sender)
                 counter = _counter(job, broker)
                 counter.begin()
-                used, begun = _used(pids), perf_counter()
+                used, begun = seconds_used(pids), perf_counter()
                 _send(sender, made, 0.0)
                 last = _told(subscriber)[-1]
                 capacity = count / (last - begun)
-                busy_seconds, busy = _shares(used, _used(pids), perf_counter() - begun)
+                busy_seconds, busy = _shares(used, seconds_used(pids), perf_counter() - begun)
                 busy_count = counter.end() / count
                 made = _made(parts[1], batch, sender)
                 apart = 1 / (capacity * job["load"])
                 machine = [begun - moment for moment, begun in _paced(range(count), apart)]
                 counter.begin()
-                used, begun = _used(pids), perf_counter()
+                used, begun = seconds_used(pids), perf_counter()
                 moments, begins = _send(sender, made, apart)
                 read = _told(subscriber)
-                paced_seconds, paced = _shares(used, _used(pids), perf_counter() - begun)
+                paced_seconds, paced = _shares(used, seconds_used(pids), perf_counter() - begun)
                 paced_count = counter.end() / count
+            floor = _floor(subscriber, batch, count, apart) if "dumps" not in job else [0.0]
     waits = sorted(end - moment for moment, end in zip(moments, read, strict=True))
     sent = [end - moment for moment, end in zip(begins, read, strict=True)]
     return {
@@ -122,6 +129,8 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
         "p99": _p99(waits),
         "sent_p99": _p99(sent),
         "machine_p99": _p99(machine),
+        "floor_p50": 1_000 * sorted(floor)[len(floor) // 2],
+        "floor_p99": _p99(floor),
         "longest": 1_000 * waits[-1],
         "busy_cpu": busy,
         "paced_cpu": paced,
@@ -130,6 +139,24 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
         "busy_count": busy_count,
         "paced_count": paced_count,
     }
+
+
+def _floor(subscriber: subprocess.Popen[str], batch: int, count: int, apart: float) -> list[float]:
+    """How long each message waits where a bare ROUTER stands between this process and the subscriber."""
+    with child("benchmarks.bare_router") as router, Bare(_told(router)) as sender:
+        assert subscriber.stdin is not None
+        subscriber.stdin.write(json.dumps({"address": sender.address, "count": WARM_FLOOR + count}) + "\n")
+        subscriber.stdin.flush()
+        if _told(subscriber) != READY:
+            raise SystemExit("the subscriber did not reach the bare ROUTER")
+        first = [(times, sender.prepared(rows)) for times, rows in (message(at, batch) for at in range(WARM_FLOOR))]
+        made = [(times, sender.prepared(rows)) for times, rows in (message(at, batch) for at in range(count))]
+        gc.collect()
+        gc.freeze()
+        _send(sender, first, apart)
+        moments, _ = _send(sender, made, apart)
+        read = _told(subscriber)[WARM_FLOOR:]
+    return [end - moment for moment, end in zip(moments, read, strict=True)]
 
 
 @contextmanager
@@ -151,16 +178,6 @@ def _counter(job: Mapping[str, Any], broker: subprocess.Popen[str]) -> counting.
     return counting.Counter(broker.pid, Path(job["dumps"])) if "dumps" in job else counting.Counter(0, None)
 
 
-def _used(pids: Mapping[str, int]) -> dict[str, float]:
-    """Seconds of processor time that each process has used, all its threads; Linux says it in hundredths."""
-    ticks = os.sysconf("SC_CLK_TCK")
-    fields = {
-        name: Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        for name, pid in pids.items()
-    }
-    return {name: (int(field[11]) + int(field[12])) / ticks for name, field in fields.items()}
-
-
 def _shares(
     before: Mapping[str, float], after: Mapping[str, float], seconds: float
 ) -> tuple[dict[str, float], dict[str, float]]:
@@ -177,7 +194,7 @@ def _made(numbers: range, batch: int, sender: Sender) -> list[tuple[list[int], A
     return made
 
 
-def _send(sender: Sender, made: list[tuple[list[int], Any]], apart: float) -> tuple[list[float], list[float]]:
+def _send(sender: Sender | Bare, made: list[tuple[list[int], Any]], apart: float) -> tuple[list[float], list[float]]:
     """These messages, so many seconds apart; their moments, and when they were begun."""
     begins: list[float] = []
     moments: list[float] = []
@@ -223,6 +240,8 @@ def subscribe(order: dict[str, Any]) -> None:
                     raise SystemExit(f"message {number}: found {notification}")
                 number += 1
             print(json.dumps(read), flush=True)
+    for line in sys.stdin:  # the floor
+        print(json.dumps(read_bare(**json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     python -m benchmarks.broker_trial < job.json
 
-The job has a file of ticks, one query, the number of its matches, and how many ticks are sent in a message. Timed is
+The job has a file of ticks, one query, the number of its matches, and how many ticks are sent in a message; with
+`columns` they are sent as columns, which the publisher has before the clock runs, its texts as a list. Timed is
 from before the first message to when the subscriber has read the last match's notification and the publisher has the
 last receipt. The client's publisher has a window of messages under way. Not timed are decoding the file, starting the
 processes, and the first `warm` batches of 100.
@@ -11,16 +12,19 @@ processes, and the first `warm` batches of 100.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
 from client import Client
 
-from .ticks import ATTRIBUTES, STREAM
+from .ticks import ATTRIBUTES, STREAM, Tick
 from .trial import columns, joined, load
 
 NAME: Final = "measured"
@@ -32,7 +36,7 @@ def publish(job: dict[str, Any]) -> dict[str, Any]:
     """The publisher's part, and the others' beginnings and ends."""
     batches = [columns(batch) for batch in load(job["ticks"])]
     messages = joined(batches[job["warm"] :], job["batches"])
-    with served() as (address, _), Client(address) as client:
+    with served() as (address, broker), Client(address) as client:
         client.add_stream(STREAM, ATTRIBUTES, key="name")
         with child("benchmarks.broker_trial", "subscriber") as subscriber:
             assert subscriber.stdin is not None
@@ -44,11 +48,19 @@ def publish(job: dict[str, Any]) -> dict[str, Any]:
                 raise SystemExit("the subscriber did not begin")
             for times, rows in batches[: job["warm"]]:
                 client.publish_batch(STREAM, times, rows)
+            prepared = [(times, by_name(rows)) for times, rows in messages] if job.get("columns") else []
+            pids = {"publisher": os.getpid(), "broker": broker.pid, "subscriber": subscriber.pid}
+            used = seconds_used(pids)
             begun = perf_counter()
             with client.publisher(STREAM) as publisher:
-                for times, rows in messages:
-                    publisher.publish_batch(times, rows)
+                if prepared:
+                    for times, given in prepared:
+                        publisher.publish_columns(given, times)
+                else:
+                    for times, rows in messages:
+                        publisher.publish_batch(times, rows)
             published = perf_counter()
+            used = {name: after - used[name] for name, after in seconds_used(pids).items()}
             told = json.loads(subscriber.stdout.readline())
         statistics = client.statistics()
     # perf_counter is the system's monotonic clock on Linux: the same in all processes.
@@ -56,8 +68,25 @@ def publish(job: dict[str, Any]) -> dict[str, Any]:
         "events": sum(len(times) for times, _ in messages),
         "matches": told["matches"],
         "wall": max(published, told["last"]) - begun,
+        "cpu": used,
         "statistics": statistics,
     }
+
+
+def by_name(rows: list[Tick]) -> dict[str, Any]:
+    """The columns of ticks, as a program has them."""
+    names, prices, volumes = zip(*rows, strict=True)
+    return {"name": list(names), "price": array("d", prices), "volume": array("q", volumes)}
+
+
+def seconds_used(pids: Mapping[str, int]) -> dict[str, float]:
+    """Seconds of processor time that each process has used, all its threads; Linux says it in hundredths."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    fields = {
+        name: Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        for name, pid in pids.items()
+    }
+    return {name: (int(field[11]) + int(field[12])) / ticks for name, field in fields.items()}
 
 
 def subscribe(order: dict[str, Any]) -> dict[str, Any]:

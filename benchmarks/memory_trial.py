@@ -21,7 +21,7 @@ from typing import Any, Final, TypedDict
 from broker.engine import Engine
 
 from .ticks import ATTRIBUTES, STREAM
-from .trial import build_grammar
+from .trial import CEL, build_grammar
 
 STATUS: Final = Path("/proc/self/status")
 BATCH: Final = 1_000
@@ -50,7 +50,7 @@ def resident(line: str = "VmRSS") -> int:
 
 def subscriptions(texts: dict[str, str]) -> Occupied:
     """What each of them occupies with everything that the engine makes of it."""
-    build_grammar(texts)
+    build_grammar(texts, CEL)
     engine = _engine()
     items = list(texts.items())
     first = len(items) // 10

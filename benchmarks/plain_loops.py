@@ -35,6 +35,17 @@ def w2(ticks: Iterable[Tick]) -> int:
     return found
 
 
+def w2_open(ticks: Iterable[Tick]) -> int:
+    """How many of the runs of `w2` are parts of a rise that has not ended: who waits for its end does not find them."""
+    rising: dict[str, list[float]] = {}
+    for name, price, _ in ticks:
+        own = rising.setdefault(name, [])
+        if own and price <= own[-1]:
+            own.clear()
+        own.append(price)
+    return sum(w2((name, price, 0) for price in prices) for name, prices in rising.items())
+
+
 def w4(ticks: Iterable[Tick], subscriptions: Sequence[TwoStep]) -> int:
     """Pairs of a symbol's consecutive ticks with the first above c1 and the second below c2. O(ticks * N / symbols)."""
     thresholds: dict[str, list[tuple[float, float]]] = {}

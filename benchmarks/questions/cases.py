@@ -16,7 +16,7 @@ import msgpack
 
 from ..measuring import BenchmarkError, Effort, Spread, agreed
 from ..ticks import BATCH, Market, packed, to_csv
-from ..trial import Figures, Job
+from ..trial import CEL, Figures, Job
 
 READ_BATCHES: Final = 100  # the last 10,000 events' matches are read
 READ_MIN: Final = 100  # fewer matches tell nothing of what one costs
@@ -44,6 +44,7 @@ class Case:
     read: int = READ_BATCHES
     batches: int = 1
     options: Mapping[str, bool] = field(default_factory=dict)
+    language: str = CEL
 
     def job(self, ticks: Path, warm: int) -> Job:
         return Job(
@@ -53,6 +54,7 @@ class Case:
             subscriptions=dict(self.subscriptions),
             batches=self.batches,
             options=dict(self.options),
+            language=self.language,
         )
 
 

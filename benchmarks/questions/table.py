@@ -6,9 +6,10 @@ Embedded workloads run in both forms, compiled and uncompiled; the other rows in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from rich.table import Table
@@ -25,8 +26,14 @@ from .question import Question
 MOST: Final = 100_000
 LIKE: Final = 1_000  # the subscriptions whose matches an event the larger set has too
 MESSAGE: Final = 10  # batches of 100 in a message to the broker
-BATCHES_1000: Final = "W1 in batches of 1,000"
-BROKER, SUBSCRIPTION, RUN = "W1 through broker and client", "a W4 subscription", "a run outside cohorts"
+LARGER: Final = "{}, batches of 1,000"
+BATCHES_1000: Final = LARGER.format("W1")
+SUBSCRIPTION, RUN, PARQUET = "a W4 subscription", "a run outside cohorts", "W1 from Parquet"
+THROUGH: Final[Mapping[str, tuple[int, bool]]] = {  # batches of 100 in a message, and whether these are columns
+    "W1 through broker and client": (MESSAGE, False),
+    "W1 through broker and client, in columns": (MESSAGE, True),
+    "W1 through broker and client, messages of 100 in columns": (1, True),
+}
 KEY, KEYS = "a key and its run", 300_000
 
 
@@ -62,10 +69,10 @@ def embedded(stocks: Market, effort: Effort) -> dict[str, Case]:
     return {name: found[name] for name in targets.EMBEDDED}
 
 
-def growing(stocks: Market, effort: Effort) -> dict[str, Case]:
-    """Few and many subscriptions with about as many matches an event, and W1 in the broker's batches."""
+def growing(stocks: Market, effort: Effort, both: Mapping[str, Case]) -> dict[str, Case]:
+    """Few and many subscriptions with about as many matches an event, and the embedded cases in larger batches."""
     ticks = stocks.ticks[: effort.warm + effort.events]
-    found = {BATCHES_1000: Case({"q0": workloads.W1}, plain_loops.w1(ticks), read=0, batches=MESSAGE)}
+    found = {LARGER.format(name): replace(both[name], batches=MESSAGE) for name in targets.COLUMNS}
     for kind, count in (("few", LIKE), ("many", effort.subscriptions)):
         pairs, boxes = workloads.w4_rare(stocks, count, LIKE), workloads.w5_rare(stocks, count, LIKE)
         found[f"W4 {kind}"] = Case(workloads.texts(pairs), plain_loops.w4(ticks, pairs), read=0)
@@ -78,7 +85,8 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
     say("making ticks")
     stocks = market(effort.market)
     say("counting matches")
-    both, other = embedded(stocks, effort), growing(stocks, effort)
+    both = embedded(stocks, effort)
+    other = growing(stocks, effort, both)
     with tick_file(stocks, effort.warm + effort.events) as file, builds(say) as forms:
         measurements: dict[str, Callable[[], Any]] = {}
         for build in forms:
@@ -110,12 +118,15 @@ def _others(
     through = {
         "ticks": str(file),
         "warm": warm_batches(effort),
-        "batches": MESSAGE,
         "query": workloads.W1,
         "matches": other[BATCHES_1000].matches,
     }
+    for name, (batches, packed) in THROUGH.items():
+        job = {**through, "batches": batches, "columns": packed}
+        yield name, partial(trial, "benchmarks.broker_trial", job, folder=build.folder)
+    tables = {"ticks": str(file), "query": workloads.W1}
+    yield PARQUET, partial(trial, "benchmarks.parquet_trial", tables, folder=build.folder)
     many = dict(both["W4 N=100,000"].subscriptions)
-    yield BROKER, partial(trial, "benchmarks.broker_trial", through, folder=build.folder)
     yield SUBSCRIPTION, partial(trial, "benchmarks.memory_trial", {"subscriptions": many}, folder=build.folder)
     yield RUN, partial(trial, "benchmarks.memory_trial", {"runs": effort.events}, folder=build.folder)
     yield KEY, partial(trial, "benchmarks.memory_trial", {"keys": min(KEYS, effort.events)}, folder=build.folder)
@@ -136,20 +147,27 @@ def _other_rows(
     both: Mapping[str, Case], other: Mapping[str, Case], found: Mapping[str, list[Any]], effort: Effort, build: Build
 ) -> Iterator[Row]:
     """Ratios are of one round of the repetitions each."""
+    for name, target in targets.COLUMNS.items():
+        larger, asked = LARGER.format(name), int(name.partition("=")[2].replace(",", "") or 1)
+        yield Row(larger, build.name, len(both[name].subscriptions), units(found[larger]), target, asked)
     for kind in ("W4", "W5"):
         rounds = zip(found[f"{kind} many"], found[f"{kind} few"])
-        times = Spread.of(cost(larger) / cost(smaller) for larger, smaller in rounds)
+        times = Spread.of(cost(many) / cost(few) for many, few in rounds)
         many = len(other[f"{kind} many"].subscriptions)
         yield Row(f"{kind} over N={LIKE:,}, equal matches", build.name, many, times, targets.GROWTH, MOST)
-    told = agreed_matches(found[BROKER], other[BATCHES_1000].matches)
-    rates = zip(told, found[BATCHES_1000])
-    share = Spread.of((b["events"] / b["wall"]) / (e["events"] / e["wall"]) for b, e in rates)
-    yield Row(BROKER, build.name, 1, share, targets.THROUGH_BROKER, 1)
-    asked = {SUBSCRIPTION: LIKE, RUN: LIKE, KEY: KEYS}
+    for name, (batches, _) in THROUGH.items():
+        told = agreed_matches(name, found[name], other[BATCHES_1000].matches)
+        rates = zip(told, found[BATCHES_1000] if batches == MESSAGE else found[f"W1, {build.name}"])
+        share = Spread.of((b["events"] / b["wall"]) / (e["events"] / e["wall"]) for b, e in rates)
+        yield Row(name, build.name, 1, share, targets.THROUGH_BROKER, 1)
+    tables = agreed_matches(PARQUET, found[PARQUET], other[BATCHES_1000].matches)
+    alone = Spread.of(median(f["reading"]) / median(f["matching"]) for f in tables)
+    yield Row(PARQUET, build.name, 1, alone, targets.FROM_PARQUET, 1)
+    needed = {SUBSCRIPTION: LIKE, RUN: LIKE, KEY: KEYS}
     of = {SUBSCRIPTION: targets.SUBSCRIPTION_BYTES, RUN: targets.RUN_BYTES, KEY: targets.KEY_BYTES}
     for name, target in of.items():
         each = Spread.of(figures["each"] for figures in found[name])
-        yield Row(f"memory: {name}", build.name, found[name][0]["count"], each, target, asked[name])
+        yield Row(f"memory: {name}", build.name, found[name][0]["count"], each, target, needed[name])
     many = len(both["W4 N=100,000"].subscriptions)
     text = Spread.of(figures["subscribe"] for figures in found[f"W4 N=100,000, {build.name}"])
     yield Row("registering W4 from text", build.name, many, text, targets.REGISTERING_TEXT, MOST)
@@ -157,11 +175,11 @@ def _other_rows(
     yield Row("registering W4 parsed", build.name, many, Spread.of(parsed), targets.REGISTERING_PARSED, MOST)
 
 
-def agreed_matches(told: list[Any], matches: int) -> list[Any]:
-    """The broker's figures. Raises BenchmarkError where the subscriber was not told of all matches."""
+def agreed_matches(name: str, told: list[Any], matches: int) -> list[Any]:
+    """The same figures. Raises BenchmarkError where not all matches were found, or a subscriber not told of them."""
     for figures in told:
         if figures["matches"] != matches:
-            raise BenchmarkError(f"{BROKER}: {figures['matches']} notifications, a plain loop finds {matches}")
+            raise BenchmarkError(f"{name}: {figures['matches']} matches, a plain loop finds {matches}")
     return told
 
 
@@ -192,11 +210,14 @@ QUESTION: Final = Question(
     name="table",
     text="Are the targets reached: cost in units, growth, the way through the broker, memory, registration?",
     bias=(
-        "The ticks are synthetic; events are decoded beforehand, in batches of 100, lineage off, match ids not read.",
+        "The ticks are synthetic; events are decoded beforehand, in batches of 100 or of 1,000, lineage off; matches"
+        " are counted, their ids not read.",
         "Uncompiled rows: must is 10 times the compiled form's must, aim 8 times its aim.",
         "Equal matches: W4's step between thresholds is drawn N/1,000 times as wide, W5's boxes N/1,000 times narrower"
         " (workloads.w4_rare, w5_rare): matches an event stay about equal, runs begun an event still grow with N.",
-        "Through the broker: three processes on this machine; the publisher has up to 16 messages under way.",
+        "Through the broker: three processes on this machine; the publisher has up to 16 messages under way. The"
+        " embedded rate is that of batches of as many events, from rows.",
+        "From Parquet: as `foretell run` reads a file, by CPU time, over reading its record batches alone.",
         "Memory is of the resident set, without names, texts and rows, which the caller keeps (memory_trial.py); that"
         " of a key is with its text.",
         "Registration is one subscribe a subscription, by CPU time, in a process whose parser is built already.",

@@ -15,7 +15,7 @@ from typing import Any, Final
 from .flink_job import ALL, COUNT, opened, run
 
 MILLISECONDS: Final = 10  # between ticks, so that no session has a gap just as long as Flink's: its watermark decides
-TOTAL: Final = COUNT.replace("COUNT(t)", "COUNT(s), SUM(s)")
+TOTAL: Final = COUNT.replace("SUM(n)", "COUNT(s), SUM(s)")
 
 
 def measure(job: dict[str, Any]) -> dict[str, Any]:

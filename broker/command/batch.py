@@ -25,7 +25,7 @@ from ..events import (
 from .complaint import BadInput
 
 BATCH_EVENTS: Final = 1_000
-"""The most events in a batch. Results do not depend on it; the cost of an event does, slightly."""
+"""The most rows in a batch; columns may be more. Results do not depend on it; the cost of an event does, slightly."""
 
 
 @final

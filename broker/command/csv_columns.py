@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, Final, NamedTuple, final
 
 from ..events import Attribute, EventError, StreamDefinition
+from ..events.arrow import read_times, read_usual
 from .batch import BATCH_EVENTS, EventBatch
 from .column_rows import ColumnRows
 from .file_times import FileTimes
-from .parquet_rows import as_column
 
 PART_LINES: Final = 16 * BATCH_EVENTS
 """So many lines are parsed at once, and then divided into batches as lines one by one are."""
@@ -134,9 +134,10 @@ def read_columns(
         table = _table(part, width, columns, time_column, stream.name in clock.plain, separator)
         if table is None:
             return
-        moments = table.column(str(time_column)).to_pylist()
+        moments = table.column(str(time_column)).combine_chunks()
         try:
-            times = moments if stream.name in clock.plain else clock.texts(moments, stream.name)
+            plain = stream.name in clock.plain
+            times = read_times(moments) if plain else clock.texts(moments.to_pylist(), stream.name)
             made = {each.attribute.name: _column(stream, each, table) for each in columns}
         except (ValueError, KeyError, EventError):
             return
@@ -223,4 +224,4 @@ def _column(stream: StreamDefinition, each: CsvColumn, table: Any) -> Any:
     column = table.column(str(each.at))
     if each.attribute.type == "string" and each.attribute.nullable:
         column = compute.if_else(compute.equal(column, ""), None, column)
-    return as_column(stream, each.attribute, column.combine_chunks())
+    return read_usual(stream, each.attribute, column.combine_chunks())

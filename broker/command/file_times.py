@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, TypeAlias, final
+from typing import Annotated, Any, Final, TypeAlias, final
 
 import typer
 
@@ -73,10 +73,12 @@ class FileTimes:
         """Whether numbers with a fraction can be times of the stream."""
         return self._units.get(stream, self._other) in ("s", "ms")
 
-    def numbers(self, numbers: Sequence[int | float], stream: str) -> list[int]:
-        """The instants of a column of numbers. Raises EventError. O(numbers)."""
+    def numbers(self, numbers: Sequence[Any], stream: str, whole: bool = False) -> list[int]:
+        """The instants of a column of numbers, all of them ints if it is `whole`. Raises EventError. O(numbers)."""
         if numbers:
             self.instant(numbers[0], stream)
+        if whole and stream in self.plain:
+            return list(numbers)
         if stream in self.plain:
             return [number if type(number) is int else self.instant(number, stream) for number in numbers]
         return [self.instant(number, stream) for number in numbers]

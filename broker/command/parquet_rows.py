@@ -6,12 +6,12 @@ cannot fit is refused here, before the first row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..events import Attribute, EventError, StreamDefinition, suggestion
-from ..events.arrow import read_column
+from ..events.arrow import read_times, read_usual
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
 from .column_rows import ColumnRows
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import pyarrow
     import pyarrow.parquet
 
-CHUNK_ROWS: Final = 16 * BATCH_EVENTS
-OFTEN: Final = 16  # rows for each different text, from which on texts are numbers: a batch reads its whole dictionary
+CHUNK_ROWS: Final = 16 * BATCH_EVENTS  # one batch: of columns, a larger one costs less
 
 
-def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
-    """Open a file; `source` is a path or the whole content as bytes.
+def open_parquet(source: Any, place: str, texts: Collection[str] = ()) -> pyarrow.parquet.ParquetFile:
+    """Open a file; `source` is a path or the whole content as bytes. `texts`: columns whose texts are read as numbers
+    with a dictionary, as the file has them.
 
     Raises BadInput if pyarrow is missing or the file is not Parquet, for instance truncated.
     """
@@ -39,9 +39,21 @@ def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
             f"{place}: reading Parquet needs pyarrow, which is not installed: pip install 'foretell[parquet]'"
         ) from None
     try:
-        return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(source) if isinstance(source, bytes) else source)
+        file = _opened(source, None)
+        coded = [field.name for field in file.schema_arrow if field.name in texts and _is_text(field.type)]
+        if not coded:
+            return file
+        with file:
+            return _opened(source, coded, file.metadata)
     except (pyarrow.ArrowException, ValueError) as error:
         raise BadInput(f"{place}: expected a Parquet file, found a damaged one: {_reason(error)}") from None
+
+
+def _opened(source: Any, coded: list[str] | None, known: Any = None) -> pyarrow.parquet.ParquetFile:
+    import pyarrow.parquet
+
+    given = pyarrow.BufferReader(source) if isinstance(source, bytes) else source
+    return pyarrow.parquet.ParquetFile(given, metadata=known, read_dictionary=coded)
 
 
 def read_parquet(
@@ -69,16 +81,14 @@ def read_parquet(
         try:
             for table in file.iter_batches(CHUNK_ROWS, columns=list(dict.fromkeys([time, *(a.name for a in known)]))):
                 times, good = _times(table.column(time), count, stream.name, clock, leave_out)
-                columns = {each.name: as_column(stream, each, table.column(each.name)) for each in known}
+                columns = {each.name: read_usual(stream, each, table.column(each.name)) for each in known}
                 rows = ColumnRows(columns, stream.schema.names, len(table))
                 places: Sequence[int] = range(count + 1, count + len(rows) + 1)
                 count += len(rows)
                 if good is not None:
                     rows, places = rows.taken(good), [places[at] for at in good]
-                for begin in range(0, len(rows), BATCH_EVENTS):
-                    part = slice(begin, begin + BATCH_EVENTS)
-                    found = places[part]
-                    yield EventBatch(stream.name, times[part], rows[part], None, None, found, found[-1])
+                if places:
+                    yield EventBatch(stream.name, times, rows, None, None, places, places[-1])
         except (pyarrow.ArrowException, ValueError, OSError) as error:
             raise EventError(f"expected columns that can be read, found after row {count}: {_reason(error)}") from None
 
@@ -106,9 +116,7 @@ def _fits(kind: pyarrow.DataType, attribute: Attribute) -> bool:
         return attribute.nullable
     match attribute.type:
         case "string":
-            if types.is_dictionary(kind):
-                kind = kind.value_type
-            return bool(types.is_string(kind) or types.is_large_string(kind))
+            return _is_text(kind.value_type if types.is_dictionary(kind) else kind)
         case "int":
             return bool(types.is_integer(kind))
         case "float":
@@ -117,14 +125,10 @@ def _fits(kind: pyarrow.DataType, attribute: Attribute) -> bool:
             return bool(types.is_boolean(kind))
 
 
-def as_column(stream: StreamDefinition, attribute: Attribute, column: pyarrow.Array) -> Any:
-    """The column in the form that the engine reads fastest: repeated texts as numbers, all else as it is."""
-    if attribute.type == "float" and str(column.type) != "double":
-        column = column.cast("float64")
-    if attribute.type == "string":
-        coded = column.dictionary_encode()
-        column = coded if len(coded.dictionary) * OFTEN <= len(column) else coded.dictionary_decode()
-    return read_column(stream, attribute.name, column)
+def _is_text(kind: pyarrow.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 def _check_time(header: pyarrow.Schema, time: str, fractional: bool) -> None:
@@ -139,7 +143,7 @@ def _check_time(header: pyarrow.Schema, time: str, fractional: bool) -> None:
         )
     kind = header.field(found[0]).type
     number = types.is_integer(kind) or (fractional and types.is_floating(kind))
-    if not (number or types.is_temporal(kind) or types.is_string(kind) or types.is_large_string(kind)):
+    if not (number or types.is_temporal(kind) or _is_text(kind)):
         raise EventError(f"column {time!r}: expected ints, timestamps or ISO-8601 texts, found the type {kind}")
 
 
@@ -158,14 +162,13 @@ def _times(
     if temporal:
         column = column.cast("timestamp[us]").cast("int64")
         if not column.null_count:
-            moments: list[int] = column.to_pylist()
-            return moments, None
-    values: list[Any] = column.to_pylist()
+            return read_times(column), None
     if not temporal and types.is_integer(column.type) and not column.null_count:
         try:
-            return clock.numbers(values, stream), None
+            return clock.numbers(read_times(column), stream, whole=True), None
         except EventError:
             pass  # and again one by one, to tell the row
+    values: list[Any] = column.to_pylist()
     times: list[int] = []
     good: list[int] = []
     for index, value in enumerate(values):

@@ -109,7 +109,8 @@ class Reading:
             from .parquet_rows import open_parquet, read_parquet
 
             whole = extent is None or file == STANDARD_INPUT
-            with open_parquet(source.read() if whole else file, place) as table:
+            texts = {each.name for each in definition.schema.attributes if each.type == "string"} - {self.time}
+            with open_parquet(source.read() if whole else file, place, texts) as table:
                 rows = read_parquet(table, place, definition, self.time, self.times, self.bad)
                 yield EventReader(rows, place, "row", table.metadata.num_rows)
 

@@ -37,6 +37,31 @@ def drawn(definition: SubscriptionDefinition, streams: Sequence[StreamDefinition
     return {**found, "keys": _keys(engine, definition.name)}
 
 
+def drawn_together(
+    definitions: Sequence[SubscriptionDefinition], streams: Sequence[StreamDefinition]
+) -> dict[str, Any]:
+    """The merged automata of several subscriptions as a picture, what they share in lines, and what could not be drawn
+    with its reason: subscriptions that read what others publish, which are not among them."""
+    engine = Engine()
+    wanted, left = list(definitions), dict[str, str]()
+    for stream in streams:
+        engine.declare(stream)
+    while wanted:
+        left = {}
+        for each in wanted:
+            try:
+                engine.subscribe(
+                    each.name, each.language, each.query, each.lineage, each.report, each.forecast, each.results
+                )
+            except ForetellError as error:
+                left[each.name] = str(error)
+        if len(left) == len(wanted):
+            break
+        wanted = [each for each in wanted if each.name in left]
+    graph = replace(engine.diagram(), title="The merged automata")
+    return {"svg": draw_svg(graph, standalone=False), "explain": engine.explain(), "left": list(left.values())}
+
+
 def checked(definition: SubscriptionDefinition, streams: Sequence[StreamDefinition]) -> dict[str, Any]:
     """The mistakes and warnings of a text, with line and column from 0 where they have a place; its picture if none.
 

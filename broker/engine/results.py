@@ -288,6 +288,7 @@ class Results(Sequence[Match]):
         completions = self.completions
         completions.arrange()
         if not self.composed and completions.reported == completions.upto:
+            completions.arrange()
             rows = RunRows(self.epochs, wanted, self._before, self.result_ids)
             if rows.collect(self._merged):
                 return table_of(rows, names, self.known)

@@ -16,8 +16,10 @@ from typing import Any, Final, NamedTuple, final
 
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
+from .schema import Attribute
 from .stream import StreamDefinition
 
+OFTEN: Final = 16  # rows for each different text, from which on texts are numbers: a batch reads its whole dictionary
 _NUMBERS: Final = {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I", "l": "q", "L": "Q", "f": "f", "g": "d"}
 _TEXTS: Final = {"u": "i", "U": "q"}  # by format: that of the offsets
 _TICKS: Final[dict[str, Callable[[int], int]]] = {
@@ -112,6 +114,19 @@ def read_column(stream: StreamDefinition, name: str, given: Any) -> Any:
     return column
 
 
+def read_usual(stream: StreamDefinition, attribute: Attribute, given: Any) -> Any:
+    """The same for an attribute, in the form that is matched fastest: repeated texts as numbers, floats of 64 bits.
+
+    `given`: an array of pyarrow.
+    """
+    if attribute.type == "float" and str(given.type) != "double":
+        given = given.cast("float64")
+    if attribute.type == "string":
+        coded = given if hasattr(given, "dictionary") else given.dictionary_encode()
+        given = coded if len(coded.dictionary) * OFTEN <= len(given) else coded.dictionary_decode()
+    return read_column(stream, attribute.name, given)
+
+
 def is_timestamps(given: Any) -> bool:
     """Whether an array of Arrow says itself which moments its numbers are."""
     return _exported(given).format()[:4] in _TICKS
@@ -122,11 +137,11 @@ def read_times(given: Any) -> list[int]:
     one = _exported(given)
     unit = one.format()[:4]
     values = _numbers(one, "q", 0, one.array.length) if unit in _TICKS else _values(one, 0, one.array.length)
-    moments: Any = values.tolist() if isinstance(values, memoryview) else values
-    if not isinstance(moments, list):
+    if not isinstance(values, (memoryview, list)):
         raise EventError(f"expected timestamps of Arrow, found a column of its type {shown(one.format())}")
-    if None in moments:
-        raise EventError(f"row {moments.index(None)}: expected a time, found null")
+    if isinstance(values, list) and None in values:  # numbers without nulls are a buffer
+        raise EventError(f"row {values.index(None)}: expected a time, found null")
+    moments: list[int] = list(values) if isinstance(values, list) else values.tolist()
     tick = _TICKS.get(unit)
     return moments if tick is None else [tick(each) for each in moments]
 

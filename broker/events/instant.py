@@ -146,3 +146,15 @@ def format_duration(duration: int) -> str:
             unit = names[1] if size >= UNITS["hour"] and count != 1 else names[0]
             return f"{count} {unit}"
     raise AssertionError("every whole number is a multiple of 1 us")
+
+
+def format_distance(duration: int) -> str:
+    """Format a duration that was measured, for people: as `format_duration`, or in seconds with a fraction where that
+    would count small units beyond a second: `59.999993 s`.
+
+    `parse_duration(format_distance(d)) == d` for every duration.
+    """
+    seconds, fraction = divmod(duration, UNITS["s"])
+    if seconds < 1 or fraction == 0:
+        return format_duration(duration)
+    return f"{seconds}.{fraction:06d}".rstrip("0") + " s"

@@ -81,7 +81,7 @@ def bytes_of_integers(numbers: Integers) -> tuple[bytes, int]:
 
 def greatest_least(width: int) -> int:
     """What may be added to numbers of so many bytes, so that each sum has 64 bits."""
-    return GREATEST - 256**width + 1
+    return GREATEST - (1 << 8 * width) + 1
 
 
 def width_for(greatest: int) -> int:

@@ -194,6 +194,11 @@ class Consulting:
             self._admission.check_existing(user, name, self._engine.subscriptions)
         return self._engine.subscriptions[name]
 
+    def definitions(self, user: User, names: Sequence[str]) -> list[SubscriptionDefinition]:
+        """These subscriptions, without those that are gone or that the user may not see. O(names)."""
+        known = self._engine.subscriptions
+        return [known[name] for name in names if name in known and self._admission.sees(user, name)]
+
     def sessions(self, user: User, now: int) -> list[dict[str, Any]]:
         """The sessions, the oldest first, at most 200. Raises PermissionDenied if the user is no administrator."""
         return self._administration.sessions(user, now)

@@ -215,6 +215,10 @@ class EnginePort(Protocol):
         """The oldest partial matches of a subscription, and how many wait in each state, from a bounded look."""
         ...
 
+    def machines_of(self, names: Sequence[str]) -> list[list[int]]:
+        """For each subscription the numbers of the machines that run it, which those that share one have in common."""
+        ...
+
     def sharing(self, name: str) -> list[str]:
         """How one subscription runs now, and what it shares, one line each."""
         ...

@@ -57,6 +57,31 @@ class Watching:
         self._consulting.definition(user, name)
         return self._engine.sharing(name) if user.admin else []
 
+    def machines(self, user: User, names: Sequence[str]) -> list[list[int]]:
+        """For each of these the numbers of the machines that run it. O(names). An administrator's, as `sharing` is."""
+        user.check_admin("program")
+        return self._engine.machines_of(names)
+
+    def costs(self, user: User, names: Sequence[str], counted: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """For each of these, without those that are gone, how it runs, in lines, and for those that are also in
+        `counted` how many partial matches wait, and whether there are more. An administrator's, as `sharing` is.
+
+        O(LOOKED_RUNS_MAX) a name that is counted, and for groups O(members).
+        """
+        user.check_admin("program")
+        known = self._engine.subscriptions
+        found: dict[str, dict[str, Any]] = {}
+        for name in names:
+            if name in known:
+                seen = self._engine.waiting_runs(name, LOOKED_RUNS_MAX, 0) if name in counted else None
+                runs = None if seen is None or seen.unlisted else seen.looked
+                found[name] = {
+                    "lines": self._engine.sharing(name),
+                    "runs": runs,
+                    "more": seen is not None and seen.more,
+                }
+        return found
+
     def look(self, name: str, values: bool, now: int) -> dict[str, Any]:
         """What it does now, for a page. `values`: with values of events and results; `now`: the clock.
 

@@ -1,6 +1,6 @@
 """The pages of a broker's console, and what they ask. Not here: what they change (console_writing).
 
-    /  /streams  /subscriptions  /subscriptions/{name}  /subscribe  /clients  /users   the pages
+    /  /streams  /subscriptions  /subscriptions/{name}  /subscribe  /program  /clients  /users   the pages
     /api/session                                                   who looks, and the token of forms
     /api/sign-in  /api/sign-out                                    by POST
     /api/live                                                      rates and levels, once a second
@@ -31,6 +31,7 @@ from ..events import ForetellError, UnknownStream, UnknownSubscription
 from ..kernel import Kernel, User
 from ..wire import PermissionDenied
 from .console_names import SubscriptionNames
+from .console_program import ProgramPages
 from .console_rates import MinuteRates
 from .console_sampler import BrokerLooks, Sampler
 from .console_subscription import SubscriptionPages
@@ -67,7 +68,9 @@ class ConsolePages:
     def routes(self, playground: bool) -> list[Route]:
         """All routes; `playground`: there is a page of it, too, whose answers come from elsewhere."""
         pages = PageFiles(["broker.console"])
-        shown = dict.fromkeys(("/", "/streams", "/subscriptions", "/subscribe", "/clients", "/users"), "console.html")
+        shown = dict.fromkeys(
+            ("/", "/streams", "/subscriptions", "/subscribe", "/program", "/clients", "/users"), "console.html"
+        )
         self._playground = playground
         if playground:
             shown["/playground"] = "playground.html"
@@ -85,6 +88,7 @@ class ConsolePages:
             Route("/api/streams", self._streams),
             Route("/api/streams/{name}/events", self._events),
             Route("/api/subscriptions", self._subscriptions),
+            *ProgramPages(self.ask, self._names).routes(),
             *self._one.routes(),
             Route("/api/sessions", self._sessions),
             *self._writing.routes(),

@@ -1,7 +1,9 @@
 """Looks at something of the broker once a second while pages are open, for all pages together.
 
 The first page that opens starts it, and without pages it rests: what pages cost the loop does not depend on how many
-there are. A look that takes the loop long is followed by a longer rest. Every look is made into bytes once.
+there are. A look that takes the loop long is followed by a longer rest. Every look is made into bytes once. Pages are
+told one after the other, so many a second: many at once would keep the interpreter from the broker's loop for
+milliseconds.
 
 Here: looks that are passed on, and those at the whole broker. Not here: those at one subscription
 (console_subscription).
@@ -27,10 +29,12 @@ from .loop import Broker
 SAMPLE_SECONDS: Final = 1.0
 HISTORY_SAMPLES: Final = 120
 """So many looks a page is given when it opens."""
-STREAM_SECONDS_MAX: Final = 12.0
-"""Then a page asks again: no connection is kept for longer than others."""
+STREAM_SECONDS_MAX: Final = 60.0
+"""Then a page asks again, with the permissions that its user has by then."""
 NAMES_MAX: Final = 200
 """Streams and subscriptions with numbers of their own in a look, the busiest."""
+PACE_SECONDS: Final = 0.05
+"""So long after one page the next one is told: of more than twenty pages, each is told several looks at once."""
 REST: Final = 50
 """A look that has kept the loop for some time is followed by a rest of so many times that."""
 
@@ -55,6 +59,7 @@ class Sampler:
         self._pages = 0
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Condition()
+        self._turn = asyncio.Lock()
 
     @property
     def resting(self) -> bool:
@@ -70,13 +75,15 @@ class Sampler:
         try:
             yield b"retry: 500\n\n"
             while (left := until - time.monotonic()) > 0:
-                for number, look in list(self._looks):
-                    if number > after:
-                        after = number
-                        yield b"id: %d\ndata: %s\n\n" % (number, look)
+                async with self._turn:
+                    await asyncio.sleep(PACE_SECONDS)
+                if told := b"".join(b"id: %d\ndata: %s\n\n" % each for each in self._looks if each[0] > after):
+                    after = self._looks[-1][0]
+                    yield told
                 with suppress(TimeoutError):
                     async with asyncio.timeout(left), self._news:
-                        await self._news.wait()
+                        while self._number <= after:
+                            await self._news.wait()
         finally:
             self._pages -= 1
 

@@ -13,10 +13,12 @@ another type, or by a name that differs only in case (which Spark does not disti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from broker.events import Row, StreamDefinition, ValueType
+from broker.events.arrow import read_times, read_usual
+from broker.events.column_checks import event_columns
 
 if TYPE_CHECKING:
     import pyarrow
@@ -28,8 +30,9 @@ EVENT_COLUMNS: Final = ("time", "id", "start", "stream")
 Key: TypeAlias = tuple[int, int]
 """(time, id): the position of an event in the order."""
 
-Run: TypeAlias = tuple[str, list[int], list[Row], list[int], list[int]]
-"""Consecutive events of one stream as `Engine.publish` takes them: stream, times, rows, ids, starts."""
+Run: TypeAlias = tuple[str, list[int], Sequence[Row], list[int], list[int]]
+"""Consecutive events of one stream as `Engine.publish` takes them: stream, times, rows, ids, starts. Rows may be
+columns that nobody has read yet."""
 
 
 def columns_of(streams: Mapping[str, StreamDefinition]) -> dict[str, tuple[str, ...]]:
@@ -107,10 +110,11 @@ def batches(
     streams: Mapping[str, StreamDefinition],
     columns: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Iterator[Run]:
-    """A batch, cut into runs of one stream, in order. O(values).
+    """A batch, cut into runs of one stream, in order, whose rows stay columns. O(values).
 
     Columns are found by name; `columns`: the result of `columns_of`, if the history has more streams than `streams`. A
-    missing column is null. Events of streams that are not in `streams` are skipped.
+    missing column is null. Events of streams that are not in `streams` are skipped. Raises EventError for a value that
+    does not fit its stream.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -128,11 +132,15 @@ def batches(
         if stream in streams:
             part = batch if end - begin == batch.num_rows else batch.slice(begin, end - begin)
             ends, starts = part.column(places["time"]), part.column(places["start"])
-            times = ends.to_numpy().tolist()
-            values = [_values(part, places.get(column)) for column in columns[stream]]
-            rows: list[Row] = list(zip(*values)) if values else [()] * part.num_rows
-            ids = part.column(places["id"]).to_numpy().tolist()
-            yield stream, times, rows, ids, times if starts.equals(ends) else starts.to_numpy().tolist()
+            times = read_times(ends)
+            values = {
+                attribute.name: read_usual(streams[stream], attribute, part.column(places[column]))
+                for attribute, column in zip(streams[stream].schema.attributes, columns[stream])
+                if column in places
+            }
+            rows = event_columns(streams[stream], values, part.num_rows)
+            ids = read_times(part.column(places["id"]))
+            yield stream, times, rows, ids, times if starts.equals(ends) else read_times(starts)
         begin = end
 
 
@@ -149,16 +157,3 @@ def batch_of(run: Run, columns: Mapping[str, tuple[str, ...]], schema: pyarrow.S
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-
-def _values(batch: pyarrow.RecordBatch, place: int | None) -> list[Any]:
-    """A column as a list; numbers are converted by numpy, which takes a third of the time."""
-    from pyarrow import types
-
-    if place is None:
-        return [None] * batch.num_rows
-    column = batch.column(place)
-    if column.null_count or types.is_string(column.type) or types.is_large_string(column.type):
-        values: list[Any] = column.to_pylist()
-    else:
-        values = column.to_numpy(zero_copy_only=False).tolist()
-    return values

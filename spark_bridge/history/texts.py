@@ -191,7 +191,7 @@ class _Gathering:
         self._schema = read_schema(streams)
         self._columns = columns_of(streams)
         self._file = file
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, tuple[str, list[int], list[Row], list[int], list[int]]] = {}
         self._rejects: tuple[list[str], list[str], list[str]] = ([], [], [])
         self._count = 0
         self.records: list[tuple[int, list[str], int, str]] = []  # line, fields, id, the line itself

@@ -25,6 +25,11 @@ from client import Client
 SIZE: Final = (1_280, 860)
 TALL: Final = (1_280, 1_150)
 COLOURS: Final = 256
+PAGES: Final = {
+    "streams": "Last events of Stock", "subscriptions": "Subscriptions", "program": "Machines", "clients": "Clients",
+    "users": "Users",
+}  # fmt: skip
+"""Pages of the console with a part that has rows."""
 
 
 def save(page: Page, file: Path) -> None:
@@ -83,6 +88,13 @@ def console(chromium: Browser, folder: Path) -> None:
                 client.publish_batch("Stock", times, [(name, round(prices[name], 2)) for name in names])
                 page.wait_for_timeout(500)
             save(page, folder / "console.png")
+            for name, rows in PAGES.items():
+                page.goto(f"{address}/{name}")
+                if name == "streams":
+                    page.get_by_role("button", name="Tail Stock").click()
+                expect(page.get_by_role("region", name=rows).locator("tbody tr").first).to_be_visible()
+                page.wait_for_timeout(2_500)
+                save(page, folder / f"console-{name}.png")
             changed(chromium, f"{address}/subscriptions/watched", folder)
             for each in (pairs, small):
                 expect(each.locator("[data-match]").first).to_be_visible()

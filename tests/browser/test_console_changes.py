@@ -147,6 +147,7 @@ def test_a_constant_is_changed_after_a_dry_run(broker: BrokerProcess, chromium: 
         expect(page.get_by_role("region", name="Versions").locator("ins")).to_contain_text("3 * price_1")
 
 
+@pytest.mark.verify
 def test_arcs_are_changed_after_a_dry_run(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     with Client(broker.address) as client, page_of(chromium, f"{address}/subscriptions/high") as page:
         client.publish_batch("Reading", [10_000, 20_000, 30_000], [("s", 7, None), ("s", 8, None), ("s", 9, None)])
@@ -164,6 +165,7 @@ def test_arcs_are_changed_after_a_dry_run(broker: BrokerProcess, chromium: Brows
 PAGES: Final = ("/subscribe", "/users", "/clients", "/subscriptions/high", "/streams")
 
 
+@pytest.mark.verify
 def test_pages_that_change_are_without_violations(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     looked_through(chromium, address, NARROW, True)
 

@@ -35,7 +35,7 @@ WHERE skip_till_next_match(a, b) { [name] AND a.price < b.price AND a.price > 10
 WITHIN 10 min
 '''
 """
-PAGES: Final = ("/", "/streams", "/subscriptions", "/subscriptions/pairs", "/clients")
+PAGES: Final = ("/", "/streams", "/subscriptions", "/subscriptions/pairs", "/program", "/clients", "/users")
 PATIENCE_MS: Final = 60_000
 
 
@@ -108,6 +108,22 @@ def test_subscriptions_are_searched_and_opened_by_keys(broker: BrokerProcess, ch
         expect(page.get_by_label("Search names")).to_have_value("pai")
 
 
+def test_the_program_is_drawn_and_says_what_runs_what(broker: BrokerProcess, chromium: Browser, address: str) -> None:
+    with page_of(chromium, f"{address}/program") as page:
+        merged = page.get_by_role("region", name="Merged automata")
+        expect(merged.locator("svg")).to_contain_text("rise")
+        expect(merged.locator("svg")).to_contain_text("pairs")
+        row = page.get_by_role("region", name="Machines").locator("tbody tr")
+        expect(row).to_have_count(1)
+        expect(row).to_contain_text("cost of an event")
+        merged.get_by_label("Search names").fill("ris")
+        expect(merged.locator("svg")).not_to_contain_text("pairs")
+        row.get_by_role("link", name="pairs").click()
+        expect(page).to_have_url(f"{address}/subscriptions/pairs")
+        page.get_by_role("link", name="All subscriptions").click()
+        expect(page.get_by_role("row", name="pairs")).to_contain_text("cost of an event")
+
+
 @pytest.mark.verify
 def test_runs_that_wait_are_listed(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     with Client(broker.address) as client, page_of(chromium, f"{address}/subscriptions/pairs") as page:
@@ -132,6 +148,7 @@ def test_a_page_goes_on_when_the_broker_has_begun_anew(place: tuple[Path, int], 
     context.close()
 
 
+@pytest.mark.verify
 def test_a_token_is_asked_for_and_ends_with_signing_out(place: tuple[Path, int], chromium: Browser) -> None:
     folder, port = place[0], free_port()
     (folder / "tokens").write_text(f"anybody {digest('a long secret')}\n")
@@ -152,6 +169,7 @@ def test_a_token_is_asked_for_and_ends_with_signing_out(place: tuple[Path, int],
         context.close()
 
 
+@pytest.mark.verify
 def test_pages_are_without_violations(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     looked_through(chromium, address, NARROW, False)
 

@@ -41,6 +41,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
+@pytest.mark.verify
 def test_events_of_the_journal_are_taken_by_keys(chromium: Browser, address: str) -> None:
     with page_of(chromium, f"{address}/playground") as page:
         expect(page.locator("#status")).to_contain_text("stocks.csv")

@@ -164,6 +164,7 @@ def test_the_list_is_chosen_by_language_and_moves(broker: BrokerProcess, chromiu
         expect(rows.first.get_by_role("cell").nth(3)).to_have_text(re.compile("^[1-9]"))
 
 
+@pytest.mark.verify
 def test_the_page_on_a_small_screen(broker: BrokerProcess, chromium: Browser, pages: str) -> None:
     looked_through(broker, chromium, pages, NARROW, True)
 

@@ -62,14 +62,14 @@ class DividedHistory:
     # --- whole ----------------------------------------------------------------------------------------------------
 
     def embedded(self, subscriptions: Subscriptions, model: Model | None = None) -> tuple[Counter[Any], str]:
-        """The embedded engine's results, as rows, and its model's file."""
+        """The embedded engine's results, as rows, and its model's file. It gets rows, which cells get as columns."""
         engine = subscriptions.engine()
         if model is not None:
             engine.load_model(model)
         rows: list[Any] = []
         for batch in self.between():
             for stream, times, values, ids, starts in batches(batch, self.streams):
-                rows += [row_of(match) for match in expanded(engine.publish(stream, times, values, ids, starts))]
+                rows += [row_of(match) for match in expanded(engine.publish(stream, times, list(values), ids, starts))]
         rows += [row_of(match) for match in expanded(engine.finish())]
         return counted(rows), write_model(engine.model())
 

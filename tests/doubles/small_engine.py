@@ -290,6 +290,9 @@ class SmallEngine:
     def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> RunsSeen:
         return RunsSeen(unlisted=True)
 
+    def machines_of(self, names: Sequence[str]) -> list[list[int]]:
+        return [[] for _ in names]
+
     def sharing(self, name: str) -> list[str]:
         return ["alone"]
 

@@ -40,6 +40,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, Final, final
 
+import zmq
 from doubles.nothing_wrong import NOTHING_WRONG
 
 from broker.command.shell import perform
@@ -47,6 +48,7 @@ from client import Client
 
 ROOT: Final = Path(__file__).parents[2]
 SECONDS_MAX: Final = 60.0
+EXAMPLE_SECONDS_MAX: Final = 120.0
 PORT: Final = "5570"
 
 _FENCE: Final = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -79,6 +81,23 @@ def blocks(page: Path) -> Iterator[Block]:
     assert "```" not in text[end:], f"{page.name}: a block without an info string"
 
 
+@contextlib.contextmanager
+def _ends_in_time() -> Iterator[None]:
+    """Raise TimeoutError in what takes too long, again and again: a client that is left in the middle of an example
+    waits once more when it is collected."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"an example takes longer than {EXAMPLE_SECONDS_MAX} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, EXAMPLE_SECONDS_MAX, 5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 @final
 class Player:
     """Plays the blocks of one page. A context: what was left running is stopped at the end, and must stop well."""
@@ -100,6 +119,9 @@ class Player:
         return self
 
     def __exit__(self, *problem: object) -> None:
+        for value in self._namespace.values():
+            if isinstance(value, zmq.Context):  # what an example that failed could not send would keep it for ever
+                value.destroy(linger=0)
         for _, process, _ in reversed(self._running):
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
@@ -172,7 +194,7 @@ class Player:
     def _execute(self, block: Block) -> None:
         # The line numbers of a traceback are those of the page.
         code: CodeType = compile("\n" * block.line + self._real(block.text), str(self._page), "exec")
-        with contextlib.redirect_stdout(self._printed):
+        with contextlib.redirect_stdout(self._printed), _ends_in_time():
             exec(code, self._namespace)
 
     def _console(self, block: Block) -> None:

@@ -34,7 +34,7 @@ from broker.algebra.window.lowering import lower as lower_window
 from broker.automaton import compilation
 from broker.automaton.analyses import countable, window_bounds, window_chain
 from broker.automaton.constructions.composite import conditions, exploration
-from broker.automaton.constructions.windows import classes, determinisation, marked
+from broker.automaton.constructions.windows import classes, construction, determinisation, marked, regular
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
 from broker.command import contributing, questions, scanning, sorting
@@ -52,10 +52,12 @@ from broker.engine.executors import match_graph
 from broker.engine.executors.groups import machine_plan as group_plans
 from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
+from broker.engine.executors.speculative import together as register_results
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
 from broker.engine.executors.tuple_counts import tables as counting
 from broker.engine.reasons import budget as reasons_budget
 from broker.engine.reasons import steps, told
+from broker.engine.subscribing import subscriber as subscribers
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
     choice,
@@ -98,6 +100,7 @@ from broker.server import (
     console_names,
     console_pages,
     console_playground,
+    console_program,
     console_rates,
     console_sampler,
     console_subscription,
@@ -178,8 +181,10 @@ LIMIT_MODULES: Final = (
     window_bounds,
     window_chain,
     classes,
+    construction,
     determinisation,
     marked,
+    regular,
     query_compiler,
     match_graph,
     counting,
@@ -202,6 +207,8 @@ LIMIT_MODULES: Final = (
     recent_events,
     templates,
     register_arcs,
+    register_results,
+    subscribers,
     finality,
     buffer,
     shares,
@@ -211,6 +218,7 @@ LIMIT_MODULES: Final = (
     console_names,
     console_pages,
     console_playground,
+    console_program,
     console_rates,
     console_sampler,
     console_subscription,

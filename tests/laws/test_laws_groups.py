@@ -28,6 +28,7 @@ SWITCHES: Final = (  # each is off in one of so many scripts
     Options(lookback=False, shared_steps=False),
 )
 PARTS: Final = 4  # so that several processes share the scripts, which are many
+SCRIPTS: Final = 10 * settings().max_examples if settings().max_examples >= 100 else 100  # a second each
 
 
 def played(
@@ -90,7 +91,7 @@ def read(results: Results, counted: int, found: dict[str, list[Any]]) -> None:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@settings(max_examples=max(300, 10 * settings().max_examples) // PARTS, deadline=None)
+@settings(max_examples=SCRIPTS // PARTS, deadline=None)
 @given(seed=st.integers(0, 2**40))
 def test_groups_change_nothing(part: int, seed: int) -> None:
     actions = script(PARTS * seed + part)

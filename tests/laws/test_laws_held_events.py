@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.engine.disorder.buffer import EventColumns, HeldEvent, ReorderBuffer
+from broker.engine.disorder.buffer import HeldColumns, HeldEvent, ReorderBuffer
 from broker.events.instant import FOREVER
 
 TIMES = st.integers(0, 12)
 
 
-def rows_of(columns: EventColumns) -> list[HeldEvent]:
+def rows_of(columns: HeldColumns) -> list[HeldEvent]:
     return [columns.event(at) for at in range(len(columns.times))]
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 from doubles.divided_history import DividedHistory
-from spark.test_parity import COUNTED, EVERYWHERE, STREAMS, WHOLE, happened, program
+from spark.test_parity import BY_KEY, BY_TIME, COUNTED, EVERYWHERE, STREAMS, WHOLE, WINDOWS_BY_KEY, happened, program
 
 from broker.engine import Engine, Options
-from broker.events import DefinitionError, LimitExceeded, UnknownSubscription
+from broker.events import DefinitionError, EventError, LimitExceeded, UnknownSubscription
 from broker.events.errors import QueryError
+from broker.events.event_columns import EventColumns
 from spark_bridge.backtesting import Backtest
 from spark_bridge.cells import run_cell
+from spark_bridge.history.form import Run
 from spark_bridge.plan.cell import FIRST, LAST, Cell, Keys, slices_of
 from spark_bridge.plan.choice import plan_for
 from spark_bridge.reading import bucket_of, runs_of
@@ -66,6 +68,31 @@ def test_a_cell_refuses_events_out_of_order() -> None:
                 runs.append(("Stock", [t for t, _ in part], [row] * size, [i for _, i in part], None))
             with pytest.raises(DefinitionError, match=r"^expected events in the order \(time, id\)"):
                 list(run_cell(Cell(0), subscriptions, runs, Backtest()))
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 2_000])
+def test_a_cell_gives_the_same_in_the_same_order_for_columns_and_for_rows(size: int) -> None:
+    history = DividedHistory(program().streams, happened(1_200, 3), size)
+    subscriptions = program(EVERYWHERE, BY_KEY, BY_TIME, WHOLE, COUNTED, WINDOWS_BY_KEY)
+    found: list[list[Any]] = []
+    for as_rows in (False, True):
+        runs: list[Run] = []
+        whole = runs_of(Cell(0), history, subscriptions.streams, subscriptions.streams, history.columns)
+        for stream, times, rows, ids, starts in whole:
+            assert type(rows) is EventColumns
+            runs.append((stream, times, list(rows) if as_rows else rows, ids, starts))
+        parts = list(run_cell(Cell(0), subscriptions, runs, Backtest()))
+        found.append([row for part in parts for row in part.to_pylist()])
+    assert found[0] == found[1]
+    assert {row["subscription"] for row in found[0]} >= {"rise", "pair", "long", "any", "timed", "hours"}
+
+
+def test_a_value_that_does_not_fit_is_named_as_in_a_row() -> None:
+    history = DividedHistory(program().streams, [("Stock", 1, 1, 1, ("a", 1.0, 1)), ("Stock", 2, 2, 2, ("a", None, 1))])
+    subscriptions = program(EVERYWHERE)
+    runs = runs_of(Cell(0), history, subscriptions.streams, subscriptions.streams, history.columns)
+    with pytest.raises(EventError, match=r"^stream 'Stock', row 1, attribute 'price': expected float, found null"):
+        list(run_cell(Cell(0), subscriptions, runs, Backtest()))
 
 
 def test_a_limit_in_a_part_of_the_history_is_refused() -> None:

@@ -17,12 +17,12 @@ from typing import Any, Final, final
 
 ANSWER_SECONDS_MAX: Final = 60.0
 PATHS: Final = (
-    "/", "/streams", "/subscriptions", "/subscriptions/a", "/subscribe", "/clients", "/users", "/metrics", "/livez",
-    "/readyz",
+    "/", "/streams", "/subscriptions", "/subscriptions/a", "/subscribe", "/program", "/clients", "/users", "/metrics",
+    "/livez", "/readyz",
     "/assets/console.js", "/api/session", "/api/sign-in", "/api/sign-out", "/api/streams", "/api/streams/S/events",
     "/api/streams/S/refused", "/api/subscriptions", "/api/subscriptions/kept", "/api/subscriptions/kept/text",
     "/api/subscriptions/kept/arcs", "/api/subscriptions/kept/end", "/api/subscriptions/kept/changes", "/api/check",
-    "/api/users", "/api/cursors", "/api/sessions",
+    "/api/users", "/api/cursors", "/api/sessions", "/api/program", "/api/program/picture", "/api/costs",
 )  # fmt: skip
 METHODS: Final = (
     "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH", "get", "G\x00T", "",
@@ -31,7 +31,8 @@ METHODS: Final = (
 PARTS: Final = (
     "..", "%2e%2e", "%00", "%", "%zz", "\x00", "\xff", "'", '"', "<script>", "etc/passwd", "console.tokens",
     "%ff%fe", "a" * 9_000,
-    "?search=", "?page=", "?page=-1", "?page=" + "9" * 400, "#", ";", "//", "\\",
+    "?search=", "?page=", "?page=-1", "?page=" + "9" * 400, "?name=kept&name=none", "?language=sase", "#", ";",
+    "//", "\\",
 )  # fmt: skip
 FIELDS: Final = (
     "time", "values", "dry", "name", "language", "query", "cursor", "keep_runs", "insert", "delete", "start", "end",

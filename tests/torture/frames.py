@@ -102,7 +102,6 @@ SAID: Final[tuple[Message, ...]] = (
         5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None, None, None, 2**50,
         f"00-{7:032x}-{5:016x}-01",
     ),
-    Publish(5, "S", [1, 2, 2**40], _COLUMNS, [7, 8, 9], None, "p", 5, 2**50),
     Subscribe(
         6, "a", "cayuga", _QUERY, True, None, _FORECAST, 100, None, "mine", 4, 2, 9, 1, None, 5, 3, None, 2**50, "final"
     ),
@@ -157,6 +156,7 @@ SAID: Final[tuple[Message, ...]] = (
     Probe(0),
     Closing(0, "the broker is stopping"),
     Ended(0, "a", "slow", "queue_bytes: the reader was too slow"),
+    Publish(5, "S", [1, 2, 2**40], _COLUMNS, [7, 8, 9], None, "p", 5, 2**50),
 )
 """One of each message."""
 

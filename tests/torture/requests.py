@@ -35,7 +35,7 @@ FIRST_ANSWER: Final = 32
 """The least number of a message from the broker: those before it are requests."""
 
 REQUESTS: Final = tuple(said for said in map(msgpack.unpackb, map(encode, SAID)) if said[0] < FIRST_ANSWER)
-MANY: Final = (*REQUESTS, *(REQUESTS[4], REQUESTS[5], REQUESTS[5], REQUESTS[5], REQUESTS[6]) * 4)
+MANY: Final = (*REQUESTS, *(REQUESTS[4], REQUESTS[5], REQUESTS[5], REQUESTS[5], REQUESTS[6], REQUESTS[-1]) * 4)
 """Publish, Subscribe and Unsubscribe more often; Subscribe most, because few of them come as far as a query."""
 
 LIMITS: Final = Limits(sessions=10, streams=50, session_subscriptions=50, queue_notifications=100)

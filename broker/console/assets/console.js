@@ -5,6 +5,7 @@ import { at, get, h, instant, later, number, post, several, values } from "./dom
 import { publishing } from "./operating.js";
 import { navigation } from "./pages.js";
 import { bytes, card, counted, empty, follow as followed, link, list, micros, rate, say, seconds, table } from "./parts.js";
+import { costs, program } from "./program.js";
 import { subscribing } from "./subscribing.js";
 import { subscription } from "./subscription.js";
 import { cursors, refusals, users } from "./watching.js";
@@ -126,14 +127,16 @@ function subscriptions() {
       if (same === shown) return cells.forEach((row, at) => numbers(found.entries[at]).forEach((text, place) => (row[place].textContent = text)));
       shown = same;
       cells = found.entries.map((each) => numbers(each).map((text) => h("span", {}, text)));
-      const rows = found.entries.map((each, at) => [link(each.name), each.language, h("code", { class: "short" }, each.query.trim().replace(/\s+/g, " ").slice(0, 160)), ...cells[at]]);
+      const cost = session.admin ? costs(found.entries.map((each) => each.name)) : null;
+      const text = (each) => h("code", { class: "short" }, each.query.trim().replace(/\s+/g, " ").slice(0, 160));
+      const rows = found.entries.map((each, at) => [link(each.name), each.language, cost ? h("div", {}, text(each), cost.how[at]) : text(each), ...(cost ? [cost.runs[at]] : []), ...cells[at]]);
       const pages = Math.max(1, Math.ceil(found.total / found.size));
       const step = (label, to) => h("button", { type: "button", class: "quiet", disabled: to < 1 || to > pages, onclick: () => {
         page = to;
         show();
       } }, label);
       place.replaceChildren(
-        rows.length ? table("Subscriptions", ["Name", "Language", "Query", "#A minute", "#Results", "#Clients", "#Queued"], rows) : empty(found.all ? "No subscription is like that." : "No subscription yet."),
+        rows.length ? table("Subscriptions", ["Name", "Language", "Query", ...(cost ? ["#Waiting runs"] : []), "#A minute", "#Results", "#Clients", "#Queued"], rows) : empty(found.all ? "No subscription is like that." : "No subscription yet."),
         h("p", { class: "pages" }, step("‹ Before", page - 1), ` page ${number(page)} of ${number(pages)}, ${several(found.total, "subscription")} `, step("Next ›", page + 1)));
       say("");
     } catch (error) {
@@ -202,6 +205,7 @@ async function begin() {
   else if (path === "/clients") await clients();
   else if (path === "/subscriptions") subscriptions();
   else if (path === "/subscribe") await subscribing(content, session);
+  else if (path === "/program") await program(content);
   else if (path === "/users") await users(content);
   else await subscription(decodeURIComponent(path.slice("/subscriptions/".length)), content, session);
 }

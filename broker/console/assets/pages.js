@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-const PAGES = [["/", "Overview"], ["/streams", "Streams"], ["/subscriptions", "Subscriptions"], ["/clients", "Clients"], ["/users", "Users"], ["/playground", "Playground"]];
+const PAGES = [["/", "Overview"], ["/streams", "Streams"], ["/subscriptions", "Subscriptions"], ["/program", "Program"], ["/clients", "Clients"], ["/users", "Users"], ["/playground", "Playground"]];
 
 /** Puts links to the pages into a place; `session`: what /api/session says. */
 export function navigation(place, session) {

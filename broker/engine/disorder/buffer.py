@@ -35,7 +35,7 @@ class HeldEvent(NamedTuple):
 
 
 @final
-class EventColumns:
+class HeldColumns:
     """Events in columns, a row each. `stream`: that of all events, where `streams` is empty; None: each has its own.
     `instants`: all events start at their time, and `starts` is empty."""
 
@@ -74,7 +74,7 @@ class EventColumns:
         self.streams.append(event.stream)
         self.starts.append(event.start)
 
-    def extend(self, other: EventColumns, begin: int, end: int) -> None:
+    def extend(self, other: HeldColumns, begin: int, end: int) -> None:
         """Append the others of [begin, end), which have as many columns."""
         self.times += other.times[begin:end]
         self.numbers += other.numbers[begin:end]
@@ -82,9 +82,9 @@ class EventColumns:
         self.streams += other.streams[begin:end]
         self.starts += other.starts[begin:end]
 
-    def part(self, begin: int, end: int) -> EventColumns:
+    def part(self, begin: int, end: int) -> HeldColumns:
         """A copy of the events of [begin, end)."""
-        return EventColumns(
+        return HeldColumns(
             self.times[begin:end], self.numbers[begin:end], self.rows[begin:end], self.stream, self.streams[begin:end],
             self.instants, self.starts[begin:end],
         )  # fmt: skip
@@ -94,9 +94,9 @@ class EventColumns:
         del self.streams[begin:end], self.starts[begin:end]
 
 
-def _none() -> EventColumns:
+def _none() -> HeldColumns:
     """No events, of different streams and starts."""
-    return EventColumns([], [], [], None, [], False, [])
+    return HeldColumns([], [], [], None, [], False, [])
 
 
 @final
@@ -225,7 +225,7 @@ class ReorderBuffer:
 
     # --- going --------------------------------------------------------------------------------------------------
 
-    def release(self, time: int) -> EventColumns:
+    def release(self, time: int) -> HeldColumns:
         """Take out all events before a time, in order. O(their number)."""
         columns, head = self.columns, self.head
         upto: i64 = bisect_left(columns.times, time, int(head))
@@ -256,7 +256,7 @@ class ReorderBuffer:
             self.unknown[one] = count - 1
         return count > 0
 
-    def _with_far(self, near: EventColumns, upto: int) -> EventColumns:
+    def _with_far(self, near: HeldColumns, upto: int) -> HeldColumns:
         """The first events that were kept apart, taken out, among those there."""
         events: list[Any] = list(islice(self.far, upto))
         del self.far[:upto]

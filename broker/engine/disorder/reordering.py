@@ -23,7 +23,7 @@ from ..notices import Notice
 from ..program.target import Target
 from ..results import Results
 from ..subscribing.catalog import Catalog
-from .buffer import EventColumns, ReorderBuffer
+from .buffer import HeldColumns, ReorderBuffer
 from .copies import OrderedCopies
 from .joined import JoinedResults, RevisedResults
 from .numbers import SequenceNumbers
@@ -225,7 +225,7 @@ class Reordering:
                 self.ahead.withdraw(event.number)
                 self.readers.take(event.stream, event.time, event.number, event.row)
 
-    def _process(self, held: EventColumns) -> list[Results | RevisedResults]:
+    def _process(self, held: HeldColumns) -> list[Results | RevisedResults]:
         """Pass events that are final to the dispatcher, those of one stream after each other as one batch."""
         found: list[Results | RevisedResults] = []
         streams = held.streams

@@ -217,6 +217,7 @@ class Dispatcher:
             return False
         path.travel(results.completions, times, batch.rows(), results.epochs.ids, results.epochs.starts)
         results.completions.unordered = True
+        results.epochs.packed.by_key = results.epochs.packed.upto
         self._faults, results.epochs.faults = results.epochs.faults, []
         return True
 

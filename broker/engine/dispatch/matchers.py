@@ -21,14 +21,16 @@ from ..program.watcher import Follower, Watcher
 class Matcher:
     """A running machine.
 
-    `executor`: its name. `symbols`: the numbers of the inputs of the plan that made it. `mask`: the inputs that the
-    current event satisfies. `alarm`: the time at which the clock wakes it. With a `follower` it is the machine of a
-    part of a subscription: it has no subscribers, and its completions go to the follower instead of results.
+    `executor`: its name. `number`: of all that were made, none of which has the same. `symbols`: the numbers of the
+    inputs of the plan that made it. `mask`: the inputs that the current event satisfies. `alarm`: the time at which the
+    clock wakes it. With a `follower` it is the machine of a part of a subscription: it has no subscribers, and its
+    completions go to the follower instead of results.
     """
 
-    def __init__(self, machine: Executor, executor: str) -> None:
+    def __init__(self, machine: Executor, executor: str, number: int) -> None:
         self.machine = machine
         self.executor = executor
+        self.number = number
         self.mask: i64 = 0
         self.symbols: list[int] = []
         self.busy = False

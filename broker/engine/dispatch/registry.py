@@ -128,6 +128,7 @@ class Registry:
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
         self._batch_paths: dict[int, BatchPath] = {}
+        self._made = 0
         self._newest: dict[Hashable, Matcher] = {}  # by the common part of alike plans
         self._first: dict[Hashable, list[str]] = {}  # by that of plans: the registrations that another executor runs
 
@@ -182,7 +183,7 @@ class Registry:
         else:
             symbols = self.symbols.acquire(plan.inputs()) if filed is None else []
         if matcher is None:
-            matcher = Matcher(plan.make(self.options), plan.executor)
+            matcher = self._matcher(plan)
             matcher.symbols = symbols
             if alike is not None:
                 self._newest[alike] = matcher
@@ -208,6 +209,10 @@ class Registry:
         alike = plan.alike(self.options)
         return plan.executor if alike in self._newest or alike in self._first else plan.alone
 
+    def _matcher(self, plan: MachinePlan) -> Matcher:
+        self._made += 1
+        return Matcher(plan.make(self.options), plan.executor, self._made)
+
     def _read(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
         self._batch_paths.clear()
         lane.enter(matcher, symbols)
@@ -231,7 +236,7 @@ class Registry:
         made: list[Matcher] = []
         for at, (automaton, operands) in enumerate(parts):
             plan = registration.plan
-            matcher = Matcher(plan.part(automaton, operands).make(self.options), plan.executor)
+            matcher = self._matcher(plan.part(automaton, operands))
             self._read(registration.lane, matcher, [registration.symbols[operand] for operand in operands])
             made.append(matcher)
             if self.restoring is not None:

@@ -62,13 +62,15 @@ class EventPath:
 
 @final
 class MemberMatches:
-    """Blocks up to `upto`, with `total` matches. `counted`: each match is one result.
+    """Blocks up to `upto`, with `total` matches. `counted`: each match is one result. Those below `by_key` are of
+    machines that have seen all events before other parts of the program: of an event, they come last.
 
     `path`: the events of runs; write them before the block.
     """
 
     def __init__(self) -> None:
         self.upto: i64 = 0
+        self.by_key: i64 = 0
         self.total: i64 = 0
         self.counted = True
         self.blocks: Integers = integers()
@@ -111,19 +113,21 @@ class MemberMatches:
         self.upto = at + FIELDS
 
     def arrange(self) -> None:
-        """Put the blocks in the order of their events; those of one event keep theirs. O(blocks log blocks)."""
+        """Put the blocks in the order of their events; those of one event keep theirs, but for `by_key`.
+        O(blocks log blocks)."""
         blocks = self.blocks
         arranged = blocks[:]
         to: i64 = 0
         j: i64
-        for place in sorted(range(0, int(self.upto), FIELDS), key=self._event_at):
+        for place in sorted(range(0, int(self.upto), FIELDS), key=self._order_of):
             for j in range(FIELDS):
                 arranged[to + j] = blocks[place + j]
             to += FIELDS
         self.blocks = arranged
+        self.by_key = 0
 
-    def _event_at(self, place: int) -> int:
-        return int(self.blocks[place])
+    def _order_of(self, place: int) -> int:
+        return 2 * int(self.blocks[place]) + (1 if place < self.by_key else 0)
 
     def run(self, block: i64) -> PartialMatch | None:
         """The run of a block; None if its event matches alone."""

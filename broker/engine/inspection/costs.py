@@ -6,9 +6,14 @@ costs (benchmarks).
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...automaton.analyses.growth import growth_of
 from ..executors.machine_plan import MachinePlan
 from ..subscribing.subscriber import Subscriber
+
+COST: Final = "cost of an event: "
+IN_COLUMNS: Final = "one search of sorted columns for all members together, and the matches"
 
 
 def plans_of(subscriber: Subscriber) -> list[MachinePlan]:

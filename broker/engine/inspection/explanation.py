@@ -15,7 +15,7 @@ from ..executors.machine_plan import NAMES_SHOWN, Known, counted, stream_name
 from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
-from .costs import cost_of
+from .costs import COST, IN_COLUMNS, cost_of, plans_of
 
 
 def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> Graph:
@@ -103,11 +103,14 @@ def sharing(catalog: Catalog, program: Program, disorder: Reordering | None, nam
         if service is not None and service.end is not None:
             for state, others in enumerate(program.merged.shared(service.end), 1):
                 lines.append(f"{place}state {state} is in {counted(others, 'automaton', 'automata')}")
+            cost = cost_of(plans_of(subscriber)[branch])
+            lines += [] if cost is None else [f"{place}{COST}{cost}"]
         elif service is not None:
             lines += [place + line for line in _of_machine(program, service.name)]
         elif recipe is not None:
             company = program.merged.company(recipe, subscriber.literals)
             lines.append(f"{place}no states of its own: one of {counted(company, 'member')} of a group in columns")
+            lines.append(f"{place}{COST}{IN_COLUMNS}")
     return lines + (_of_machine(program, name) if name in program.machines.registrations and not lines else [])
 
 
@@ -120,7 +123,7 @@ def _of_machine(program: Program, name: str) -> list[str]:
 
 def _of_plan(known: Known) -> list[str]:
     cost = cost_of(known.plan)
-    costs = [] if cost is None else [f"cost of an event: {cost}"]
+    costs = [] if cost is None else [f"{COST}{cost}"]
     return [decision(known.plan), *costs, *known.plan.explained([known])]
 
 
@@ -145,7 +148,7 @@ def explain(catalog: Catalog, program: Program, disorder: Reordering | None = No
     for known in _machines(catalog, program, disorder):
         lines += [f"{name}: {decision(plan)}" for name, plan, _ in known[:NAMES_SHOWN]]
         costs = [(name, cost_of(plan)) for name, plan, _ in known[:NAMES_SHOWN]]
-        lines += [f"{name}: cost of an event: {cost}" for name, cost in costs if cost is not None]
+        lines += [f"{name}: {COST}{cost}" for name, cost in costs if cost is not None]
         lines += known[0].plan.explained(known)
     lines += chain_lines(program.forecasts.subscriptions)
     return lines + program.merged.explained(catalog.schema_of)

@@ -29,6 +29,7 @@ from ..program.program import Program
 from ..subscribing.catalog import Catalog, Definitions
 from ..subscribing.subscriber import Subscriber
 from .explanation import diagram, explain, live, sharing
+from .sharing import machines_of
 from .waiting import RunsSeen, waiting_runs
 from .warning import warnings_of
 
@@ -139,6 +140,11 @@ class EngineView:
         O(runs of its machine)."""
         self._known(name)
         return sharing(self.catalog, self.program, self.disorder, name)
+
+    def machines_of(self, names: Sequence[str]) -> list[list[int]]:
+        """For each of these subscriptions the numbers of the machines that run it, which those that share one have in
+        common; none where merged automata do, 0 where results may be withdrawn. O(names)."""
+        return machines_of(self.catalog, self.program, self.disorder, names)
 
     def forecast_quality(self, name: str) -> dict[str, Any] | None:
         """What became of a subscription's forecasts; None if it asks for none. Raises UnknownSubscription."""

@@ -26,7 +26,7 @@ from ...algebra.terms import (
 )
 from ...algebra.timed_stream import untimed
 from ...automaton.automaton import Arc, Automaton, Elapsed, Stay, TimeModel
-from ...events.instant import FOREVER, format_duration
+from ...events.instant import FOREVER, format_distance, format_duration
 from ..executors.reference.arcs import Surrounding, surrounding
 from ..executors.reference.run import ReferenceRun, SeenEvent
 
@@ -122,7 +122,7 @@ def _distance(elapsed: Elapsed, run: ReferenceRun, event: SeenEvent) -> JudgedCo
     apart = event.end - since
     text = elapsed.text or "the distance in time"
     allowed = any(low <= apart <= high for low, high in elapsed.allowed)
-    return JudgedCondition(text, f"{format_duration(apart)} apart", allowed)
+    return JudgedCondition(text, f"{format_distance(apart)} apart", allowed)
 
 
 def _partition(automaton: Automaton, run: ReferenceRun, event: SeenEvent) -> list[JudgedCondition]:
@@ -144,7 +144,7 @@ def _window(automaton: Automaton, run: ReferenceRun, event: SeenEvent) -> list[J
     apart = event.end - run.first().end
     text = f"WITHIN {format_duration(automaton.within)}"
     least = "<" if automaton.time is TimeModel.LIFETIMES else "<="  # a lifetime does not include its end
-    return [numbers(text, f"{format_duration(apart)} after the first event", apart, least, automaton.within)]
+    return [numbers(text, f"{format_distance(apart)} after the first event", apart, least, automaton.within)]
 
 
 def _existence(arc: Arc, event: SeenEvent) -> list[JudgedCondition]:

@@ -14,7 +14,7 @@ from ...algebra.normal_form import Form
 from ...algebra.predicate import condition, holds
 from ...algebra.terms import Conjunction, Constant, Negation, Term, describe
 from ...automaton.windows.window_automaton import DEAD, WindowAutomaton, WindowPart
-from ...events.instant import format_duration
+from ...events.instant import format_distance, format_duration
 from ...events.schema import Value
 from ..executors.matches import ids
 from ..executors.reference.run import SeenEvent
@@ -165,7 +165,7 @@ class WindowRuns(Explainer):
         apart, events = time - letters[first].event.end, at - first + 1
         if part.within is not None:
             text = f"WITHIN {format_duration(part.within)}"
-            values = f"{format_duration(apart)} after the first event"
+            values = f"{format_distance(apart)} after the first event"
             found.append(numbers(text, values, apart, "<=", part.within))
         if part.most is not None:
             found.append(numbers(f"at most {part.most} events", f"{events} events", events, "<=", part.most))

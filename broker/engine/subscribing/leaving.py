@@ -50,6 +50,7 @@ def remove(engine: Engine, subscriber: Subscriber) -> Results:
     for target, notice in censored:
         results.notify(0, target, notice)
     catalog.leave(subscriber)
+    engine.runtime.result_ids.forget(subscriber)
     if disorder is not None:
         disorder.copies.arrange()
     engine.runtime.refresh()

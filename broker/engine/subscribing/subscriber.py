@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..compiler.templates import MachineTemplate, Template
     from ..executors.machine_plan import MachinePlan
 
-IDENTITIES_MAX: Final = 4_096
+IDENTITIES_MAX: Final = 1_024
 
 
 NEVER_UPDATED: Final[list[Any]] = []  # those of all subscriptions whose arcs do not change
@@ -225,6 +225,10 @@ class ResultIds:
                 self._known.clear()
             found = self._known[subscriber] = Identity(subscriber.identity())
         return found
+
+    def forget(self, subscriber: Subscriber) -> None:
+        """It is gone. O(1)."""
+        self._known.pop(subscriber, None)
 
 
 def digest(identity: str, trace: object, ordinal: int) -> str:

@@ -295,7 +295,7 @@ class _WindowReader(Transformer[Token, WindowQuery]):
 
     def previous(self, children: list[Token]) -> MemberAccess:
         word, variable, _, attribute = children
-        back = word.lower().rstrip("( \t\r\n\f")
+        back = name_of(Token.new_borrow_pos(word.type, word.lower().rstrip("( \t\r\n\f"), word))
         return MemberAccess(f"{back}({name_of(variable)})", None, name_of(attribute), None, place(word))
 
     def membership(self, children: list[Any]) -> Membership:
@@ -336,18 +336,25 @@ def _by_events(windows: ClockWindows) -> bool:
 
 
 def _whole(token: Token, what: str) -> int:
-    if not token.isdigit() or int(token) > REPETITIONS_MAX:
+    number = _number(token) if token.isdigit() else REPETITIONS_MAX + 1
+    if number > REPETITIONS_MAX:
         message = f"expected a whole number of {what}, at most {REPETITIONS_MAX}, found {quoted(token)}"
         raise Misread(place(token), message)
-    return int(token)
+    return number
+
+
+def _number(digits: str) -> int:
+    """The number, or one that is too great: Python makes none of thousands of digits."""
+    significant = digits.lstrip("0") or "0"
+    return int(significant) if len(significant) <= len(str(REPETITIONS_MAX)) else REPETITIONS_MAX + 1
 
 
 def _bounds(token: Token) -> tuple[int, int | None]:
     found = _BOUNDS.match(token)
     if found is None:
         raise Misread(place(token), f"expected {{n}}, {{n,}} or {{n,m}}, found {quoted(token)}")
-    least = int(found.group(1))
-    most = least if found.group(2) is None else int(found.group(3)) if found.group(3) else None
+    least = _number(found.group(1))
+    most = least if found.group(2) is None else _number(found.group(3)) if found.group(3) else None
     if max(least, most or 0) > REPETITIONS_MAX:
         raise Misread(place(token), f"expected at most {REPETITIONS_MAX} repetitions, found {quoted(token)}")
     if most is not None and most < least:

@@ -42,6 +42,8 @@ def tables(windows: str) -> WindowAutomaton:
         ("LAST 1000 EVENTS EVERY 1 EVENT", 1, 1),
         ("AFTER any* MATCHING [ty = 'A'] any* [ty = 'B'] & any{1,1000}", 1, 3),
         ("AFTER any* MATCHING [ty = 'A'] any{0,98} [ty = 'B']", 1, 3),
+        ("AFTER any* MATCHING [ty = 'A'] (any{2,9}){7,1000} [ty = 'B']", 1, 3),
+        ("AFTER any* MATCHING ((any{1,1000}){1,1000}){1,1000}", 1, 1),
         ("AFTER any* MATCHING [ty = 'A'] (any & !([ty = 'B']))* [ty = 'B']", 1, 3),
         (EVEN, 1, 5),
     ],

@@ -122,9 +122,13 @@ def test_the_loop_finds_what_the_plain_loops_find(stocks: Market, ticks: Path) -
 
 def test_flink_is_asked_for_the_same_patterns(stocks: Market) -> None:
     [pair] = workloads.w4(stocks, 1)
-    [(symbol, define)] = flink.w4([pair])
-    assert symbol == pair.symbol
-    assert define == f"A AS A.price > {pair.above:.4f}E0, B AS B.price < {pair.below:.4f}E0"
+    [query] = flink.w4([pair])
+    assert f"WHERE name = '{pair.symbol}'" in query
+    assert f"DEFINE A AS A.price > {pair.above:.4f}E0, B AS B.price < {pair.below:.4f}E0\n" in query
+    assert "PATTERN (A B{4,} C)" in flink.W2[0]
+    ticks = [("A", price, 0) for price in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]
+    assert (plain_loops.w2(ticks), plain_loops.w2_open(ticks)) == (3, 3)
+    assert plain_loops.w2_open([*ticks, ("B", 1.0, 0), ("A", 0.5, 0)]) == 0
 
 
 def test_flink_is_told_only_where_it_can_be_seen(stocks: Market) -> None:
@@ -148,9 +152,17 @@ def test_memory_is_that_of_runs_outside_cohorts() -> None:
     assert memory_trial.keys(5_000)["count"] == 5_000
 
 
-def test_events_go_through_broker_and_client(stocks: Market, ticks: Path) -> None:
+def test_parquet_goes_to_the_engine_as_columns(stocks: Market, ticks: Path) -> None:
+    found = run_trial("benchmarks.parquet_trial", {"ticks": str(ticks), "query": workloads.W1})
+    assert (found["events"], found["matches"], found["rows"]) == (TICKS, plain_loops.w1(stocks.ticks), 0)
+    assert 0 < min(found["reading"]) < min(found["matching"])
+
+
+@pytest.mark.parametrize("columns", [False, True])
+def test_events_go_through_broker_and_client(stocks: Market, ticks: Path, columns: bool) -> None:
     matches = plain_loops.w1(stocks.ticks)
     job = {"ticks": str(ticks), "warm": 10, "batches": 10, "query": workloads.W1, "matches": matches}
+    job["columns"] = columns
     found = run_trial("benchmarks.broker_trial", job)
     assert found["matches"] == matches
     assert found["events"] == TICKS - 1_000

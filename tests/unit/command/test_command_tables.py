@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.command.batch import BATCH_EVENTS, EventBatch
+from broker.command.column_rows import ColumnRows
 from broker.command.complaint import BadInput
 from broker.command.csv_rows import read_csv
-from broker.command.parquet_rows import open_parquet, read_parquet
-from broker.events import Schema, StreamDefinition
+from broker.command.parquet_rows import CHUNK_ROWS, open_parquet, read_parquet
+from broker.events import CodedTexts, Schema, StreamDefinition
 
 STOCK = StreamDefinition(
     "Stock", Schema.declare({"name": "string", "price": "float", "volume": "int?", "hot": "bool?"})
@@ -166,12 +167,27 @@ def test_parquet_times_are_instants(tmp_path: Path, times: pa.Array) -> None:
 
 
 def test_parquet_comes_in_batches(tmp_path: Path) -> None:
-    count = 17 * BATCH_EVENTS + 1
+    count = CHUNK_ROWS + BATCH_EVENTS + 1
     path = parquet_file(tmp_path, {"time": range(count), "name": ["x"] * count, "price": [1.0] * count})
     batches = parquet_batches(path)
-    assert [len(batch.times) for batch in batches] == [BATCH_EVENTS] * 17 + [1]
+    assert [len(batch.times) for batch in batches] == [CHUNK_ROWS, BATCH_EVENTS + 1]
     assert [time for batch in batches for time in batch.times] == list(range(count))
-    assert list(batches[-1].places) == [count]
+    assert list(batches[-1].places)[-1] == count
+
+
+def test_texts_of_parquet_are_numbers_as_in_the_file(tmp_path: Path) -> None:
+    names = [f"x{at % 3}" if at % 5 else None for at in range(600)]
+    nullable = StreamDefinition("Stock", Schema.declare({"name": "string?", "code": "string", "price": "float"}))
+    columns: dict[str, Any] = {"time": range(600), "name": names, "code": [str(at) for at in range(600)]}
+    columns |= {"price": [1.0] * 600, "other": [["x"]] * 600}
+    path = parquet_file(tmp_path, columns)
+    with open_parquet(path, "e.parquet", {"name", "code", "price", "other", "missing"}) as file:
+        assert str(file.schema_arrow.field("name").type).startswith("dictionary")
+        [batch] = read_parquet(file, "e.parquet", nullable, "time")
+    assert [row[:2] for row in batch.rows] == list(zip(names, map(str, range(600))))
+    assert isinstance(batch.rows, ColumnRows)
+    assert isinstance(batch.rows.columns["name"], CodedTexts)
+    assert isinstance(batch.rows.columns["code"], list), "each differs: a dictionary would be as long as the column"
 
 
 @pytest.mark.parametrize(

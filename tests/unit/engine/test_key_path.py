@@ -46,7 +46,8 @@ def engine(options: Options, names: list[str], each: int = 6) -> Engine:
 
 
 def events(chance: random.Random, count: int, time: int) -> tuple[list[int], list[Row]]:
-    times, rows = [], []
+    times: list[int] = []
+    rows: list[Row] = []
     for _ in range(count):
         time += chance.choice((0, 1, 1, 2, 7))
         times.append(time)

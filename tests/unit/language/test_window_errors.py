@@ -10,6 +10,9 @@ from broker.events import ForetellError
 CHAIN = " ".join(f"[v = {number}]" for number in range(61))
 LONG = " ".join(["any*"] * 500)
 STATES = "AFTER any* MATCHING ([v = 1] | any* [v > 2] any{16} [v = 3])"
+MANY = "9" * 5_000
+BACK = " ".join(f"[v > prev{number}.v]" for number in range(1, 15))
+NESTED = "(" * 60 + "[v > 1]" + "{1,100})" * 60
 
 
 @pytest.mark.parametrize(
@@ -22,6 +25,24 @@ STATES = "AFTER any* MATCHING ([v = 1] | any* [v > 2] any{16} [v = 3])"
         ("AFTER any* MATCHING ()", 36, "expected '[', any, '!' or '(', found ')'"),
         ("AFTER any* MATCHING any{3,2}", 38, "expected the smaller number first, found '{3,2}'"),
         ("AFTER any* MATCHING any{99999999}", 38, "expected at most 1000000 repetitions, found '{99999999}'"),
+        (f"AFTER any* MATCHING any{{{MANY}}}", 38, "expected at most 1000000 repetitions, found '{9999"),
+        (f"AFTER any* MATCHING any{{1,{MANY}}}", 38, "expected at most 1000000 repetitions, found '{1,9999"),
+        ("AFTER any* MATCHING any{-1}", 38, "expected {n}, {n,} or {n,m}, found '{-1}'"),
+        ("AFTER any* MATCHING any{1.5}", 38, "expected {n}, {n,} or {n,m}, found '{1.5}'"),
+        ("AFTER any* MATCHING any{}", 38, "expected {n}, {n,} or {n,m}, found '{}'"),
+        ("AFTER any* MATCHING any{0} & any{2}", 35, "expected events after MATCHING, found an expression that only"),
+        ("AFTER any* MATCHING any OR AFTER any* MATCHING any{0,0}", 62, "expected events after MATCHING, found an"),
+        ("AFTER any* MATCHING []", 36, "expected an attribute, a number, a string or '(', found ']'"),
+        (
+            "AFTER any* MATCHING (((any{1,1000000}){1,1000000}){1,1000000}){1,1000000}",
+            38,
+            "expected windows of at most 1000000000000 events, or of any number of them, found 10000000",
+        ),
+        ("AFTER any* MATCHING ([v = 1]{1000}){1000}", 39, "expected an expression after MATCHING with at most 10"),
+        ("AFTER any* MATCHING ([v = 1]{2,100000}){1,9}", 39, "expected an expression after MATCHING whose states"),
+        ("AFTER ([v = 1]{2,100000}){1,9} MATCHING any", 25, "expected an expression after AFTER whose states"),
+        (f"AFTER any* MATCHING {NESTED}", 98, "expected an expression after MATCHING whose states take at most 200000"),
+        (f"AFTER any* MATCHING {BACK}", 209, "expected conditions that divide events into at most 4096 classes"),
         (f"AFTER any* MATCHING {'(' * 500}any{')' * 500}", 135, "expected at most 100 levels of nesting, found more"),
         (f"AFTER any* MATCHING {LONG}", 35, "expected a regular expression of at most 400 parts, found 1001"),
         (f"AFTER any* MATCHING {CHAIN}", 568, "expected at most 60 different conditions on events, found more"),
@@ -29,6 +50,7 @@ STATES = "AFTER any* MATCHING ([v = 1] | any* [v > 2] any{16} [v = 3])"
         ("AFTER any* [v > 2] any{16} MATCHING any", 21, "expected an expression after AFTER with at most 10000 states"),
         ("EVERY 20000 EVENTS", 21, "expected at most 10000 events between the beginnings of two windows, found 20000"),
         ("LAST 3 EVENTS EVERY 10001 EVENTS", 35, "expected at most 10000 events between the beginnings of two windows"),
+        (f"LAST {MANY} EVENTS", 20, "expected a whole number of events, at most 1000000"),
         ("LAST 9999999999999 EVENTS", 20, "expected a whole number of events, at most 1000000"),
         ("LAST 1 day EVERY 1 us", 20, "expected at most 10000 windows over one event, found 86400000000"),
         ("LAST 5 EVENTS EVERY 3 us", 35, "expected both sizes in events or both as durations, found one of each"),
@@ -41,11 +63,16 @@ STATES = "AFTER any* MATCHING ([v = 1] | any* [v > 2] any{16} [v = 3])"
         ("AFTER any* MATCHING [v > $1.v]", 40, "expected an attribute by its bare name, found '$1.v'"),
         ("AFTER any* MATCHING [w > 1]", 36, "unknown attribute 'w'"),
         ("START x, END y WHERE x.v < y.v", 42, "expected a condition on one event, found 'x' and 'y'"),
+        ("START x, END y WHERE x.v + y.v > 3", 42, "expected a condition on one event, found 'x' and 'y'"),
+        ("START x, END y WHERE x.v IN (1, y.v)", 47, "expected a condition on one event, found 'x' and 'y'"),
+        ("START x, END y WHERE EXISTS z: z.v > prev(x).v", 52, "expected a condition on one event, found 'z' and 'x'"),
+        (f"START x, END y WHERE x.v < prev{MANY}(x).v", 42, "expected a name of at most 128 characters, found 5004"),
         ("START x, END y WHERE x.v < prev17(x).v", 42, "expected prev, prev2 up to prev16, found prev17"),
         ("START x, END x WHERE x.v < 1", 28, "expected another variable for END than for START, found 'x'"),
         ("START x, END y WHERE z.v < 1", 36, "unknown variable 'z'; expected one of x, y"),
         ("START x, END y WHERE EXISTS x: x.v < 1", 36, "expected a new variable, found 'x', which is bound already"),
         ("START x, END y WHERE EXISTS a, b, c, d, e: a < b", 36, "expected at most 6 variables at one place"),
+        ("START x, END y WHERE EXISTS SET A, B, C, D, E: x IN A", 36, "expected at most 6 variables at one place"),
         ("START x, END y WHERE EXISTS SET P: x < P", 54, "expected the variable of an event, found 'P', that of a set"),
         ("START x, END y WHERE x IN y", 36, "expected the variable of a set, found 'y', that of an event"),
         ("START x, END y WHERE x = y + 2", 42, "expected the next position, such as z + 1"),

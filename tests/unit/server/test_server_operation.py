@@ -8,6 +8,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
+from broker.engine import Engine
 from broker.events import DefinitionError
 from broker.kernel import Access, Limits, open_access
 from broker.server import Broker
@@ -159,6 +161,19 @@ def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatc
         with socket.create_connection(place, timeout=60) as half:
             half.sendall(b"GET /readyz HTTP/1.1\r\n")
             assert ended(half)
+
+
+def test_looks_are_followed_longer_and_yet_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.server.console_connections.CONNECTION_SECONDS_MAX", 0.2)
+    monkeypatch.setattr("broker.server.console_connections.FOLLOWING_SECONDS_MAX", 3.0)
+    broker = Broker(Engine(), "tcp://127.0.0.1:0")
+    with running(broker), console(broker, "http://127.0.0.1:0") as address:
+        place = "127.0.0.1", int(address.rpartition(":")[2])
+        with socket.create_connection(place, timeout=60) as page, page.makefile("rb") as read:
+            page.sendall(b"GET /api/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            told = iter(read.readline, b"")
+            assert any(line.startswith(b"data: ") for line in told), "a look comes after a second"
+            deque(told, maxlen=0)  # ends with the connection
 
 
 def ended(connection: socket.socket) -> bool:

@@ -26,18 +26,27 @@ REGIONS_MAX: Final = 65_536
 Truths: TypeAlias = dict[Comparison, bool]
 
 
+class TooManyClasses(LimitExceeded):
+    """Conditions divide events into too many classes; `condition` is the number of one of those that do."""
+
+    def __init__(self, message: str, condition: int) -> None:
+        super().__init__(message)
+        self.condition = condition
+
+
 def classes_of(atoms: tuple[Form, ...]) -> list[int]:
     """The possible classes, ascending; bit n is set where condition n holds. O(combinations of regions times atoms).
 
-    Raises LimitExceeded beyond CLASSES_MAX.
+    Raises TooManyClasses beyond CLASSES_MAX.
     """
     found = {0}
     for together in _components(atoms):
         own = _classes(atoms, together)
         if len(found) * len(own) > CLASSES_MAX:
-            raise LimitExceeded(
+            raise TooManyClasses(
                 f"expected conditions that divide events into at most {CLASSES_MAX} classes, found {len(found)} times "
-                f"{len(own)}; fewer different conditions, or conditions on fewer attributes, give fewer"
+                f"{len(own)}; fewer different conditions, or conditions on fewer attributes, give fewer",
+                together[-1],
             )
         found = {one | other for one in found for other in own}
     return sorted(found)
@@ -69,9 +78,10 @@ def _classes(atoms: tuple[Form, ...], members: list[int]) -> set[int]:
         combinations *= len(each)
     if combinations > REGIONS_MAX:
         if len(members) > CLASSES_MAX.bit_length():
-            raise LimitExceeded(
+            raise TooManyClasses(
                 f"expected conditions that divide events into at most {CLASSES_MAX} classes, found {len(members)} "
-                "conditions that depend on each other in too many ways"
+                "conditions that depend on each other in too many ways",
+                members[-1],
             )
         return {sum(1 << n for n, on in zip(members, chosen) if on) for chosen in product((0, 1), repeat=len(members))}
     found: set[int] = set()

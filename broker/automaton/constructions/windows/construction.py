@@ -20,7 +20,7 @@ from ....events.errors import LimitExceeded
 from ....language.diagnostics import query_error
 from ...automaton import Automaton, TimeModel
 from ...windows.window_automaton import DEAD, WindowAutomaton, WindowPart
-from .classes import classes_of
+from .classes import TooManyClasses, classes_of
 from .determinisation import (
     WINDOW_STATES_MAX,
     Table,
@@ -38,10 +38,15 @@ from .marked import (
     TooManyLetters,
     TooManyMarkedStates,
 )
-from .regular import NOTHING, RegularExpressions
+from .regular import NOTHING, STEPS_MAX, RegularExpressions, TooManySteps
 
 ALONE: Final = WINDOW_STATES_MAX // 4
-"""States from which on a part is said to be the reason for too many."""
+STEPS_ALONE: Final = STEPS_MAX // 100
+"""States, and steps, from which on a part is said to be the reason for too many."""
+TOO_LARGE: Final = (TooManyStates, TooManySteps, RecursionError)
+"""What making tables of a regular expression raises if it has too many states, or too large ones."""
+WINDOW_EVENTS_MAX: Final = 1_000_000_000_000
+"""The greatest bound on the events of a window that an expression may come to."""
 OPERANDS: Final = ()
 """The events of a window have no names."""
 
@@ -78,7 +83,10 @@ def conditions_of(expression: WindowExpression) -> tuple[Form, ...]:
 
 def _windows(expression: WindowExpression, text: str) -> WindowAutomaton:
     atoms = conditions_of(expression)
-    classes = classes_of(atoms)
+    try:
+        classes = classes_of(atoms)
+    except TooManyClasses as error:
+        raise LimitExceeded(str(query_error(text, _place_of(error.condition, expression), str(error)))) from None
     if expression.clock is not None:
         parts: list[_UnnumberedPart] = []
     elif expression.formula is not None:
@@ -97,6 +105,15 @@ def _windows(expression: WindowExpression, text: str) -> WindowAutomaton:
         expression.gap,
         expression.said,
     )
+
+
+def _place_of(condition: int, expression: WindowExpression) -> int:
+    """The place of a condition in the text: of the first part that is it."""
+    waiting: list[WindowRegex | WindowFormula] = [] if expression.formula is None else [expression.formula]
+    waiting += [regex for pair in expression.pairs for regex in (pair.prefix, pair.body)]
+    while waiting[0].atom != condition:
+        waiting = [*waiting[0].parts, *waiting[1:]]
+    return waiting[0].at
 
 
 def _with_registers(term: Term, expression: WindowExpression) -> Term:
@@ -165,6 +182,10 @@ def _of_pairs(pairs: Sequence[WindowPair], classes: list[int], text: str) -> lis
     together: dict[Hashable, list[tuple[WindowRegex, WindowRegex]]] = {}
     for pair in pairs:
         body, interval = bounded(pair.body)
+        least, most = interval
+        if max(least, most or 0) > WINDOW_EVENTS_MAX:
+            message = f"expected windows of at most {WINDOW_EVENTS_MAX} events, or of any number of them"
+            raise LimitExceeded(str(query_error(text, pair.body.at, f"{message}, found {max(least, most or 0)}")))
         together.setdefault((interval, pair.within), []).append((pair.prefix, body))
     found: list[_UnnumberedPart] = []
     for pair in pairs:
@@ -183,12 +204,12 @@ def _union(group: list[tuple[WindowRegex, WindowRegex]], classes: list[int], tex
     space = RegularExpressions()
     try:
         prefixes = tuple(space.of(prefix) for prefix, _ in group)
-    except RecursionError:
-        raise _too_large([prefix for prefix, _ in group], "AFTER", classes, text) from None
+    except TOO_LARGE as error:
+        raise _too_large([prefix for prefix, _ in group], "AFTER", classes, text, error) from None
     try:
         bodies = [space.of(body) for _, body in group]
-    except RecursionError:
-        raise _too_large([body for _, body in group], "MATCHING", classes, text) from None
+    except TOO_LARGE as error:
+        raise _too_large([body for _, body in group], "MATCHING", classes, text, error) from None
 
     def after(state: tuple[int, ...]) -> list[tuple[int, ...]]:
         decisive = 0
@@ -210,20 +231,22 @@ def _union(group: list[tuple[WindowRegex, WindowRegex]], classes: list[int], tex
 
     try:
         states, prefix = explored([prefixes], after)
-    except (TooManyStates, RecursionError):
-        raise _too_large([prefix for prefix, _ in group], "AFTER", classes, text) from None
-    begins = [space.either([b for node, b in zip(state, bodies) if space.nullable(node)]) for state in states]
+    except TOO_LARGE as error:
+        raise _too_large([prefix for prefix, _ in group], "AFTER", classes, text, error) from None
     try:
+        begins = [space.either([b for node, b in zip(state, bodies) if space.nullable(node)]) for state in states]
         nodes, body = explored([node for node in dict.fromkeys(begins) if node != NOTHING], within)
-    except (TooManyStates, RecursionError):
-        raise _too_large([body for _, body in group], "MATCHING", classes, text) from None
+    except TOO_LARGE as error:
+        raise _too_large([body for _, body in group], "MATCHING", classes, text, error) from None
     numbers = {node: at for at, node in enumerate(nodes)}
     final = [space.nullable(node) for node in nodes]
     return _UnnumberedPart(prefix, [numbers.get(node, DEAD) for node in begins], body, final)
 
 
-def _too_large(regexes: list[WindowRegex], where: str, classes: list[int], text: str) -> LimitExceeded:
-    """The error, with the place of the smallest part that needs too many states by itself."""
+def _too_large(
+    regexes: list[WindowRegex], where: str, classes: list[int], text: str, error: Exception
+) -> LimitExceeded:
+    """The error, with the place of the smallest part that needs too many states, or steps, by itself."""
     culprit = next((regex for regex in regexes if not _fits(regex, classes)), regexes[0])
     while True:
         inner = next((part for part in culprit.parts if not _fits(part, classes)), None)
@@ -231,14 +254,17 @@ def _too_large(regexes: list[WindowRegex], where: str, classes: list[int], text:
             break
         culprit = inner
     message = f"expected an expression after {where} with at most {WINDOW_STATES_MAX} states, found one with more"
+    if isinstance(error, TooManySteps):
+        most = f"whose states take at most {STEPS_MAX} steps to find"
+        message = f"expected an expression after {where} {most}, found one that takes more"
     return LimitExceeded(str(query_error(text, culprit.at, message)))
 
 
 def _fits(regex: WindowRegex, classes: list[int]) -> bool:
-    space = RegularExpressions()
+    space = RegularExpressions(STEPS_ALONE)
     try:
         explored([space.of(regex)], lambda node: [space.derivative(node, one) for one in classes], ALONE)
-    except (TooManyStates, RecursionError):
+    except TOO_LARGE:
         return False
     return True
 

@@ -15,8 +15,8 @@ from typing import Final
 from ....algebra.window.window_expression import WindowExpression, WindowRegex
 from ...windows.window_automaton import DEAD
 from .classes import classes_of
-from .construction import automaton_of_windows, conditions_of
-from .determinisation import TooManyStates, explored
+from .construction import TOO_LARGE, automaton_of_windows, conditions_of
+from .determinisation import explored
 from .lengths import EVERYTHING, bounded
 from .regular import RegularExpressions
 
@@ -60,7 +60,7 @@ def _matches(regex: WindowRegex, classes: list[int], empty: bool) -> bool:
         if inner == EVERYTHING:
             return True
         nodes, table = explored([space.of(inner)], lambda node: [space.derivative(node, one) for one in classes])
-    except (TooManyStates, RecursionError):
+    except TOO_LARGE:
         return True
     final = {state for state, node in enumerate(nodes) if space.nullable(node)}
     reached, known = {0}, set[frozenset[int]]()

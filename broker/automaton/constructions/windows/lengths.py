@@ -78,13 +78,19 @@ def lengths(regex: WindowRegex) -> Interval | None:
                 found = _common(found, part)
             return found
         case "times":
-            inner = parts[0]
-            if inner is None or inner[0] != inner[1]:
-                return None
-            one, least, greatest = inner[0], regex.least, regex.most
-            if one == 1 or least == greatest:
-                return one * least, None if greatest is None else one * greatest
+            return None if parts[0] is None else _repeated(parts[0], regex.least, regex.most)
     return None
+
+
+def _repeated(one: Interval, least: int, most: int | None) -> Interval | None:
+    """The interval of so many of an interval one behind the other; None if it has gaps."""
+    low, high = one
+    if high == 0 or most == 0:
+        return 0, 0
+    # From one number of repetitions to the next there is no gap if the intervals touch; the first two are the shortest.
+    if least != most and (low > 1 if least == 0 else high is not None and low * (least + 1) > high * least + 1):
+        return None
+    return low * least, None if high is None or most is None else high * most
 
 
 def length(regex: WindowRegex) -> int | None:

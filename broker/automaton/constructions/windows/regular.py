@@ -19,20 +19,29 @@ EPSILON: Final = 1  # matches the empty sequence
 ALL: Final = 2  # matches every sequence
 ANY: Final = 3  # matches one event
 
+STEPS_MAX: Final = 200_000
+"""The most parts of unions and intersections that are looked at for the automata of one subscription."""
+
 Content: TypeAlias = tuple[str, tuple[int, ...], int, int]
 """Kind; parts, or the atom; for a repetition the least and the greatest number, -1 for none."""
+
+
+class TooManySteps(Exception):
+    """The derivatives of an expression have too many parts."""
 
 
 @final
 class RegularExpressions:
     """All expressions of one subscription. Complements are relative to all sequences, the empty one included."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps_max: int = STEPS_MAX) -> None:
+        self._steps_max = steps_max
         self._content: list[Content] = []
         self._numbers: dict[Content, int] = {}
         self._nullable: list[bool] = []
         self._first: list[int] = []  # the atoms that decide about the first event, as bits
         self._derivatives: dict[tuple[int, int], int] = {}
+        self._steps = 0
         for kind, empty in (("nothing", False), ("epsilon", True), ("all", True), ("any", False)):
             self._made((kind, (), 0, 0), empty, 0)
 
@@ -98,7 +107,7 @@ class RegularExpressions:
 
     def either(self, parts: Iterable[int]) -> int:
         """A union. Those with a common tail are joined, and what begins with anything absorbs its tail."""
-        found = {part for each in parts for part in self._flat("or", each)} - {NOTHING}
+        found = self._looked_at({part for each in parts for part in self._flat("or", each)}) - {NOTHING}
         if ALL in found or any(self._complement(part) in found for part in found):
             return ALL
         for part in list(found):
@@ -120,7 +129,7 @@ class RegularExpressions:
 
     def both(self, parts: Iterable[int]) -> int:
         """An intersection."""
-        found = {part for each in parts for part in self._flat("and", each)} - {ALL}
+        found = self._looked_at({part for each in parts for part in self._flat("and", each)}) - {ALL}
         if NOTHING in found or any(self._complement(part) in found for part in found):
             return NOTHING
         for part in list(found):
@@ -130,6 +139,13 @@ class RegularExpressions:
         if EPSILON in found:
             return EPSILON if all(self._nullable[part] for part in found) else NOTHING
         return self._several("and", found, ALL)
+
+    def _looked_at(self, parts: set[int]) -> set[int]:
+        """The same. Raises TooManySteps."""
+        self._steps += len(parts)
+        if self._steps > self._steps_max:
+            raise TooManySteps
+        return parts
 
     def _several(self, kind: str, found: set[int], none: int) -> int:
         if not found:
