@@ -286,7 +286,6 @@ class Results(Sequence[Match]):
         names = names_of(subscriptions)
         wanted = frozenset(names)
         completions = self.completions
-        completions.arrange()
         if not self.composed and completions.reported == completions.upto:
             completions.arrange()
             rows = RunRows(self.epochs, wanted, self._before, self.result_ids)
