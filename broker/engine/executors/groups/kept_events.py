@@ -15,7 +15,7 @@ from ....events.schema import Row
 from ..matches import Item
 from .columns import Integers, integers, roomy
 
-SWEEP_MIN: Final = 32  # few, since each group of a key has such a page
+SWEEP_MIN: Final = 64  # few, since each group of a key has such a page
 EACH: Final = 3  # integers of an event
 
 

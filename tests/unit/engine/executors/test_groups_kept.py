@@ -48,17 +48,17 @@ def test_starts_are_compacted_in_place_and_give_back_room() -> None:
 
 def test_a_sweep_leaves_results_their_page() -> None:
     events = KeptEvents()
-    for number in range(1, 61):
+    for number in range(1, 91):
         events.add(number, ("a", number), number, number, (7, (number,)) if number % 2 else number)
     assert events.grown()
     page = events.page
-    events.sweep({3, 8, 60})
-    assert [events.page.number(at) for at in range(3)] == [3, 8, 60]
-    assert [events.page.row(at) for at in range(3)] == [("a", 3), ("a", 8), ("a", 60)]
-    assert [events.page.item(at) for at in range(3)] == [(7, (3,)), 8, 60]
+    events.sweep({3, 8, 90})
+    assert [events.page.number(at) for at in range(3)] == [3, 8, 90]
+    assert [events.page.row(at) for at in range(3)] == [("a", 3), ("a", 8), ("a", 90)]
+    assert [events.page.item(at) for at in range(3)] == [(7, (3,)), 8, 90]
     assert not events.grown()
     assert page.row(page.place(9)) == ("a", 9)
-    assert page.count == 60
+    assert page.count == 90
     restored = KeptEvents()
     restored.load(events.dump())
     assert restored.row(8) == ("a", 8)
