@@ -67,7 +67,6 @@ HOT: Final = (
     "broker/engine/executors/groups/lookback.py",
     "broker/engine/executors/groups/machine.py",
     "broker/engine/executors/groups/members.py",
-    "broker/engine/executors/groups/page_search.py",
     "broker/engine/executors/groups/pages.py",
     "broker/engine/executors/groups/ranking.py",
     "broker/engine/executors/groups/repeating.py",

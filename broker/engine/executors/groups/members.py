@@ -19,8 +19,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from .blocks import MatchBlocks
-from .columns import INFINITY, NAN, Floats, Integers, filled, floats, floats_from, integers, with_room
-from .page_search import nearest, write_dominated
+from .columns import INFINITY, NAN, Floats, filled, floats, floats_from, with_room
 from .pages import BLOCK, NONE, SHIFT, MemberPage
 
 ONE_AXIS_MAX: Final = 2  # coordinates up to which rows are in the order of the first one
@@ -30,8 +29,7 @@ ONE_AXIS_MAX: Final = 2  # coordinates up to which rows are in the order of the 
 class Members:
     """Columns of pages: `_least` (d each), `_greatest` (the first coordinate's), `_low` and `_high` (the region).
 
-    `_slots`: those of the only page, whose columns are here, too: most groups have one, and a search of many groups
-    waits for memory. -1 if there are several pages.
+    `_sole`: the only page, whose corners are those of all: most groups have one.
     """
 
     def __init__(self, d: int) -> None:
@@ -46,12 +44,7 @@ class Members:
         self._greatest: Floats = floats()
         self._low: Floats = floats()
         self._high: Floats = floats()
-        self._slots: i64 = -1
-        self._points: Floats = floats()
-        self._handles: Integers = integers()
-        self._since: Integers = integers()
-        self._block_least: Floats = floats()
-        self._block_greatest: Floats = floats()
+        self._sole: MemberPage | None = None
 
     # --- changes ------------------------------------------------------------------------------------------------
 
@@ -80,7 +73,7 @@ class Members:
             self._greatest[at] = place[0]
         if place[0] > self.top:
             self.top = place[0]
-        self._reflect()
+        self._sole = self._pages[0] if len(self._pages) == 1 else None
 
     def remove(self, handle: int, point: list[float]) -> None:
         """Remove the member with that handle and point. O(pages + page). Raises KeyError."""
@@ -98,19 +91,7 @@ class Members:
         if self.count == 0:
             self._pages = []
             self._least, self._greatest, self._low, self._high = floats(), floats(), floats(), floats()
-        self._reflect()
-
-    def _reflect(self) -> None:
-        """The columns of the only page have changed, or there are several pages now."""
-        if len(self._pages) == 1:
-            page = self._pages[0]
-            self._slots = page.slots
-            self._points, self._handles, self._since = page.points, page.handles, page.since
-            self._block_least, self._block_greatest = page.least, page.greatest
-        elif self._slots >= 0:
-            self._slots = -1
-            self._points, self._handles, self._since = floats(), integers(), integers()
-            self._block_least, self._block_greatest = floats(), floats()
+        self._sole = self._pages[0] if len(self._pages) == 1 else None
 
     def since(self, handle: int, point: list[float]) -> i64:
         """The number of the event from which on runs count for the member at that point. O(pages + page)."""
@@ -230,13 +211,9 @@ class Members:
         bounded = above == above
         if bounded and self.top <= above:
             return 0
-        slots = self._slots
-        if slots >= 0:
-            out.room_for_members(self.count)
-            write_dominated(
-                d, slots, self._points, self._handles, self._since, self._block_least, self._block_greatest,
-                above, x, at, young, first, out, begun, copied,
-            )  # fmt: skip
+        sole = self._sole
+        if sole is not None:
+            sole.write_dominated(above, x, at, young, first, out, begun, copied)
             return out.members_upto - begun
         corners, tops = self._least, self._greatest
         number: i64 = 0
@@ -251,11 +228,7 @@ class Members:
             while j < d and corners[base + j] <= x[at + j]:
                 j += 1
             if j == d:
-                out.room_for_members(page.count)
-                write_dominated(
-                    d, page.slots, page.points, page.handles, page.since, page.least, page.greatest,
-                    above, x, at, young, first, out, begun, copied,
-                )  # fmt: skip
+                page.write_dominated(above, x, at, young, first, out, begun, copied)
         return out.members_upto - begun
 
     def find_any(self, x: Floats, first: i64, out: MatchBlocks) -> i64:
@@ -312,8 +285,9 @@ class Members:
             j += 1
         if j < d:
             return best
-        if self._slots >= 0:
-            return nearest(d, self._slots, self._points, self._block_least, x, at, axis, best)
+        sole = self._sole
+        if sole is not None:
+            return sole.nearest(x, at, axis, best)
         corners = self._least
         for page in self._pages:
             j = 0
@@ -321,7 +295,7 @@ class Members:
                 j += 1
             base += d
             if j == d:
-                best = nearest(d, page.slots, page.points, page.least, x, at, axis, best)
+                best = page.nearest(x, at, axis, best)
         return best
 
     def least_above(self, above: float) -> Floats:
