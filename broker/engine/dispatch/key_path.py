@@ -67,23 +67,21 @@ class KeyPath:
 
     def _pass(self, lane: Lane, readers: KeyReaders, events: KeyedEvents, found: Completions) -> None:
         """Pass the events of a key to its machines: those that follow a trail go along it together."""
-        if readers.followed:
+        if len(readers.followers) > 0:
             self._follow(lane, readers, events, found)
-        for matcher in readers.matchers:
-            if not matcher.machine.epochs:
-                lane.step_linked(matcher, events, readers.first, found)
+        for matcher in readers.others:
+            lane.step_linked(matcher, events, readers.first, found)
         readers.first = NO_EVENT
 
     def _follow(self, lane: Lane, readers: KeyReaders, events: KeyedEvents, found: Completions) -> None:
-        trail, following = readers.trail, events.following
+        trail, followers, following = readers.trail, readers.followers, events.following
         at = readers.first
         while at >= 0:
             found.event = at
             time: i64 = events.times[at]
             trail.add(events.rows[at], time, events.starts[at], events.items[at])
-            for matcher in readers.matchers:
-                if matcher.machine.epochs:
-                    lane.lead(matcher, trail, time, found)
+            for matcher in followers:
+                lane.lead(matcher, trail, time, found)
             at = following[at]
 
 

@@ -19,7 +19,7 @@ from .matchers import Matcher
 
 @final
 class KeyReaders:
-    """The machines of one key, and the trail that they share. `followed`: some of them follow it.
+    """The machines of one key, and the trail that they share: `followers` follow it, `others` do not.
 
     `first` and `last`: the key's events in the current batch, NO_EVENT if there are none.
     """
@@ -27,13 +27,15 @@ class KeyReaders:
     def __init__(self, most: int) -> None:
         self.trail = KeyTrail(most)
         self.matchers: list[Matcher] = []
-        self.followed = False
+        self.followers: list[Matcher] = []
+        self.others: list[Matcher] = []
         self.first: i64 = NO_EVENT
         self.last: i64 = NO_EVENT
 
     def count(self) -> None:
         """The machines have changed."""
-        self.followed = any(matcher.machine.epochs for matcher in self.matchers)
+        self.followers = [matcher for matcher in self.matchers if matcher.machine.epochs]
+        self.others = [matcher for matcher in self.matchers if not matcher.machine.epochs]
 
 
 @final

@@ -168,13 +168,12 @@ class Lane(EventPlaces):
     ) -> None:
         """Pass an event to the machines of its key."""
         trail = readers.trail
-        if readers.followed:
+        if len(readers.followers) > 0:
             trail.add(row, time, start, item)
-        for matcher in readers.matchers:
-            if matcher.machine.epochs:
+            for matcher in readers.followers:
                 self.lead(matcher, trail, time, found)
-            else:
-                self.step(matcher, 1, row, time, place, item, found)
+        for matcher in readers.others:
+            self.step(matcher, 1, row, time, place, item, found)
 
     def lead(self, matcher: Matcher, trail: KeyTrail, time: i64, found: Completions) -> None:
         """Let a machine follow the newest event of a trail."""
@@ -190,7 +189,6 @@ class Lane(EventPlaces):
         if not matcher.busy:
             self.rouse(matcher)
         if machine.lost > 0:
-            found.serve(matcher.audience())
             matcher.complain(found)
 
     def count(self, stream: i64, row: Row, concerns: bool) -> i64:
@@ -219,7 +217,7 @@ class Lane(EventPlaces):
         if matcher.suspended != NOT_SUSPENDED:
             return
         machine = matcher.machine
-        if not machine.epochs:
+        if not machine.serves:
             found.serve(matcher.audience())
         machine.account.earn()
         try:
@@ -271,7 +269,8 @@ class Lane(EventPlaces):
         machine = matcher.machine
         events.at = first
         while events.at >= 0:
-            found.serve(matcher.audience())
+            if not machine.serves:
+                found.serve(matcher.audience())
             try:
                 machine.take_linked(events, found)
             except Exception as error:  # any error concerns this machine only

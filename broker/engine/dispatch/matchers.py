@@ -90,6 +90,7 @@ class Matcher:
             found.epochs.faults.append(Fault(self, error, found.event))
             return
         if self.follower is None:
+            found.serve(self.audience())
             found.suspend(int(self.suspended))
         if self.suspended == FAILED:
             found.failures.append((int(found.event), self.audience().everybody(), error))
@@ -132,7 +133,8 @@ class Clock:
             if matcher.alarm != due:
                 continue
             matcher.alarm = NOTHING_DUE
-            found.serve(matcher.audience())
+            if not matcher.machine.serves:
+                found.serve(matcher.audience())
             try:
                 matcher.machine.advance(time, found)
             except Exception as error:  # any error concerns this machine only

@@ -67,7 +67,7 @@ class Executor:
     events that satisfy none of its inputs, too, with the mask 0. `by_symbols`: its inputs are those of
     all members, which join and leave; it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and
     its completions go to `found.epochs`, which also has the start of the current event
-    (`found.epochs.start(found.event)`).
+    (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it completes something.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class Executor:
         self.compressed = compressed
         self.by_symbols = by_symbols
         self.epochs = epochs
+        self.serves = epochs
         self.member: Member | None = None
         self.batches = False
         self.awake = False

@@ -18,7 +18,6 @@ from ....events.schema import Row
 from .blocks import LARGE, TOO_MANY, MatchBlocks, combined
 from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled
-from .coordinates import narrowed
 from .members import Members
 from .starts import NONE, Starts
 from .steps import StepClause
@@ -61,13 +60,13 @@ class AnyCell(GroupCell):
         for j in range(template.d):
             x[j] = INFINITY
         last = template.steps[-1]
-        if narrowed(last.bounds, row, time, time, x, 0, x, 0) and last.admits(row):
+        if last.narrows(row, time, time, x, 0, x, 0) and last.admits(row):
             if template.window >= 0:
                 x[template.window] = 0.0
             self._complete(time, out)
         for log, clause in zip(self._logs, template.steps):
             at = log.open()
-            if narrowed(clause.bounds, row, time, time, log.values, at, log.values, at):
+            if clause.narrows(row, time, time, log.values, at, log.values, at):
                 if self.members.possible(log.values, at) and clause.admits(row):
                     log.keep(time, event)
                     self.noted = event
@@ -91,12 +90,12 @@ class AnyCell(GroupCell):
             self._tell(hit, begun, time, out)
 
     def _tell(self, hit: i64, begun: i64, time: i64, out: MatchBlocks) -> None:
-        members, logs = self.members, self._logs
+        logs = self._logs
         path = out.paths_upto
-        since = members.hits_since[hit]
+        since = out.hits_since[hit]
         at = hit * self.template.d
         if len(logs) == 1:
-            count = logs[0].walk(members.hits, at, since, self._heads[0], logs[0].count, time, out)
+            count = logs[0].walk(out.hits, at, since, self._heads[0], logs[0].count, time, out)
             if count > 0:
                 out.close_one(begun + hit, path, count, 1)
             return
@@ -104,7 +103,7 @@ class AnyCell(GroupCell):
         for log in logs:
             place = out.paths_upto
             out.add_number(0)
-            count = log.walk(members.hits, at, since, self._heads[step], log.count, time, out)
+            count = log.walk(out.hits, at, since, self._heads[step], log.count, time, out)
             if count == 0:
                 out.paths_upto = path
                 return

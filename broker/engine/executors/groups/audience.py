@@ -282,8 +282,8 @@ class PathsFound(Found):
         rows: list[Row] = []
         for number in path:
             at = page.place(number)
-            assigned.append((len(rows), page.items[at], int(page.time(at))))
-            rows.append(page.rows[at])
+            assigned.append((len(rows), page.item(at), int(page.time(at))))
+            rows.append(page.row(at))
         if completed:
             assigned.append((len(rows), blocks.item, int(blocks.time)))
             rows.append(blocks.row)

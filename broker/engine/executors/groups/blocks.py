@@ -22,7 +22,7 @@ from mypy_extensions import i64
 
 from ..common_runs import CommonMatches
 from ..matches import PartialMatch, flattened
-from .columns import Integers, integers, with_room_for_integers
+from .columns import Floats, Integers, floats, integers, put_integer, with_room, with_room_for_integers
 
 PRODUCT: Final = 0
 RANKED: Final = 1
@@ -70,6 +70,8 @@ class MatchBlocks:
         self.source: CommonMatches | None = None
         self.source_upto: i64 = 0
         self.runs: list[PartialMatch] = []
+        self.hits: Floats = floats()  # the points that the last search found, each with its `since`
+        self.hits_since: Integers = integers()
 
     def clear(self) -> None:
         """Drop all blocks. O(1)."""
@@ -89,6 +91,16 @@ class MatchBlocks:
         if len(self.paths) < self.paths_upto + count:
             self.paths = with_room_for_integers(self.paths, self.paths_upto + count)
         return self.paths
+
+    def add_hit(self, points: Floats, base: i64, d: i64, hit: i64, since: i64) -> None:
+        """Keep a copy of a point that was found, which is there from `base` on."""
+        if len(self.hits) < (hit + 1) * d:
+            self.hits = with_room(self.hits, (hit + 1) * d)
+        self.hits_since = put_integer(self.hits_since, hit, since)
+        hits = self.hits
+        j: i64
+        for j in range(d):
+            hits[hit * d + j] = points[base + j]
 
     def add_member(self, handle: i64) -> None:
         members = self.room_for_members(1)

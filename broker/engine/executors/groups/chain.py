@@ -23,7 +23,6 @@ from ....events.schema import Row
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import Integers
-from .coordinates import narrowed
 from .kept_events import KeptEvents
 from .members import Members
 from .stamps import Stamps
@@ -101,7 +100,7 @@ class ChainCell(GroupCell):
             if stay == SKIP and self._passes(depth, i, row, time):
                 continue
             for clause in template.steps[depth]:
-                if not self._stays(clause, i, row, time):
+                if not self._stays(clause, i, row, time, depth == last):
                     continue
                 if depth < last:
                     self._move(i, row, event)
@@ -158,7 +157,7 @@ class ChainCell(GroupCell):
             if clause.misses(row, self.members):
                 continue
             at = new.open(template.d)
-            if not narrowed(clause.bounds, row, time, time, new.floats, at, new.floats, at):
+            if not clause.narrows(row, time, time, new.floats, at, new.floats, at):
                 continue
             if not self.members.possible(new.floats, at) or not clause.admits(row):
                 continue
@@ -202,8 +201,11 @@ class ChainCell(GroupCell):
             return True
         return compares.holds(row, self._events, self._waiting.integers, old + EVENTS)
 
-    def _stays(self, clause: StepClause, row_number: i64, row: Row, time: i64) -> bool:
-        """Write a cohort's values after an event behind the new cohorts; returns whether they may dominate a member."""
+    def _stays(self, clause: StepClause, row_number: i64, row: Row, time: i64, ends: bool) -> bool:
+        """Write a cohort's values after an event behind the new cohorts; returns whether they may dominate a member.
+
+        `ends`: members are looked up anyway.
+        """
         if clause.misses(row, self.members):
             return False
         new, waiting, template = self._new, self._waiting, self.template
@@ -214,9 +216,9 @@ class ChainCell(GroupCell):
             return False
         if not self._compared(clause, row, row_number * waiting.integers_each):
             return False
-        if not narrowed(clause.bounds, row, time, start, new.floats, registers, new.floats, at):
+        if not clause.narrows(row, time, start, new.floats, registers, new.floats, at):
             return False
-        return self.members.possible(new.floats, at)
+        return ends or self.members.possible(new.floats, at)
 
     def _move(self, row_number: i64, row: Row, event: i64) -> None:
         """Move a cohort, whose values are written, one step on."""

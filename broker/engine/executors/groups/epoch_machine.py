@@ -203,7 +203,7 @@ class EpochMachine(GroupMachine):
                     to: i64 = len(path.rows)
                     for j in range(begin + i * width, begin + (i + 1) * width):
                         at = page.place(paths[j])
-                        path.add(page.rows[at], page.items[at], page.start(at), page.time(at))
+                        path.add(page.row(at), page.item(at), page.start(at), page.time(at))
                     packed.add(event, audience, path.times[to], out.members, first, number, to, width)
             block += FIELDS
         out.clear()

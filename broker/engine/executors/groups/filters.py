@@ -14,7 +14,7 @@ from ....events.schema import Row
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, filled, floats
-from .coordinates import ATTRIBUTE, narrowed, number
+from .coordinates import ATTRIBUTE, number
 from .members import Members
 from .stamps import Stamps
 from .steps import StepClause
@@ -60,7 +60,7 @@ class FilterCell(GroupCell):
                 continue
             for j in range(self.members.d):
                 x[j] = INFINITY
-            if not narrowed(clause.bounds, row, time, time, NOTHING, 0, x, 0):
+            if not clause.narrows(row, time, time, NOTHING, 0, x, 0):
                 continue
             if not self.members.possible(x, 0) or not clause.admits(row):
                 continue

@@ -94,6 +94,8 @@ class FoldTemplate:
         self.need: i64 = NONE
         self.counts = False
         self.sign = 1.0
+        self.x: Floats = filled(d, INFINITY)  # scratch for one event of one cell
+        self.link: Floats = filled(d, INFINITY)  # what the event leaves to a run whose last event is the cell's `_pair`
         if len(end) == 1:
             for bound in end[0].bounds:
                 if bound.source == REGISTER:
@@ -126,10 +128,8 @@ class FoldCell(GroupCell):
         self._number: i64 = 0  # of the newest run
         self._traced: i64 = 0  # what the current event adds to a digest
         self._stamped: i64 = -1  # the run that the newest stamp is for
-        self._x: Floats = filled(template.d, INFINITY)
         self._pair: Row | None = None  # an event that was taken before the current one
         self._paired = False  # whether the current one may follow it
-        self._link: Floats = filled(template.d, INFINITY)  # and the values that it leaves
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. O(runs), and one lookup for each run that may report."""
@@ -185,7 +185,7 @@ class FoldCell(GroupCell):
             x, at = new.floats, new.count * (new.d + 1)
             for j in range(template.d):
                 x[at + j] = INFINITY
-            if not narrowed(clause.bounds, row, time, time, x, at, x, at):
+            if not clause.narrows(row, time, time, x, at, x, at):
                 continue
             if not members.possible(x, at) or not clause.admits(row):
                 continue
@@ -222,7 +222,7 @@ class FoldCell(GroupCell):
         began = waiting.integers[run * waiting.each + BEGAN]
         if not take.pairwise:
             return take.narrows(row, time, length, began, bound, self._slots(waiting, run), x, at)
-        link, bounds = self._link, len(take.bounds) > 0
+        link, bounds = self.template.link, len(take.bounds) > 0
         j: i64
         if self._pair is not bound:
             self._pair = bound
@@ -279,7 +279,7 @@ class FoldCell(GroupCell):
     def _report(self, run: i64, at: i64, need: float, row: Row, time: i64, length: i64, out: MatchBlocks) -> None:
         """Report a match of a run with the event to the members whose end condition holds."""
         template, members, waiting = self.template, self.members, self._waiting
-        own, x, numbers, place = self._new.floats, self._x, waiting.integers, run * waiting.each
+        own, x, numbers, place = self._new.floats, template.x, waiting.integers, run * waiting.each
         bound, slots, began = waiting.rows[run], self._slots(waiting, run), numbers[place + BEGAN]
         begun = out.members_upto
         j: i64

@@ -23,12 +23,11 @@ from ....events.schema import Row
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats, integers, put, put_integer
-from .coordinates import narrowed
 from .members import Members
 from .starts import NONE, Starts
 from .steps import StepClause
 
-SWEEP_MIN: Final = 128
+SWEEP_MIN: Final = 32
 
 
 @final
@@ -50,6 +49,8 @@ class HistoryTemplate:
         self.between: i64 = middle.bounds[0].coordinate
         self.within: i64 = within
         self.window: i64 = window
+        self.x: Floats = filled(d, INFINITY)  # scratch for one event of one cell
+        self.b: Integers = filled_integers(1, 0)
 
 
 @final
@@ -68,8 +69,6 @@ class HistoryCell(GroupCell):
         self._height: i64 = 0
         self._head: i64 = 0
         self._kept: i64 = 0
-        self._x: Floats = filled(template.d, INFINITY)
-        self._middle: Integers = filled_integers(1, 0)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key.
@@ -78,10 +77,10 @@ class HistoryCell(GroupCell):
         """
         template, levels, most = self.template, self._levels, self._most
         self._forget(time)
-        values = self._x
+        values = template.x
         values[0] = INFINITY
         last = template.last
-        holds = narrowed(last.bounds, row, time, time, values, 0, values, 0) and last.admits(row)
+        holds = last.narrows(row, time, time, values, 0, values, 0) and last.admits(row)
         x = values[0] if holds else -INFINITY
         reached = -INFINITY
         least = -INFINITY  # the greatest value of b since the step
@@ -102,7 +101,7 @@ class HistoryCell(GroupCell):
 
     def _ask(self, above: float, upto: float, most: float, top: i64, time: i64, out: MatchBlocks) -> None:
         """The members of one step, with their starts and the middle event."""
-        template, members, entries, x = self.template, self.members, self.entries, self._x
+        template, members, entries, x = self.template, self.members, self.entries, self.template.x
         d = template.d
         j: i64
         for j in range(d):
@@ -116,10 +115,10 @@ class HistoryCell(GroupCell):
         for hit in range(found):
             path = out.paths_upto
             at = hit * d
-            count = entries.walk(members.hits, at, members.hits_since[hit], self._head, end, time, out)
+            count = entries.walk(out.hits, at, out.hits_since[hit], self._head, end, time, out)
             if count > 0:
-                self._middle[0] = entries.first_kill(members.hits[at + template.between], end)
-                out.extend(path, count, self._middle)
+                template.b[0] = entries.first_kill(out.hits[at + template.between], end)
+                out.extend(path, count, template.b)
                 out.close_one(begun + hit, path, count, 2)
 
     def _enter(self, row: Row, time: i64, event: i64, x: float, least: float) -> None:
@@ -128,7 +127,7 @@ class HistoryCell(GroupCell):
         d, between = template.d, template.between
         at = entries.open()
         values = entries.values
-        begins = narrowed(template.first.bounds, row, time, time, values, at, values, at)
+        begins = template.first.narrows(row, time, time, values, at, values, at)
         begins = begins and members.possible(values, at) and template.first.admits(row)
         if not begins:
             j: i64
@@ -136,7 +135,7 @@ class HistoryCell(GroupCell):
                 values[j] = -INFINITY
         values[at + between] = INFINITY
         middle = template.middle
-        if not narrowed(middle.bounds, row, time, time, values, at, values, at) or not middle.admits(row):
+        if not middle.narrows(row, time, time, values, at, values, at) or not middle.admits(row):
             values[at + between] = -INFINITY
         b = values[at + between]
         if begins or b >= members.root[between]:

@@ -17,7 +17,6 @@ from ....events.schema import Row
 from .blocks import FIELDS, MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, integers, integers_from, put_integer
-from .coordinates import narrowed
 from .members import Members
 from .steps import StepClause
 from .wait import WaitCell, WaitTemplate
@@ -122,7 +121,7 @@ class ItemsCell(GroupCell):
                 clause = template.further[step]
                 axis = template.axes[step]
                 x[axis] = INFINITY
-                if narrowed(clause.bounds, row, time, time, x, 0, x, 0) and clause.admits(row):
+                if clause.narrows(row, time, time, x, 0, x, 0) and clause.admits(row):
                     while len(heap) > 0 and heap[0].level <= x[axis]:
                         item = popped(heap)
                         item.take(event, time)

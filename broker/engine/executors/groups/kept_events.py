@@ -7,7 +7,7 @@ needed (each mechanism).
 
 from __future__ import annotations
 
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 from mypy_extensions import i64
 
@@ -15,13 +15,14 @@ from ....events.schema import Row
 from ..matches import Item
 from .columns import Integers, integers, roomy
 
-SWEEP_MIN: Final = 256
+SWEEP_MIN: Final = 64  # few, since each group of a key has such a page
 EACH: Final = 3  # integers of an event
 
 
 @final
 class EventPage:
-    """Events by ascending number. It only grows, at its end. `_numbers`: the number, start and time of each.
+    """Events by ascending number. It only grows, at its end. `_numbers`: the number, start and time of each; `_events`:
+    its row and item. Few columns, because an event that many groups keep waits for the memory of each.
 
     `room`: for how many events there is room at first.
     """
@@ -30,20 +31,26 @@ class EventPage:
         self._numbers: Integers = integers()
         if room > 0:
             self._numbers = roomy(self._numbers, EACH * room)
-        self.rows: list[Row] = []
-        self.items: list[Item] = []
+        self._events: list[object] = []
+        self.count: i64 = 0
 
     def add(self, number: i64, row: Row, start: i64, time: i64, item: Item) -> None:
-        rows = self.rows
-        at: i64 = EACH * len(rows)
+        at: i64 = EACH * self.count
         if len(self._numbers) < at + EACH:
             self._numbers = roomy(self._numbers, at + EACH)
         numbers = self._numbers
         numbers[at] = number
         numbers[at + 1] = start
         numbers[at + 2] = time
-        rows.append(row)
-        self.items.append(item)
+        self._events.append(row)
+        self._events.append(item)
+        self.count += 1
+
+    def row(self, at: i64) -> Row:
+        return cast(Row, self._events[2 * at])
+
+    def item(self, at: i64) -> Item:
+        return cast(Item, self._events[2 * at + 1])
 
     def number(self, at: i64) -> i64:
         return self._numbers[EACH * at]
@@ -58,7 +65,7 @@ class EventPage:
         """The index of an event, which must be here. O(log)."""
         numbers = self._numbers
         low: i64 = 0
-        high: i64 = len(self.rows)
+        high: i64 = self.count
         while low < high:
             middle = (low + high) >> 1
             if numbers[EACH * middle] < number:
@@ -82,26 +89,27 @@ class KeptEvents:
 
     def row(self, number: i64) -> Row:
         """The values of an event."""
-        return self.page.rows[self.page.place(number)]
+        return self.page.row(self.page.place(number))
 
     def grown(self) -> bool:
         """Whether the page has twice as many events as after the last sweep."""
-        return len(self.page.rows) > 2 * self._kept + SWEEP_MIN
+        return self.page.count > 2 * self._kept + SWEEP_MIN
 
     def sweep(self, used: set[int]) -> None:
         """Make another page with these events only. O(events)."""
         old, page = self.page, EventPage(2 * len(used) + SWEEP_MIN + 1)
-        for at, row in enumerate(old.rows):
+        at: i64
+        for at in range(old.count):
             if int(old.number(at)) in used:
-                page.add(old.number(at), row, old.start(at), old.time(at), old.items[at])
+                page.add(old.number(at), old.row(at), old.start(at), old.time(at), old.item(at))
         self.page = page
-        self._kept = len(page.rows)
+        self._kept = page.count
 
     def dump(self) -> list[Any]:
         page = self.page
         return [
-            [int(page.number(at)), list(row), int(page.start(at)), int(page.time(at)), page.items[at]]
-            for at, row in enumerate(page.rows)
+            [int(page.number(at)), list(page.row(at)), int(page.start(at)), int(page.time(at)), page.item(at)]
+            for at in range(int(page.count))
         ]
 
     def load(self, dumped: Any) -> None:
@@ -110,8 +118,8 @@ class KeptEvents:
         for number, row, start, time, item in dumped:
             known = (item[0], tuple(item[1])) if isinstance(item, list | tuple) else item
             self.page.add(number, tuple(row), start, time, known)
-        self._kept = len(self.page.rows)
+        self._kept = self.page.count
 
     def check_invariants(self) -> None:
         page = self.page
-        assert all(page.number(at - 1) < page.number(at) for at in range(1, len(page.rows)))
+        assert all(page.number(at - 1) < page.number(at) for at in range(1, int(page.count)))

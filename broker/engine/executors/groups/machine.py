@@ -61,6 +61,7 @@ class GroupMachine(Executor):
     ) -> None:
         template = recipe.template
         super().__init__(account or FREE, inputs, template.counted, epochs=runs is not None)
+        self.serves = True
         self._events_max: i64 = events_max
         self.outcome = outcome
         self.number: i64 = 0
@@ -224,6 +225,7 @@ class GroupMachine(Executor):
         out = self._found
         blocks, members, paths = out.blocks, out.members, out.paths
         size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * (BLOCK_FIELDS + 1)
+        found.serve(self._audience)
         numbers = found.room(size)
         begin = found.upto + 5
         at = begin
@@ -324,7 +326,7 @@ class GroupMachine(Executor):
                 own = []
                 for path in sorted(cell.live(handle, point, since, time), key=_by_length):
                     at = [page.place(number) for number in path]
-                    own.append([(step, page.items[each], int(page.time(each))) for step, each in enumerate(at)])
+                    own.append([(step, page.item(each), int(page.time(each))) for step, each in enumerate(at)])
             for assigned in own:
                 yield whole, assigned
 
@@ -333,7 +335,7 @@ class GroupMachine(Executor):
             "groups": 1,
             "group_members": int(self.members.count),
             "group_cells": len(self.cells),
-            "group_events": len(self.events.page.rows),
+            "group_events": int(self.events.page.count),
         }
 
     def check_invariants(self) -> None:
@@ -343,7 +345,7 @@ class GroupMachine(Executor):
         assert len(audience.members) - len(audience.gone) == self.members.count
         assert {handle for handle, _, _ in self.members.each()} == audience.members.keys() - audience.gone.keys()
         page = self.events.page
-        known = {int(page.number(at)) for at in range(len(page.rows))}
+        known = {int(page.number(at)) for at in range(int(page.count))}
         for cell in self.cells.values():
             cell.check_invariants()
             used: set[int] = set()

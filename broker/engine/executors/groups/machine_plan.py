@@ -40,13 +40,18 @@ SHOWN: Final = 8  # subscriptions up to which each is explained
 
 @final
 class GroupForm:
-    """A template with its layout; equal for all subscriptions that differ in the key and the point only."""
+    """A template with its layout; equal for all subscriptions that differ in the key and the point only.
 
-    __slots__ = ("_hash", "_recipe", "layout", "template")
+    `keys`: the attributes by which the events are counted.
+    """
+
+    __slots__ = ("_hash", "_recipe", "keys", "layout", "template")
 
     def __init__(self, template: GroupTemplate, layout: Layout) -> None:
         self.template = template
         self.layout = layout
+        adjacent = any(step.stay is Stay.FOREIGN for step in template.steps)
+        self.keys: tuple[tuple[int, ...], ...] = (template.partition,) if adjacent else ()
         self._hash = hash((template, layout))
         self._recipe: CellRecipe | None = None
 
@@ -139,9 +144,7 @@ class GroupPlan(MachinePlan):
         return (self.form.template.stream,)
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
-        template = self.form.template
-        adjacent = any(step.stay is Stay.FOREIGN for step in template.steps)
-        return (template.partition,) if adjacent else ()
+        return self.form.keys
 
     def filed(self) -> EventKey | None:
         template = self.form.template
@@ -240,6 +243,7 @@ class MemberPlans:
         self._forms: Recent[Literals, GroupForm | Unequal] = Recent(FORMS_MAX)
         self._texts = [number for number, _ in self._key if number is not None]  # of the literals in the key
         self._keys: Recent[Literals, tuple[Constant, ...]] = Recent(KEYS_MAX)
+        self._newest: tuple[Literals, list[float]] | None = None  # of the last plan, which is going to join
 
     def automaton(self, literals: Literals) -> Automaton:
         """O(size of the parts with marks)."""
@@ -247,6 +251,8 @@ class MemberPlans:
 
     def point(self, literals: Literals) -> list[float]:
         """O(constants)."""
+        if self._newest is not None and self._newest[0] is literals:
+            return self._newest[1]
         found = None if self._trace is None else self._trace.values(literals)
         return self._chosen(found or [])
 
@@ -259,6 +265,7 @@ class MemberPlans:
         common = tuple([literals[number] for number in self._common])
         form = self._forms.get(common)
         if isinstance(form, GroupForm):
+            self._newest = literals, self._chosen(bound.coordinates)
             return GroupPlan(form, self._keyed(literals), None, self._keeper, self, literals)
         anew = plan_of_group(make(bound), self._keeper)
         assert not isinstance(anew, str), "the analysis of these literals has the same outcome"

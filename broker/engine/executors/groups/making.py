@@ -199,7 +199,7 @@ class CellRecipe:
         if mechanism is Mechanism.CHAIN:
             if self.window != NONE:
                 for clause in steps[-1]:
-                    clause.bounds.append(CoordinateBound(self.window, SPAN, sign=-1.0))
+                    clause.ask(CoordinateBound(self.window, SPAN, sign=-1.0))
             stays = [STAYS.get(step.stay, SKIP) for step in self.template.steps]
             sees = [self._clause(TemplateClause((), step.sees)) if step.sees else None for step in self.template.steps]
             registers = [Remembered(register.position, register.slot) for register in self._registers]

@@ -19,7 +19,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from .blocks import MatchBlocks
-from .columns import INFINITY, NAN, Floats, Integers, filled, floats, floats_from, integers, put_integer, with_room
+from .columns import INFINITY, NAN, Floats, filled, floats, floats_from, with_room
 from .pages import BLOCK, NONE, SHIFT, MemberPage
 
 ONE_AXIS_MAX: Final = 2  # coordinates up to which rows are in the order of the first one
@@ -27,7 +27,10 @@ ONE_AXIS_MAX: Final = 2  # coordinates up to which rows are in the order of the 
 
 @final
 class Members:
-    """Columns of pages: `_least` (d each), `_greatest` (the first coordinate's), `_low` and `_high` (the region)."""
+    """Columns of pages: `_least` (d each), `_greatest` (the first coordinate's), `_low` and `_high` (the region).
+
+    `_sole`: the only page, whose corners are those of all: most groups have one.
+    """
 
     def __init__(self, d: int) -> None:
         assert d > 0, "a template without constants has no group"
@@ -36,13 +39,12 @@ class Members:
         self.newest: i64 = -1  # the greatest `since` so far
         self.root: Floats = filled(d, INFINITY)  # at most the least corner
         self.top: float = -INFINITY  # at least the greatest first coordinate
-        self.hits: Floats = floats()  # the points that the last `find_points` found, each with its `since`
-        self.hits_since: Integers = integers()
         self._pages: list[MemberPage] = []
         self._least: Floats = floats()
         self._greatest: Floats = floats()
         self._low: Floats = floats()
         self._high: Floats = floats()
+        self._sole: MemberPage | None = None
 
     # --- changes ------------------------------------------------------------------------------------------------
 
@@ -71,6 +73,7 @@ class Members:
             self._greatest[at] = place[0]
         if place[0] > self.top:
             self.top = place[0]
+        self._sole = self._pages[0] if len(self._pages) == 1 else None
 
     def remove(self, handle: int, point: list[float]) -> None:
         """Remove the member with that handle and point. O(pages + page). Raises KeyError."""
@@ -88,6 +91,7 @@ class Members:
         if self.count == 0:
             self._pages = []
             self._least, self._greatest, self._low, self._high = floats(), floats(), floats(), floats()
+        self._sole = self._pages[0] if len(self._pages) == 1 else None
 
     def since(self, handle: int, point: list[float]) -> i64:
         """The number of the event from which on runs count for the member at that point. O(pages + page)."""
@@ -195,19 +199,22 @@ class Members:
         return self._search(NAN, x, at, first, out, False)
 
     def find_points(self, above: float, x: Floats, at: i64, out: MatchBlocks) -> i64:
-        """The same for members whose first coordinate is above a value, for any `since`; `hits` gets their points."""
+        """The same for members whose first coordinate is above a value, for any `since`; `out` gets their points."""
         if not self.possible(x, at):
             return 0
         return self._search(above, x, at, INFINITE, out, True)
 
     def _search(self, above: float, x: Floats, at: i64, first: i64, out: MatchBlocks, copied: bool) -> i64:
         d = self.d
-        x0 = x[at]
-        several = d > 1  # the first two are compared without a loop
-        x1 = x[at + 1] if several else x0
         young = first < self.newest  # some members may be younger than the run
         begun = out.members_upto
-        upto = begun
+        bounded = above == above
+        if bounded and self.top <= above:
+            return 0
+        sole = self._sole
+        if sole is not None:
+            sole.write_dominated(above, x, at, young, first, out, begun, copied)
+            return out.members_upto - begun
         corners, tops = self._least, self._greatest
         number: i64 = 0
         j: i64 = 0
@@ -220,43 +227,9 @@ class Members:
             j = 0
             while j < d and corners[base + j] <= x[at + j]:
                 j += 1
-            if j < d:
-                continue
-            out.members_upto = upto
-            handles = out.room_for_members(page.count)
-            points, own, least, greatest = page.points, page.handles, page.least, page.greatest
-            slot: i64 = 0
-            slots = page.slots
-            while slot < slots:
-                base = (slot >> SHIFT) * d
-                end = slot + BLOCK
-                if end > slots:
-                    end = slots
-                if not least[base] <= x0 or (several and not least[base + 1] <= x1):
-                    slot = end
-                    continue
-                j = 2
-                while j < d and least[base + j] <= x[at + j]:
-                    j += 1
-                if j < d or greatest[slot >> SHIFT] <= above:
-                    slot = end
-                    continue
-                base = slot * d
-                while slot < end:
-                    value = points[base]
-                    if value <= x0 and not value <= above and (not several or points[base + 1] <= x1):
-                        j = 2
-                        while j < d and points[base + j] <= x[at + j]:
-                            j += 1
-                        if j >= d and not (young and page.since[slot] > first):
-                            handles[upto] = own[slot]
-                            if copied:
-                                self._copy(points, base, upto - begun, page.since[slot])
-                            upto += 1
-                    slot += 1
-                    base += d
-        out.members_upto = upto
-        return upto - begun
+            if j == d:
+                page.write_dominated(above, x, at, young, first, out, begun, copied)
+        return out.members_upto - begun
 
     def find_any(self, x: Floats, first: i64, out: MatchBlocks) -> i64:
         """The same for members with any coordinate that is at most its value. O(blocks, and rows let through)."""
@@ -299,27 +272,23 @@ class Members:
         out.members_upto = upto
         return upto - begun
 
-    def _copy(self, points: Floats, base: i64, hit: i64, since: i64) -> None:
-        d = self.d
-        self.hits = with_room(self.hits, (hit + 1) * d)
-        self.hits_since = put_integer(self.hits_since, hit, since)
-        j: i64
-        for j in range(d):
-            self.hits[hit * d + j] = points[base + j]
-
     def nearest(self, x: Floats, at: i64, axis: i64) -> float:
         """The least coordinate on that axis of the members that the values dominate on the other axes; inf if none.
 
         O(pages + what the corners let through).
         """
         best = INFINITY
-        d, root, corners = self.d, self.root, self._least
+        d, root = self.d, self.root
         j: i64 = 0
         base: i64 = 0
         while j < d and (j == axis or root[j] <= x[at + j]):
             j += 1
         if j < d:
             return best
+        sole = self._sole
+        if sole is not None:
+            return sole.nearest(x, at, axis, best)
+        corners = self._least
         for page in self._pages:
             j = 0
             while j < d and (corners[base + j] < best if j == axis else corners[base + j] <= x[at + j]):
@@ -365,7 +334,7 @@ class Members:
 
     def statistics(self) -> dict[str, int]:
         """The numbers of members and pages, and the bytes of all columns."""
-        columns = (self.root, self.hits, self._least, self._greatest, self._low, self._high)
+        columns = (self.root, self._least, self._greatest, self._low, self._high)
         own = 8 * sum(len(each) for each in columns)
         return {
             "members": int(self.count),

@@ -13,6 +13,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
+from .blocks import MatchBlocks
 from .columns import INFINITY, NAN, Floats, Integers, filled, filled_integers, floats, integers, put, put_integer
 
 BLOCK: Final = 16  # rows: a power of two, with its logarithm
@@ -125,6 +126,56 @@ class MemberPage:
                 top = points[slot * d]
             slot += 1
         self.greatest[block] = top
+
+    def write_dominated(
+        self, above: float, x: Floats, at: i64, young: bool, first: i64, out: MatchBlocks, begun: i64, copied: bool
+    ) -> None:
+        """Write the handles of the rows that the values from `at` on dominate, and whose first coordinate is above
+        another. `young`: rows may be younger than the event `first`, for which they do not count. `copied`: their
+        points, too; `begun`: where the search began to write. O(blocks and rows that the corners let through).
+
+        Columns that few rows need are read where they are: a search of many groups waits for the memory of each.
+        """
+        bounded = above == above
+        x0 = x[at]
+        several = self.d > 1  # the first two are compared without a loop
+        x1 = x[at + 1] if several else x0
+        d, points, least, slots = self.d, self.points, self.least, self.slots
+        handles, upto = out.room_for_members(self.count), out.members_upto
+        slot: i64 = 0
+        j: i64 = 0
+        while slot < slots:
+            base = (slot >> SHIFT) * d
+            end = slot + BLOCK
+            if end > slots:
+                end = slots
+            if bounded and self.greatest[slot >> SHIFT] <= above:
+                slot = end
+                continue
+            if not least[base] <= x0 or (several and not least[base + 1] <= x1):
+                slot = end
+                continue
+            j = 2
+            while j < d and least[base + j] <= x[at + j]:
+                j += 1
+            if j < d:
+                slot = end
+                continue
+            base = slot * d
+            while slot < end:
+                value = points[base]
+                if value <= x0 and not value <= above and (not several or points[base + 1] <= x1):
+                    j = 2
+                    while j < d and points[base + j] <= x[at + j]:
+                        j += 1
+                    if j >= d and not (young and self.since[slot] > first):
+                        handles[upto] = self.handles[slot]
+                        if copied:
+                            out.add_hit(points, base, d, upto - begun, self.since[slot])
+                        upto += 1
+                slot += 1
+                base += d
+        out.members_upto = upto
 
     def nearest(self, x: Floats, at: i64, axis: i64, best: float) -> float:
         """The least coordinate on that axis of the members that the values dominate on the others, if it is less than

@@ -18,7 +18,6 @@ from .columns import (
     INFINITY,
     Floats,
     Integers,
-    filled,
     floats,
     floats_from,
     integers,
@@ -29,6 +28,7 @@ from .columns import (
 
 SHIFT: Final = 4  # of the size of a block
 MASK: Final = 15
+ROOMY: Final = 8  # columns that are so much longer than the starts are cut
 NONE: Final = -1
 
 
@@ -49,7 +49,6 @@ class Starts:
         self.times: Integers = integers()
         self.events: Integers = integers()
         self._greatest: Floats = floats()
-        self._point: Floats = filled(d, 0.0)
 
     def open(self) -> i64:
         """Room for another row, all infinite; returns where its values begin. The row counts after `keep`."""
@@ -142,19 +141,26 @@ class Starts:
     def walk(self, points: Floats, at: i64, since: i64, first: i64, upto: i64, time: i64, out: MatchBlocks) -> i64:
         """Write the starts of a member from `first` to `upto`, oldest first; returns their number.
 
-        O(blocks and starts).
+        The member's point is at `at`; meanwhile it changes. O(blocks and starts).
         """
-        d, point = self.d, self._point
-        j: i64
-        for j in range(d):
-            point[j] = points[at + j]
-        if self.window >= 0:  # own window: -w <= -(time - start + extra)
-            first = self.since_time(time + self.extra, point[self.window], first, upto)
-            point[self.window] = -INFINITY
+        window = self.window
+        if window < 0:
+            return self._walk(points, at, since, first, upto, out)
+        bound = points[at + window]  # own window: -w <= -(time - start + extra)
+        first = self.since_time(time + self.extra, bound, first, upto)
+        points[at + window] = -INFINITY
+        count = self._walk(points, at, since, first, upto, out)
+        points[at + window] = bound
+        return count
+
+    def _walk(self, points: Floats, at: i64, since: i64, first: i64, upto: i64, out: MatchBlocks) -> i64:
+        """The same without a window of the member's own."""
+        d = self.d
         if first < upto and self.events[first] < since:
             first = self.since_event(since, first, upto)
         if self.kill >= 0:
-            return self._walk_back(first, upto, out)
+            return self._walk_back(points, at, first, upto, out)
+        j: i64
         values, greatest, events = self.values, self._greatest, self.events
         path = out.paths_upto
         place = path
@@ -165,7 +171,7 @@ class Starts:
                 end = upto
             base = (i >> SHIFT) * d
             j = 0
-            while j < d and point[j] <= greatest[base + j]:
+            while j < d and points[at + j] <= greatest[base + j]:
                 j += 1
             if j < d:
                 i = end
@@ -175,7 +181,7 @@ class Starts:
             base = i * d
             while i < end:
                 j = 0
-                while j < d and point[j] <= values[base + j]:
+                while j < d and points[at + j] <= values[base + j]:
                     j += 1
                 if j == d:
                     paths[place] = events[i]
@@ -185,12 +191,12 @@ class Starts:
         out.paths_upto = place
         return place - path
 
-    def _walk_back(self, first: i64, upto: i64, out: MatchBlocks) -> i64:
+    def _walk_back(self, points: Floats, at: i64, first: i64, upto: i64, out: MatchBlocks) -> i64:
         """The same from the newest on, up to the first event that kills the member, which may be its last start."""
-        d, values, greatest, events, point = self.d, self.values, self._greatest, self.events, self._point
+        d, values, greatest, events = self.d, self.values, self._greatest, self.events
         kill = self.kill
-        bound = point[kill]
-        point[kill] = -INFINITY
+        bound = points[at + kill]
+        points[at + kill] = -INFINITY
         path = out.paths_upto
         i = upto - 1
         j: i64 = 0
@@ -201,7 +207,7 @@ class Starts:
             if end < first:
                 end = first
             j = 0
-            while j < d and point[j] <= greatest[base + j]:
+            while j < d and points[at + j] <= greatest[base + j]:
                 j += 1
             if j < d and not bound <= greatest[base + kill]:
                 i = end - 1
@@ -209,12 +215,13 @@ class Starts:
             while i >= end and not dead:
                 base = i * d
                 j = 0
-                while j < d and point[j] <= values[base + j]:
+                while j < d and points[at + j] <= values[base + j]:
                     j += 1
                 if j == d:
                     out.add_number(events[i])
                 dead = bound <= values[base + kill]
                 i -= 1
+        points[at + kill] = bound
         out.turn(path)
         return out.paths_upto - path
 
@@ -232,21 +239,28 @@ class Starts:
     def retain(self, wanted: list[bool]) -> list[int]:
         """Keep only some starts; returns the new position of each old position, and of the end."""
         moved: list[int] = []
-        old, times, events = self.values, self.times, self.events
-        n, d = self.count, self.d
+        values, n, d = self.values, self.count, self.d
         self.count = 0
-        self.values, self.times, self.events, self._greatest = floats(), integers(), integers(), floats()
         i: i64
+        j: i64
         for i in range(n):
             moved.append(int(self.count))
             if wanted[i]:
-                at = self.open()
-                j: i64
+                at = self.count * d
                 for j in range(d):
-                    self.values[at + j] = old[i * d + j]
-                self.keep(times[i], events[i])
+                    values[at + j] = values[i * d + j]
+                self.keep(self.times[i], self.events[i])
         moved.append(int(self.count))
+        if len(self.times) > ROOMY * (self.count + MASK):
+            self._trim()
         return moved
+
+    def _trim(self) -> None:
+        """Give back room. O(starts)."""
+        n, d = self.count, self.d
+        self.values = self.values[: n * d]
+        self.times, self.events = self.times[:n], self.events[:n]
+        self._greatest = self._greatest[: ((n + MASK) >> SHIFT) * d]
 
     def waiting(self, point: list[float], since: i64, first: i64, upto: i64, time: i64) -> list[tuple[int, ...]]:
         """The events of a member's starts from `first` to `upto`. O(those)."""

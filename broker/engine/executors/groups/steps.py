@@ -24,7 +24,7 @@ from .columns import (
     with_room,
     with_room_for_integers,
 )
-from .coordinates import ATTRIBUTE, CoordinateBound, number, number_of
+from .coordinates import ATTRIBUTE, CoordinateBound, narrowed, number, number_of
 from .kept_events import KeptEvents
 from .members import Members
 
@@ -93,6 +93,36 @@ class StepClause:
         self.bounds = bounds
         self.guard = guard
         self.compares = compares
+        self._single: i64 = -1  # that of the only bound, -1 if there are others
+        self._coordinate: i64 = 0
+        self._sign = 1.0
+        self._prepare()
+
+    def _prepare(self) -> None:
+        bounds = self.bounds
+        if len(bounds) == 1 and bounds[0].source == ATTRIBUTE:
+            self._single, self._coordinate = bounds[0].attribute, bounds[0].coordinate
+            self._sign = bounds[0].sign
+        else:
+            self._single = -1
+
+    def ask(self, bound: CoordinateBound) -> None:
+        """Add a bound."""
+        self.bounds.append(bound)
+        self._prepare()
+
+    def narrows(self, row: Row, time: i64, start: i64, registers: Floats, first: i64, x: Floats, at: i64) -> bool:
+        """Lower the values, from `at` on, to those of an event, as `narrowed`; most clauses have one bound."""
+        if self._single < 0:
+            return narrowed(self.bounds, row, time, start, registers, first, x, at)
+        given = row[self._single]
+        value = self._sign * (given if isinstance(given, float) else number_of(given))
+        if value != value:
+            return False
+        j = at + self._coordinate
+        if value < x[j]:
+            x[j] = value
+        return True
 
     def misses(self, row: Row, members: Members) -> bool:
         """Whether an attribute of the event rules out every member, where they are few: O(bounds), changes nothing.

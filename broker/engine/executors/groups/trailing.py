@@ -22,7 +22,6 @@ from ....events.schema import Row
 from .blocks import FIELDS, LATE, MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, floats, integers, put, put_integer
-from .coordinates import narrowed
 from .members import Members
 from .steps import StepClause
 from .wait import WaitCell, WaitTemplate
@@ -39,6 +38,8 @@ class TrailingTemplate:
         self.wait = wait
         self.kill = kill
         self.killed: i64 = kill.bounds[0].coordinate
+        self.pairs = MatchBlocks()  # scratch for one event of one cell
+        self.x: Floats = filled(wait.d, INFINITY)
 
 
 @final
@@ -62,11 +63,9 @@ class TrailingCell(GroupCell):
         self.waiting = waiting
         self._pending: dict[int, PendingPairs] = {}
         self._order: list[int] = []
-        self._pairs = MatchBlocks()
         self._levels: Floats = floats()
         self._times: Integers = integers()
         self._height: i64 = 0
-        self._x: Floats = filled(template.wait.d, INFINITY)
 
     def forget(self, handle: int) -> None:
         """O(pairs)."""
@@ -76,7 +75,7 @@ class TrailingCell(GroupCell):
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. As in a wait, and O(1) for each completed or due pair."""
         self.advance(time, out)
-        pairs = self._pairs
+        pairs = self.template.pairs
         pairs.clear()
         self.waiting.see(row, time, event, pairs)
         if pairs.upto > 0:
@@ -92,7 +91,7 @@ class TrailingCell(GroupCell):
 
     def _hang(self, time: i64, event: i64) -> None:
         """Store the pairs that an event completed with their starts."""
-        pairs, starts, d = self._pairs, self.waiting.starts, self.template.wait.d
+        pairs, starts, d = self.template.pairs, self.waiting.starts, self.template.wait.d
         block: i64 = 0
         i: i64
         j: i64
@@ -113,9 +112,9 @@ class TrailingCell(GroupCell):
 
     def _kill(self, row: Row, time: i64) -> None:
         """Record the value by which an event kills."""
-        kill, x, killed = self.template.kill, self._x, self.template.killed
+        kill, x, killed = self.template.kill, self.template.x, self.template.killed
         x[killed] = INFINITY
-        if narrowed(kill.bounds, row, time, time, x, 0, x, 0) and kill.admits(row):
+        if kill.narrows(row, time, time, x, 0, x, 0) and kill.admits(row):
             height = self._height
             while height > 0 and self._levels[height - 1] <= x[killed]:
                 height -= 1

@@ -25,7 +25,6 @@ from ....events.schema import Row
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats, integers, put, put_integer, with_room
-from .coordinates import narrowed
 from .members import Members
 from .starts import NONE, Starts
 from .steps import StepClause, Stretch
@@ -35,7 +34,7 @@ DEPTH: Final = 0
 BEGIN: Final = 1
 END: Final = 2
 EVENTS: Final = 3
-SWEEP_MIN: Final = 128
+SWEEP_MIN: Final = 32
 
 
 @final
@@ -61,6 +60,9 @@ class WaitTemplate:
         self.extra: i64 = extra
         self.within: i64 = within
         self.arrival = arrival
+        self.goes_on = len(later) > 0
+        self.y: Floats = filled(d, INFINITY)  # scratch for one event of one cell
+        self.top: Floats = filled(d, -INFINITY)
 
 
 @final
@@ -84,17 +86,12 @@ class WaitCell(GroupCell):
         self._bottom: i64 = 0
         self._height: i64 = 0
         self._kept: i64 = 0  # starts after the last sweep
-        self._x: Floats = filled(d, INFINITY)
-        self._y: Floats = filled(d, INFINITY)
-        self._top: Floats = filled(d, -INFINITY)
-        self._none: Integers = integers()
         each: i64 = len(template.later)
         self._waiting = Stretch(d + 1, EVENTS + each + 1)  # the value at index `d` is `above`
         self._new = Stretch(d + 1, EVENTS + each + 1)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """Process an event of the key. Amortised O(1), and for each surpassed group one lookup and the members found.
-        """
+        """Process an event of the key. Amortised O(1), and for each surpassed group a lookup and the members found."""
         self.see(row, time, event, out)
         self.start(row, time, event)
 
@@ -103,12 +100,12 @@ class WaitCell(GroupCell):
         template = self.template
         if time > self.now or template.arrival:
             self.settle(time)
-        if self._waiting.count > 0:
+        if template.goes_on and self._waiting.count > 0:
             self._go_on(row, time, event, out)
-        y = self._y
+        y = template.y
         y[0] = INFINITY
         wait = template.wait
-        if narrowed(wait.bounds, row, time, time, y, 0, y, 0) and wait.admits(row):
+        if wait.narrows(row, time, time, y, 0, y, 0) and wait.admits(row):
             if self._height > self._bottom:
                 self._surpass(y[0], time, event, out)
             if y[0] > self._peak:
@@ -120,16 +117,16 @@ class WaitCell(GroupCell):
         d = template.d
         at = starts.open()
         values = starts.values
-        begins = narrowed(template.begin.bounds, row, time, time, values, at, values, at)
+        begins = template.begin.narrows(row, time, time, values, at, values, at)
         begins = begins and members.possible(values, at) and template.begin.admits(row)
-        if template.kill is not None:
-            kill, killed = template.kill, template.killed
+        kill, killed = template.kill, template.killed
+        if kill is not None:
             j: i64
             if not begins:
                 for j in range(at, at + d):
                     values[j] = -INFINITY
             values[at + killed] = INFINITY
-            kills = narrowed(kill.bounds, row, time, time, values, at, values, at) and kill.admits(row)
+            kills = kill.narrows(row, time, time, values, at, values, at) and kill.admits(row)
             kills = kills and values[at + killed] >= members.root[killed]
             if not kills:
                 values[at + killed] = -INFINITY
@@ -140,7 +137,8 @@ class WaitCell(GroupCell):
 
     def _surpass(self, y: float, time: i64, event: i64, out: MatchBlocks) -> None:
         """Complete, in each group of a lower peak, the members that the value reaches."""
-        d, peaks, top, fresh = self.template.d, self._peaks, self._top, self._fresh
+        template, peaks, fresh = self.template, self._peaks, self._fresh
+        d, top = template.d, template.top
         j: i64
         for j in range(d):
             top[j] = -INFINITY
@@ -153,15 +151,14 @@ class WaitCell(GroupCell):
             top[0] = y
             if group > self._bottom and peaks[group - 1] < y:
                 top[0] = peaks[group - 1]
-            if self.template.killed >= 0:
-                top[self.template.killed] = INFINITY
-            if self.template.window >= 0:
-                top[self.template.window] = -float(self.template.extra)
-            if self.members.possible(top, 0):
-                if self.template.later:
-                    self._promise(peaks[group], top, begin, fresh, event)
-                else:
-                    self._complete(peaks[group], top, 0, begin, fresh, time, self._none, out)
+            if template.killed >= 0:
+                top[template.killed] = INFINITY
+            if template.window >= 0:
+                top[template.window] = -float(template.extra)
+            if not template.goes_on:
+                self._complete(peaks[group], top, 0, begin, fresh, time, integers(), out)
+            elif self.members.possible(top, 0):
+                self._promise(peaks[group], top, begin, fresh, event)
             group -= 1
 
     def _complete(
@@ -172,16 +169,16 @@ class WaitCell(GroupCell):
         found = self.members.find_points(above, x, at, out)
         if found == 0:
             return
-        d, starts, members = self.template.d, self.starts, self.members
+        d, starts = self.template.d, self.starts
         hit: i64
         if self.keeps_points:
             self.points = with_room(self.points, (begun + found) * d)
             for hit in range(found * d):
-                self.points[begun * d + hit] = members.hits[hit]
+                self.points[begun * d + hit] = out.hits[hit]
         width: i64 = len(suffix) + 1
         for hit in range(found):
             path = out.paths_upto
-            count = starts.walk(members.hits, hit * d, members.hits_since[hit], begin, end, time, out)
+            count = starts.walk(out.hits, hit * d, out.hits_since[hit], begin, end, time, out)
             if count > 0:
                 out.extend(path, count, suffix)
                 out.close_one(begun + hit, path, count, width)
@@ -216,7 +213,7 @@ class WaitCell(GroupCell):
             at = new.copy(waiting, i)
             if not clause.admits(row):
                 continue
-            if not narrowed(clause.bounds, row, time, time, new.floats, at, new.floats, at):
+            if not clause.narrows(row, time, time, new.floats, at, new.floats, at):
                 continue
             if not self.members.possible(new.floats, at):
                 continue
@@ -240,7 +237,7 @@ class WaitCell(GroupCell):
 
     def settle(self, time: i64) -> None:
         """End the epoch: its peak surpasses groups, and its starts become a new group."""
-        if self._waiting.count > 0 or self._new.count > 0:
+        if self.template.goes_on and (self._waiting.count > 0 or self._new.count > 0):
             self._waiting, self._new = self._new, self._waiting
             self._new.count = 0
         self.now = time
@@ -274,10 +271,8 @@ class WaitCell(GroupCell):
     def _let_go(self, time: i64) -> None:
         """Drop the oldest groups if they are out of every window, or no member waits in them any more."""
         template = self.template
-        if template.within >= 0:
-            self._head = self.starts.passed(time, -float(template.within), self._head, self._fresh)
-        elif template.window >= 0:
-            longest = self.members.root[template.window]
+        if template.within >= 0 or template.window >= 0:
+            longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
             self._head = self.starts.passed(time + template.extra, longest, self._head, self._fresh)
         greatest = self.members.top if self._peaks[self._bottom] > -INFINITY else INFINITY
         while self._bottom < self._height:
@@ -299,9 +294,10 @@ class WaitCell(GroupCell):
         self._height = height + 1
 
     def _sweep(self) -> None:
-        """Keep only the starts that a member may need. O(groups * members + starts), when they have doubled."""
+        """Keep the starts that a member may need, or a window holds. O(starts), or O(groups * members + starts)."""
         starts, waiting, d = self.starts, self._waiting, self.template.d
-        wanted = [False] * starts.count
+        head, outlived = int(self._head), waiting.count == 0 and 2 * self._head > starts.count
+        wanted = [outlived and at >= head for at in range(starts.count)]
         pinned = int(starts.count)  # from here on cohorts need the starts of members above `least`
         least = INFINITY
         for i in range(waiting.count):
@@ -311,7 +307,8 @@ class WaitCell(GroupCell):
         peaks = [self._peaks[at] for at in range(self._bottom, self._height)]
         ends = [*begins[1:], int(starts.count)] if begins else []
         for begin, end, peak in zip(begins, ends, peaks):
-            self._want(wanted, max(begin, int(self._head)), end, min(peak, least) if end > pinned else peak)
+            if not outlived:
+                self._want(wanted, max(begin, head), end, min(peak, least) if end > pinned else peak)
         if waiting.count:
             self._want(wanted, pinned, begins[0] if begins else int(starts.count), least)
         moved = starts.retain(wanted)

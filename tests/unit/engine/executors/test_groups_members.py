@@ -51,7 +51,7 @@ def check(members: Members, kept: Points, chance: random.Random, d: int, coarse:
     found = [int(out.members[before + i]) for i in range(count)]
     assert sorted(found) == sorted(h for h in dominated if kept[h][0][0] > above)
     for i, handle in enumerate(found):
-        assert ([members.hits[i * d + j] for j in range(d)], members.hits_since[i]) == kept[handle]
+        assert ([out.hits[i * d + j] for j in range(d)], out.hits_since[i]) == kept[handle]
     others = [p[axis] for p, _ in kept.values() if all(p[j] <= x[j] for j in range(d) if j != axis)]
     assert members.nearest(column, 1, axis) == min(others, default=math.inf)
     higher = [p for p, _ in kept.values() if p[0] > above]
