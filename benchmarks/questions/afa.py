@@ -14,9 +14,10 @@ from rich.table import Table
 
 from .. import targets
 from ..afa.contests import contests, units
-from ..afa.engine_trial import EngineFigures, EngineJob
+from ..afa.engine_trial import EngineFigures, EngineJob, Reading
 from ..afa.rivals_trial import MAXIMAL, Contest, Contestant, ContestFigures
 from ..afa.trial import Figures, Job
+from ..afa.updates_trial import UpdatesFigures, UpdatesJob
 from ..afa.workloads import Q1, Q2, Q2_KEPT, WAITING, falls, ignoring, q3, words
 from ..builds import UNCOMPILED, Build, builds
 from ..measuring import FULL, ROOT, BenchmarkError, Effort, Say, Spread, agreed, taken_in_turn, trial
@@ -27,8 +28,17 @@ from .question import Question
 
 TRIAL: Final = "benchmarks.afa.trial"
 ENGINE_TRIAL: Final = "benchmarks.afa.engine_trial"
+UPDATES_TRIAL: Final = "benchmarks.afa.updates_trial"
+UPDATES: Final = 2_000
+UPDATES_PART: Final = 100
 LATE: Final = (0.0, 0.01, 0.05, 0.1, 0.2)
 LIFETIMES: Final = (10, 1_000)
+READINGS: Final[dict[Reading, str]] = {
+    "counted": "counted",
+    "columns": "read in columns, without ids",
+    "all columns": "read in columns",
+    "each": "read one by one",
+}
 SEED: Final = 2010
 PASSES: Final = 100  # of the events, for memory
 CONTEST_ROUNDS: Final = 3
@@ -88,13 +98,17 @@ def cases(events: int) -> dict[str, Job]:
 def engine_cases(events: int) -> dict[str, EngineJob]:
     """Trials of many subscriptions through the engine, by name."""
     found: dict[str, EngineJob] = {}
-    for count in (1, 256):
-        queries = [q3(word, 500) for word in words(count)]
-        found[f"engine, {count} words"] = EngineJob(queries=queries, events=events, up=0.5, together=True)
-    for count in (1, 10_000):
-        found[f"engine, {count:,} falls"] = EngineJob(queries=falls(count), events=events, up=0.7, together=True)
+    for reading, name in READINGS.items():
+        for count in (1, 256):
+            queries = [q3(word, 500) for word in words(count)]
+            job = EngineJob(queries=queries, events=events, up=0.5, together=True, reading=reading)
+            found[f"engine, {count} words, {name}"] = job
+        for count in (1, 10_000):
+            job = EngineJob(queries=falls(count), events=events, up=0.7, together=True, reading=reading)
+            found[f"engine, {count:,} falls, {name}"] = job
     apart = [q3(word, 500) for word in words(256)]
-    found["engine, 256 words, each alone"] = EngineJob(queries=apart, events=events // 10, up=0.5, together=False)
+    job = EngineJob(queries=apart, events=events // 10, up=0.5, together=False, reading="each")
+    found["engine, 256 words, each alone"] = job
     return found
 
 
@@ -175,6 +189,11 @@ def _asked(effort: Effort, say: Say, form: Build) -> dict[str, Any]:
         for name, job in engine_cases(effort.events if form.compiled else effort.events // 10).items()
     }
     through_engine: dict[str, list[EngineFigures]] = taken_in_turn(many, effort.repetitions, say)
+    updates = UPDATES if form.compiled else 4 * UPDATES_PART
+    updating = partial(trial, UPDATES_TRIAL, dict(UpdatesJob(updates=updates, part=UPDATES_PART)), folder=form.folder)
+    by_text: dict[str, list[UpdatesFigures]] = taken_in_turn(
+        {f"engine, {updates:,} updates": updating}, effort.repetitions, say
+    )
     for name, figures in found.items():
         agreed(name, "results", [each["inserted"] - each["retracted"] for each in figures])
     check(found)
@@ -182,7 +201,7 @@ def _asked(effort: Effort, say: Say, form: Build) -> dict[str, Any]:
     return {
         "compiled": form.compiled,
         "workload": {"seed": SEED, "events": asked["Q1"]["events"]},
-        "cases": [*_rows(found), *engine_rows(through_engine), *rival_rows(others)],
+        "cases": [*_rows(found), *engine_rows(through_engine), *updates_rows(by_text), *rival_rows(others)],
         "memory": found["memory"][0]["bytes"],
     }
 
@@ -220,12 +239,14 @@ def engine_rows(found: dict[str, list[EngineFigures]]) -> Iterator[dict[str, Any
     units = {name: [each["cpu"] / each["events"] / each["unit"] for each in figures] for name, figures in found.items()}
     for name, figures in found.items():
         yield _engine_row(name, figures[0], Spread.of(units[name]), None)
-    for many, one, target in (
-        ("256 words", "1 words", targets.AFA_WORDS),
-        ("10,000 falls", "1 falls", targets.AFA_FALLS),
-    ):
-        times = Spread.of(a / b for a, b in zip(units[f"engine, {many}"], units[f"engine, {one}"]))
-        yield _engine_row(f"engine, {many} over one", found[f"engine, {many}"][0], times, target)
+    for reading in READINGS.values():
+        for many, one, target in (
+            ("256 words", "1 words", targets.AFA_WORDS),
+            ("10,000 falls", "1 falls", targets.AFA_FALLS),
+        ):
+            several, single = f"engine, {many}, {reading}", f"engine, {one}, {reading}"
+            times = Spread.of(a / b for a, b in zip(units[several], units[single]))
+            yield _engine_row(f"engine, {many} over one, {reading}", found[several][0], times, target)
 
 
 def _engine_row(name: str, first: EngineFigures, measured: Spread, target: Target | None) -> dict[str, Any]:
@@ -240,6 +261,19 @@ def _engine_row(name: str, first: EngineFigures, measured: Spread, target: Targe
         return row | {"must": None, "aim": None, "measure": "units", "reached": "-"}
     reached = target.reached(measured) if first["compiled"] else "-"
     return row | {"must": target.must, "aim": target.aim, "measure": target.measure, "reached": reached}
+
+
+def updates_rows(found: dict[str, list[UpdatesFigures]]) -> Iterator[dict[str, Any]]:
+    """What an update costs that is given as text, first and in the end."""
+    for name, figures in found.items():
+        first = figures[0]
+        row: dict[str, Any] = {"inserted": first["results"], "retracted": 0, "nodes_per_event": None}
+        row |= {"must": None, "aim": None, "measure": "us", "reached": "-"}
+        for part, seconds in (
+            (f"the first {UPDATES_PART}", [each["first"] for each in figures]),
+            (f"the last {UPDATES_PART}", [each["last"] for each in figures]),
+        ):
+            yield row | {"name": f"{name}: one of {part}", "found": asdict(Spread.of(s * MICRO for s in seconds))}
 
 
 def _times(found: dict[str, list[Figures]], slower: str, faster: str) -> Iterator[float]:

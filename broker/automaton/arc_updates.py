@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .automaton import Automaton
+from ..events.instant import FOREVER
+from .automaton import Arc, Automaton
 
 
 class ArcUpdate(NamedTuple):
@@ -17,6 +18,22 @@ class ArcUpdate(NamedTuple):
 
     insert: tuple[str, ...]
     delete: tuple[str, ...]
+    begin: int
+    end: int
+
+
+class ArcChange(NamedTuple):
+    """What an update does to an arc: the arcs of the same state that are there instead; None: they come last."""
+
+    before: Arc | None
+    after: tuple[Arc, ...]
+
+
+class ChangedArcs(NamedTuple):
+    """An automaton whose arcs are others for the events of [begin, end). `changes`: these; None: all may be."""
+
+    automaton: Automaton
+    changes: Sequence[ArcChange] | None
     begin: int
     end: int
 
@@ -29,9 +46,14 @@ class ChangingArcs:
         """The automaton with these arcs."""
         raise AssertionError
 
-    def updated(self, update: ArcUpdate) -> ChangingArcs:
-        """The arcs after an update. Raises QueryError for a text that is no such arc, DefinitionError for a name that
-        no arc has."""
+    @property
+    def changes(self) -> Sequence[ArcChange]:
+        """What the last update has changed."""
+        raise AssertionError
+
+    def updated(self, update: ArcUpdate, settled: int = -FOREVER) -> ChangingArcs:
+        """The arcs after an update. No event before `settled` asks for its arcs any more: those that ended are left
+        out. O(arcs). Raises QueryError for a text that is no such arc, DefinitionError for a name that no arc has."""
         raise AssertionError
 
     def difference(

@@ -3,8 +3,8 @@
 A column has the form in which `Engine.publish_columns` takes columns: numbers without nulls in an array, repeated texts
 as CodedTexts, all else in a list, with None for null. Results of all kinds are rows of one table.
 
-Here: names and types of the columns; results of machines, one by one. Not here: results of runs (run_rows), Arrow
-(events.arrow_output).
+Here: names and types of the columns; results that were made one by one. Not here: results of runs (run_rows), of
+machines with columns (placed_rows), Arrow (events.arrow_output).
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ class MatchRows(TableRows):
         return self._schemas
 
     def kinds(self) -> Any:
-        return _coded([match.kind for match in self.matches], "b")
+        return coded([match.kind for match in self.matches], "b")
 
     def names(self) -> Any:
-        return _coded([match.subscription for match in self.matches], "i")
+        return coded([match.subscription for match in self.matches], "i")
 
     def ids(self) -> Any:
         return [match.id for match in self.matches]
@@ -108,7 +108,7 @@ class MatchRows(TableRows):
         return [match.lineage for match in self.matches]
 
     def details(self) -> list[Any]:
-        return [_details(match) for match in self.matches]
+        return [details_of(match) for match in self.matches]
 
     def attribute(self, name: str, kind: str) -> Any:
         return column_form(kind, ObjectColumn([match.data.get(name) for match in self.matches]))
@@ -239,12 +239,14 @@ def column_form(kind: str, column: Column) -> Any:
     return values
 
 
-def _coded(texts: list[str], codes: str) -> CodedTexts:
+def coded(texts: list[str], codes: str) -> CodedTexts:
+    """Texts of which many are equal; `codes`: the type of their numbers."""
     numbers: dict[str, int] = {}
     return CodedTexts(array(codes, [numbers.setdefault(text, len(numbers)) for text in texts]), [*numbers])
 
 
-def _details(match: Match) -> dict[str, Any] | None:
+def details_of(match: Match) -> dict[str, Any] | None:
+    """What the line of a result has beside the other columns."""
     line = match.line()
     if match.kind in ("match", "retraction"):
         for name in _NO_DETAILS:

@@ -24,6 +24,7 @@ from .executors.trace import FINAL_DEPTH, mixed
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match, found_match
 from .notices import Notice
 from .ordinals import Ordinals, Tally
+from .placed_rows import placed_rows
 from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .program.target import Target
 from .result_table import MatchRows, ResultTable, chosen, names_of, table_of
@@ -279,10 +280,9 @@ class Results(Sequence[Match]):
         return runs + int(packed.total) + self.completions.total()
 
     def columns(self, subscriptions: str | Sequence[str] = ()) -> ResultTable:
-        """The results as columns, of the named subscriptions, or of all if none is named: what reading them one by one
-        gives, in their order. Objects are made only for machines' results. O(1) for each column that nobody reads.
-        Raises UnknownSubscription.
-        """
+        """The results as columns, of the named subscriptions or of all: what reading them one by one gives, in order.
+        Objects are made for machines without columns only. O(1) for each column that nobody reads. Raises
+        UnknownSubscription."""
         names = names_of(subscriptions)
         wanted = frozenset(names)
         completions = self.completions
@@ -291,6 +291,10 @@ class Results(Sequence[Match]):
             rows = RunRows(self.epochs, wanted, self._before, self.result_ids)
             if rows.collect(self._merged):
                 return table_of(rows, names, self.known)
+        elif not self.composed and len(self.block_upto) + self.epochs.packed.upto == 0:
+            completions.arrange()
+            if placed := placed_rows(completions.unread(self._happened), wanted, self.result_ids):
+                return table_of(placed, names, self.known)
         matches = chosen(self, wanted)
         return table_of(MatchRows(matches, self.schemas()), names, self.known)
 

@@ -71,6 +71,32 @@ class WaitingLook(Protocol):
     def unlisted(self) -> bool: ...
 
 
+class MachineLook(Protocol):
+    """A machine (broker.engine.inspection.sharing)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def subscriptions(self) -> int: ...
+
+    @property
+    def lines(self) -> Sequence[str]: ...
+
+
+class MachinesLook(Protocol):
+    """The machines that run most, of `total`; `more`: there are others, at which nobody has looked."""
+
+    @property
+    def listed(self) -> Sequence[MachineLook]: ...
+
+    @property
+    def total(self) -> int: ...
+
+    @property
+    def more(self) -> bool: ...
+
+
 class EnginePort(Protocol):
     """An engine. It refuses a call with a ForetellError, and is then unchanged.
 
@@ -215,8 +241,12 @@ class EnginePort(Protocol):
         """The oldest partial matches of a subscription, and how many wait in each state, from a bounded look."""
         ...
 
-    def machines_of(self, names: Sequence[str]) -> list[list[int]]:
-        """For each subscription the numbers of the machines that run it, which those that share one have in common."""
+    def machines(self, most: int = 30, looked: int = 20_000) -> MachinesLook:
+        """The machines that run most subscriptions, of so many that are looked at."""
+        ...
+
+    def company(self, name: str) -> int:
+        """How many subscriptions the machine of one runs, or parts of them; 0 if it has none."""
         ...
 
     def sharing(self, name: str) -> list[str]:

@@ -21,6 +21,8 @@ LOOKED_RUNS_MAX: Final = 1_000
 """Runs that one look counts."""
 LISTED_RUNS_MAX: Final = 50
 """The oldest of them, which are listed."""
+COMPANY_MAX: Final = 200
+"""A subscription whose machine runs more has no number of runs in listings: to find its own takes too long."""
 LOOKED_KEYS_MAX: Final = 20
 """Keys whose probability one look computes."""
 
@@ -57,29 +59,29 @@ class Watching:
         self._consulting.definition(user, name)
         return self._engine.sharing(name) if user.admin else []
 
-    def machines(self, user: User, names: Sequence[str]) -> list[list[int]]:
-        """For each of these the numbers of the machines that run it. O(names). An administrator's, as `sharing` is."""
+    def program(self, user: User) -> dict[str, Any]:
+        """The machines that run most subscriptions. An administrator's, as `sharing` is. O(machines)."""
         user.check_admin("program")
-        return self._engine.machines_of(names)
+        found = self._engine.machines()
+        listed = [{"name": m.name, "subscriptions": m.subscriptions, "lines": list(m.lines)} for m in found.listed]
+        counts = {"subscriptions": len(self._engine.subscriptions), "machines": found.total, "more": found.more}
+        return {**counts, "listed": listed}
 
-    def costs(self, user: User, names: Sequence[str], counted: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """For each of these, without those that are gone, how it runs, in lines, and for those that are also in
-        `counted` how many partial matches wait, and whether there are more. An administrator's, as `sharing` is.
+    def costs(self, user: User, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """For each of these, without those that are gone: how it runs, in lines; how many partial matches wait, and
+        whether there are more, unless it runs in company of too many. An administrator's, as `sharing` is.
 
-        O(LOOKED_RUNS_MAX) a name that is counted, and for groups O(members).
+        O(LOOKED_RUNS_MAX + COMPANY_MAX) a name.
         """
         user.check_admin("program")
-        known = self._engine.subscriptions
         found: dict[str, dict[str, Any]] = {}
         for name in names:
-            if name in known:
-                seen = self._engine.waiting_runs(name, LOOKED_RUNS_MAX, 0) if name in counted else None
+            if name in self._engine.subscriptions:
+                alone = self._engine.company(name) <= COMPANY_MAX
+                seen = self._engine.waiting_runs(name, LOOKED_RUNS_MAX, 0) if alone else None
                 runs = None if seen is None or seen.unlisted else seen.looked
-                found[name] = {
-                    "lines": self._engine.sharing(name),
-                    "runs": runs,
-                    "more": seen is not None and seen.more,
-                }
+                lines = self._engine.sharing(name)
+                found[name] = {"lines": lines, "runs": runs, "more": seen is not None and seen.more}
         return found
 
     def look(self, name: str, values: bool, now: int) -> dict[str, Any]:

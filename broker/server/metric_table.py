@@ -116,6 +116,7 @@ ROWS: Final = (
         matches="Matches found. Compressed ones count once, and so do those of equal subscriptions.",
         runs_begun="Partial matches begun by keyed_runs.",
         speculative_repairs="Corrections of what was found before a late or withdrawn event.",
+        overtaken_events="Events of engines with disorder that came after one of a later time.",
     ),
     *_rows(
         "engine", GAUGE,

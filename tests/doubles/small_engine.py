@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from broker.automaton.diagram import Graph
+from broker.engine.inspection.sharing import MachinesSeen
 from broker.engine.inspection.waiting import RunsSeen
 from broker.events import (
     DefinitionError,
@@ -290,8 +291,11 @@ class SmallEngine:
     def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> RunsSeen:
         return RunsSeen(unlisted=True)
 
-    def machines_of(self, names: Sequence[str]) -> list[list[int]]:
-        return [[] for _ in names]
+    def machines(self, most: int = 30, looked: int = 20_000) -> MachinesSeen:
+        return MachinesSeen([], 0, False)
+
+    def company(self, name: str) -> int:
+        return 0
 
     def sharing(self, name: str) -> list[str]:
         return ["alone"]

@@ -1,11 +1,13 @@
-"""Groups change nothing: with them each subscription has, in order, what it has without.
+"""Groups change nothing: with them each subscription has, in order, what it has without, and what it has alone.
 
-Templates of all mechanisms, members that come and go, ties, nulls, batches, snapshots. What is without groups is held
-to the meaning by test_laws_sase_engine.
+Templates of all mechanisms with several keys, members that come and go, ties, nulls, batches, snapshots; with each
+switch of groups off, and for who reads results late. What is without groups is held to the meaning by
+test_laws_sase_engine.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, Final
 
 import pytest
@@ -14,21 +16,38 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from strategies.group_queries import SCHEMA, Action, Joins, Leaves, Publishes, Saves, script
 
-from broker.engine import Engine, Options
+from broker.engine import Engine, Options, Results
+from broker.engine.disorder.joined import JoinedResults
 
 WITHOUT = Options(executors_off=("groups",))
+SWITCHES: Final = (  # each is off in one of so many scripts
+    Options(lookback=False),
+    Options(key_path=False),
+    Options(shared_steps=False),
+    Options(results_later=False),
+    Options(lookback=False, key_path=False),
+    Options(lookback=False, shared_steps=False),
+)
 PARTS: Final = 4  # so that several processes share the scripts, which are many
 SCRIPTS: Final = 10 * settings().max_examples if settings().max_examples >= 100 else 100  # a second each
 
 
 def played(
-    actions: list[Action], options: Options, later: Options | None = None, asking: int = 0
+    actions: list[Action],
+    options: Options,
+    later: Options | None = None,
+    *,
+    asking: int = 0,
+    behind: int = 0,
+    only: str = "",
 ) -> dict[str, list[Any]]:
     """By subscription what it has, in order. `later`: the options from the first snapshot on. `asking`: every so many
-    actions somebody asks for figures, for which a group that looks back makes its runs."""
+    actions somebody asks for figures, for which a group that looks back makes its runs. `behind`: results are read so
+    many batches after they are made. `only`: all but this subscription are left out."""
     engine = Engine(options)
     engine.add_stream("S", SCHEMA)
     found: dict[str, list[Any]] = {}
+    unread: deque[tuple[Results | JoinedResults, int]] = deque()
     here: list[str] = []
     texts: dict[str, str] = {}
     for number, action in enumerate(actions):
@@ -36,27 +55,40 @@ def played(
             engine.statistics()
         match action:
             case Joins(name, text, language, report):
-                engine.subscribe(name, language=language, query=text, lineage=True, report=report)
+                if not only or name == only:
+                    engine.subscribe(name, language=language, query=text, lineage=True, report=report)
                 here.append(name)
                 texts[name] = text
             case Leaves(which):
                 if here:
-                    engine.unsubscribe(here.pop(which % len(here)))
+                    left = here.pop(which % len(here))
+                    if not only or left == only:
+                        engine.unsubscribe(left)
             case Saves():
                 options = later or options
                 engine = Engine.restore(engine.snapshot(), options)
             case Publishes(times, rows, starts):
                 results = engine.publish("S", times, rows, starts=starts)
-                counted = len(results)
-                assert counted == len(list(in_columns(results)))
-                for match in results:
-                    found.setdefault(match.subscription, []).append(match)
+                unread.append((results, len(results)))
+        while len(unread) > behind:
+            read(*unread.popleft(), found)
         engine.check_invariants()
+    for results, counted in unread:
+        read(results, counted, found)
     for name in here:
-        if "skip_till" in texts[name] and "~" not in texts[name]:  # of others runs are listed that wait no more
+        asked = not only or name == only  # of other texts runs are listed that wait no more
+        if asked and "skip_till" in texts[name] and "~" not in texts[name]:
             waiting = engine.partial_matches(name)
             found.setdefault(f"{name}, partial", []).extend(sorted(waiting, key=repr))
     return found
+
+
+def read(results: Results | JoinedResults, counted: int, found: dict[str, list[Any]]) -> None:
+    """Add the results by subscription; as many as were counted when they were made, by rows and by columns."""
+    assert counted == len(list(in_columns(results)))
+    assert counted == len(list(results))
+    for match in results:
+        found.setdefault(match.subscription, []).append(match)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -64,18 +96,27 @@ def played(
 @given(seed=st.integers(0, 2**40))
 def test_groups_change_nothing(part: int, seed: int) -> None:
     actions = script(PARTS * seed + part)
-    note([action for action in actions if isinstance(action, Joins)])
-    # The matches of one event that any match finds have no order of their own.
     joined = [action for action in actions if isinstance(action, Joins)]
+    off = SWITCHES[seed % len(SWITCHES)]
+    note([joined, off])
+    # The matches of one event that any match finds have no order of their own.
     unordered = {each.name for each in joined if "any_match" in each.text or each.language == "ptopss"}
     expected = played(actions, WITHOUT)
-    for found in (
-        played(actions, Options()), played(actions, WITHOUT, Options()), played(actions, Options(), WITHOUT),
-        played(actions, Options(), asking=3), played(actions, Options(lookback=False, key_path=False), Options()),
-    ):  # fmt: skip
-        assert found.keys() == expected.keys()
+    one = joined[seed % len(joined)].name
+    alone = {name: matches for name, matches in expected.items() if name.split(",")[0] == one}
+    for found, wanted in (
+        (played(actions, Options(), behind=seed % 3), expected),
+        (played(actions, WITHOUT, Options()), expected),
+        (played(actions, Options(), WITHOUT), expected),
+        (played(actions, Options(), asking=3), expected),
+        (played(actions, off, behind=seed % 2), expected),
+        (played(actions, off, Options()), expected),
+        (played(actions, Options(), off), expected),
+        (played(actions, Options(), only=one), alone),
+    ):
+        assert found.keys() == wanted.keys()
         for name, matches in found.items():
             if name in unordered:
-                assert sorted(matches, key=repr) == sorted(expected[name], key=repr)
+                assert sorted(matches, key=repr) == sorted(wanted[name], key=repr)
             else:
-                assert matches == expected[name]
+                assert matches == wanted[name]

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.engine.disorder.buffer import HeldColumns, HeldEvent, ReorderBuffer
+from broker.engine.disorder.buffer import ReorderBuffer
+from broker.engine.disorder.held_columns import HeldColumns, HeldEvent
 from broker.events.instant import FOREVER
 
 TIMES = st.integers(0, 12)

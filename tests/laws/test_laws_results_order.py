@@ -18,17 +18,18 @@ from broker.engine import Engine, Options
 from broker.events.schema import Row
 
 NUMBERS = ("0.5", "1", "1.5", "2", "2.5")
-PAIR = "FILTER{{w < {1}}}(FILTER{{ty = 'A' AND p > {0}}}(S) NEXT{{$2.ty = $1.ty}} S)"
-BOX = "FILTER{{ty = 'A' AND p > {0} AND w < {1}}}(S)"
+KEYS = ("'A'", "'A'", "'B'")
+PAIR = "FILTER{{w < {1}}}(FILTER{{ty = {3} AND p > {0}}}(S) NEXT{{$2.ty = $1.ty}} S)"
+BOX = "FILTER{{ty = {3} AND p > {0} AND w < {1}}}(S)"
 CHAIN = "FILTER{{p > {2}}}(" + PAIR + " NEXT{{$2.ty = $1.ty}} S)"
 TEXTS = (
     ("cayuga", BOX), ("cayuga", "FILTER{{p > {0}}}(S)"), ("cayuga", PAIR), ("cayuga", CHAIN),
     ("cayuga", f"(SELECT p FROM {BOX}) UNION (SELECT p FROM {CHAIN})"),
     ("cayuga", f"SELECT * FROM {BOX} PUBLISH Made"), ("cayuga", "FILTER{{p > {0}}}(Made)"),
-    ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {{ a.ty = 'A' AND a.p > {0} AND b.ty = 'A' AND "
+    ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {{ a.ty = {3} AND a.p > {0} AND b.ty = {3} AND "
      "b.w < {1} }} WITHIN 9"),
     ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {{ [ty] AND a.p > {0} AND b.w < b.p }} WITHIN 9"),
-    ("ptopss", "FROM S BY ty a: ty = 'A' AND p > {0} b: w < {1} MATCH a, b WITHIN 9"),
+    ("ptopss", "FROM S BY ty a: ty = {3} AND p > {0} b: w < {1} MATCH a, b WITHIN 9"),
 )  # fmt: skip
 
 
@@ -46,7 +47,7 @@ def found(seed: int, options: Options) -> dict[str, list[Any]]:
     for number in range(24):
         if number < len(chosen) or chance.random() < 0.4:
             language, text = chosen[number] if number < len(chosen) else chance.choice(chosen)
-            constants = [chance.choice(NUMBERS) for _ in range(3)]
+            constants = [*(chance.choice(NUMBERS) for _ in range(3)), chance.choice(KEYS)]
             engine.subscribe(f"s{number}", language=language, query=text.format(*constants), lineage=True)
             here.append(f"s{number}")
         elif here and chance.random() < 0.15 and TEXTS[6] not in chosen:
@@ -73,6 +74,8 @@ def found(seed: int, options: Options) -> dict[str, list[Any]]:
 @given(st.integers(0, 2**40))
 def test_results_are_in_the_order_of_events(seed: int) -> None:
     expected = found(seed, Options(executors_off=("groups",)))
-    assert found(seed, Options()) == expected
-    assert found(seed, Options(lookback=False)) == expected
-    assert found(seed, Options(key_path=False)) == expected
+    for options in (
+        Options(), Options(lookback=False), Options(key_path=False), Options(results_later=False),
+        Options(shared_steps=False),
+    ):  # fmt: skip
+        assert found(seed, options) == expected

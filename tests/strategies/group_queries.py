@@ -18,6 +18,7 @@ FACTORS: Final = ("0.5", "0.9", "1.0", "1.1", "2.5")
 WINDOWS: Final = ("1", "2", "4", "6", "20")
 LISTS: Final = ("(0, 2, 10, 11, 12, 13, 14, 15, 16)", "(0, 1, 10, 11, 12, 13, 14, 15, 16, 17)")  # too many alternatives
 TEXTS: Final = "ty IN ('A', 'B')"
+KEYS: Final = ("'A'", "'A'", "'B'")  # a template has a group for each
 STRATEGIES: Final = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 
 
@@ -76,7 +77,7 @@ def chain(chance: random.Random) -> Template:
         kinds = chance.choices(
             ("up", "down", "or", "other", "join", "factor", "offset", "dur", "gap", "among"), k=chance.choice((1, 1, 2))
         )
-        asked = ["ty = 'A'"] if chance.random() < (0.7 if at == 0 else repeated) else []
+        asked = [f"ty = {constant(KEYS)}"] if chance.random() < (0.7 if at == 0 else repeated) else []
         for kind in kinds:
             if kind == "up":
                 asked.append(f"p > {constant()}")
@@ -128,7 +129,7 @@ def fold(chance: random.Random) -> Template:
         2, lambda: f"p > {constant()}", lambda: f"p <= {constant()}", lambda: f"(p > {constant()} OR w < {constant()})"
     )
     if chance.random() < 0.9:
-        begun.append("ty = 'A'")
+        begun.append(f"ty = {constant(KEYS)}")
     again = some(
         2, lambda: "$2.p > $.p", lambda: f"$2.p > {constant()} * $.p", lambda: f"$2.p <= $.p + {constant()}",
         lambda: f"$2.w >= {constant()}", lambda: "$2.p >= $1.p", lambda: f"$2.p < {constant()} * $1.p",
@@ -167,11 +168,11 @@ def template(chance: random.Random) -> Template:
     key = chance.choice(("[ty]", "[k]", "[ty]")) if partitioned else ""
     conjuncts = [key] if key else []
     keyed = chance.random() < 0.6 if key != "[k]" or chance.random() < 0.3 else False
-    types = chance.choice(("A", "A", "AB"))
+    types = chance.choice((KEYS[:1], KEYS[:1], KEYS))
     plain = chance.random() < 0.6
     for at, name in enumerate(names):
         if keyed and (at == 0 or key != "[ty]"):
-            conjuncts.append(f"{name}.ty = '{chance.choice(types)}'")
+            conjuncts.append(f"{name}.ty = {constant(KEYS) if at == 0 else chance.choice(types)}")
         sign = ">" if at % 2 == 0 else "<"
         several = ("up", "other", "or", "join", "factor", "offset", "none", "gap", "among")
         kinds = ["up"] if plain else chance.choices(several, k=2)
@@ -225,7 +226,7 @@ def repeating(chance: random.Random) -> Template:
     key = chance.choice(("[ty]", "[k]")) if strategy == "partition_contiguity" or chance.random() < 0.7 else ""
     conjuncts = [key] if key else []
     if key != "[k]" and chance.random() < 0.6:
-        conjuncts.append("a[1].ty = 'A'" if parts[0] == "A" else "a.ty = 'A'")
+        conjuncts.append(f"{'a[1]' if parts[0] == 'A' else 'a'}.ty = {constant(KEYS)}")
     earlier: list[str] = []
     for part in parts:
         name = part.lower()
@@ -289,10 +290,10 @@ def composite(chance: random.Random) -> Template:
 
     names = "abcd"[: chance.choice((1, 2, 2, 2, 3, 3, 4))]
     keyed = chance.random() < 0.6
-    types = chance.choice(("A", "A", "AB"))
+    types = chance.choice((KEYS[:1], KEYS))
     defined: list[str] = []
     for at, name in enumerate(names):
-        asked = [f"ty = '{chance.choice(types)}'"] if keyed and (at == 0 or chance.random() < 0.8) else []
+        asked = [f"ty = {constant(types)}"] if keyed and (at == 0 or chance.random() < 0.8) else []
         kinds = chance.choices(("up", "up", "other", "or", "join", "none", "among"), k=chance.choice((1, 1, 2)))
         for kind in kinds:
             if kind == "up":

@@ -72,6 +72,10 @@ class RegisterAutomaton:
     within: int | None
     publish: str | None = None
 
+    def left(self) -> frozenset[int]:
+        """The states that some arc leads on from."""
+        return frozenset([arc.source for arc in self.arcs])
+
     def inserted(self, arcs: Sequence[RegisterArc], begin: int, end: int = NEVER_ENDED) -> RegisterAutomaton:
         """The same with further arcs for the events of [begin, end)."""
         return replace(self, arcs=(*self.arcs, *(replace(arc, begin=begin, end=end) for arc in arcs)))

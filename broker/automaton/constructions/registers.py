@@ -8,6 +8,7 @@ Here: that lowering, for all that stands below the language. Not here: what a re
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Final
 
 from ...algebra.afa.register_automaton import RegisterArc, RegisterAutomaton
@@ -23,17 +24,10 @@ def automaton_of_registers(registers: RegisterAutomaton) -> Automaton:
     """The automaton of a register automaton, in the order of its arcs. O(arcs x registers). Raises LimitExceeded for a
     condition that is too large in normal form."""
     finals = sorted(registers.finals)
-    left = {arc.source for arc in registers.arcs}
-    states = tuple(State("", stay=Stay.NONE, name=name) for name in registers.states)
-    arcs: list[Arc] = []
-    for arc in registers.arcs:
-        if arc.target in registers.finals:
-            arcs.append(_arc(registers, arc, len(states), finals.index(arc.target)))
-        if arc.target not in registers.finals or arc.target in left:
-            arcs.append(_arc(registers, arc, arc.target, -1))
+    left = registers.left()
     return Automaton(
-        states,
-        tuple(arcs),
+        tuple(State("", stay=Stay.NONE, name=name) for name in registers.states),
+        tuple([made for arc in registers.arcs for made in arcs_of(registers, arc, left)]),
         registers.registers,
         tuple(map(source_in_use, registers.sources)),
         within=registers.within,
@@ -41,6 +35,17 @@ def automaton_of_registers(registers: RegisterAutomaton) -> Automaton:
         operands=tuple(registers.states[state] for state in finals),
         initial=registers.initial,
     )
+
+
+def arcs_of(registers: RegisterAutomaton, arc: RegisterArc, left: Container[int]) -> list[Arc]:
+    """The arcs of the automaton for one arc. `left`: the states where runs go on. Raises as `automaton_of_registers`.
+    """
+    made: list[Arc] = []
+    if arc.target in registers.finals:
+        made.append(_arc(registers, arc, len(registers.states), sorted(registers.finals).index(arc.target)))
+    if arc.target not in registers.finals or arc.target in left:
+        made.append(_arc(registers, arc, arc.target, -1))
+    return made
 
 
 def _arc(registers: RegisterAutomaton, arc: RegisterArc, target: int, operand: int) -> Arc:

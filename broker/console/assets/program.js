@@ -33,14 +33,14 @@ export function costs(names) {
 /** The page. */
 export async function program(content) {
   const found = await get("/api/program");
-  const rows = found.listed.map((each) => [number(each.subscriptions),
-    h("span", {}, each.names.map((name) => h("span", { class: "value" }, link(name))), each.subscriptions > each.names.length ? ` and ${number(each.subscriptions - each.names.length)} more` : ""), lines(each.lines)]);
+  const which = (each) => (each.name ? [link(each.name), each.subscriptions > 1 ? ` and ${number(each.subscriptions - 1)} more` : ""] : ["what several have in common"]);
+  const rows = found.listed.map((each) => [number(each.subscriptions), h("span", {}, which(each)), lines(each.lines)]);
   const search = h("input", { type: "search", size: "26", autocomplete: "off", spellcheck: "false" });
   const language = h("select", {}, LANGUAGES.map((each) => h("option", { value: each }, each || "all languages")));
   const picture = h("div", { class: "diagram", tabindex: "0", role: "group", "aria-label": "The merged automata" });
   const told = h("div", {});
   content.replaceChildren(h("h2", { class: "unseen" }, "Program"),
-    card("What runs them", list([["subscriptions", number(found.subscriptions)], ["machines", number(found.machines)], ["subscriptions in merged automata and columns", number(found.merged)]])),
+    card("What runs them", list([["subscriptions", number(found.subscriptions)], ["machines, beside merged automata and columns", `${found.more ? "over " : ""}${number(found.machines)}`]])),
     h("section", { class: "card", "aria-label": "Merged automata" }, h("div", { class: "bar" }, h("h2", {}, "Merged automata"), h("label", {}, "Language ", language), h("label", {}, "Search names ", search)), picture, told),
     card("Machines", rows.length ? table("Machines", ["#Subscriptions", "Which", "How it runs them"], rows) : empty("None: merged automata run all there is.")));
   let asked = 0;

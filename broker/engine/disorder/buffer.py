@@ -4,7 +4,8 @@ That order is the one of times, then of ids, then of arrival. Events can be with
 then different. They lie in sorted columns, since most events come near the end of what is there: a search from the end
 finds their place. The few that belong far before it are kept apart, in a tree-like list.
 
-Here: that order. Hot. Not here: when events become final (watermarks), where they go (reordering).
+Here: that order. Hot. Not here: the columns (held_columns), when events become final (watermarks), where they go
+(reordering).
 """
 
 from __future__ import annotations
@@ -13,105 +14,33 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from heapq import merge
 from itertools import islice, takewhile
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 from sortedcontainers import SortedList
 
 from ...events.instant import FOREVER
 from ...events.schema import Row
+from .held_columns import HeldColumns, HeldEvent, no_events
 
 NEAR: Final = 512  # places before the end, up to which moving what is behind costs less than the sorted list
-
-
-class HeldEvent(NamedTuple):
-    """An event that is not final."""
-
-    time: int
-    number: int
-    stream: str
-    start: int
-    row: Row
-
-
-@final
-class HeldColumns:
-    """Events in columns, a row each. `stream`: that of all events, where `streams` is empty; None: each has its own.
-    `instants`: all events start at their time, and `starts` is empty."""
-
-    def __init__(
-        self, times: list[int], numbers: list[int], rows: list[Row], stream: str | None, streams: list[str],
-        instants: bool, starts: list[int],
-    ) -> None:  # fmt: skip
-        self.times = times
-        self.numbers = numbers
-        self.rows = rows
-        self.stream = stream
-        self.streams = streams
-        self.instants = instants
-        self.starts = starts
-
-    def event(self, at: int) -> HeldEvent:
-        stream = self.stream if self.stream is not None else self.streams[at]
-        start = self.times[at] if self.instants else self.starts[at]
-        return HeldEvent(self.times[at], self.numbers[at], stream, start, self.rows[at])
-
-    def tell_apart(self) -> None:
-        """Give each event its own stream."""
-        if self.stream is not None:
-            self.streams, self.stream = [self.stream] * len(self.times), None
-
-    def spread(self) -> None:
-        """Give each event its own start."""
-        if self.instants:
-            self.starts, self.instants = list(self.times), False
-
-    def append(self, event: HeldEvent) -> None:
-        """Where each has its own stream and start."""
-        self.times.append(event.time)
-        self.numbers.append(event.number)
-        self.rows.append(event.row)
-        self.streams.append(event.stream)
-        self.starts.append(event.start)
-
-    def extend(self, other: HeldColumns, begin: int, end: int) -> None:
-        """Append the others of [begin, end), which have as many columns."""
-        self.times += other.times[begin:end]
-        self.numbers += other.numbers[begin:end]
-        self.rows += other.rows[begin:end]
-        self.streams += other.streams[begin:end]
-        self.starts += other.starts[begin:end]
-
-    def part(self, begin: int, end: int) -> HeldColumns:
-        """A copy of the events of [begin, end)."""
-        return HeldColumns(
-            self.times[begin:end], self.numbers[begin:end], self.rows[begin:end], self.stream, self.streams[begin:end],
-            self.instants, self.starts[begin:end],
-        )  # fmt: skip
-
-    def drop(self, begin: int, end: int) -> None:
-        del self.times[begin:end], self.numbers[begin:end], self.rows[begin:end]
-        del self.streams[begin:end], self.starts[begin:end]
-
-
-def _none() -> HeldColumns:
-    """No events, of different streams and starts."""
-    return HeldColumns([], [], [], None, [], False, [])
 
 
 @final
 class ReorderBuffer:
     """`columns`: the events in their order, from place `head` on; those before have gone. `far`: time, id, a number in
     the order of arrival and the event, for those that came more than `near` places before the end. `known`: by id, the
-    times of those that are known by it; `unknown`: how many others there are of each stream, time and id.
+    times of those that are known by it; `unknown`: how many others there are of each stream, time and id. `overtaken`:
+    events so far that came after one of a later time.
     """
 
     def __init__(self, near: int = NEAR) -> None:
         self.near: i64 = near
-        self.columns = _none()
+        self.columns = no_events()
         self.head: i64 = 0
         self.far: Any = SortedList()
         self.came = 0  # events that were kept apart so far
+        self.overtaken: i64 = 0
         self.known: dict[int, int] = {}
         self.unknown: dict[tuple[str, int, int], int] = {}
 
@@ -174,6 +103,8 @@ class ReorderBuffer:
                 if spread:
                     own_starts.append(all_starts[i])
                 continue
+            if moment < last:
+                self.overtaken += 1
             at = self._place(moment, numbers[i])
             if len(own_times) - at > near or (len(self.far) > 0 and self._has_equal(times[i], numbers[i])):
                 event = HeldEvent(times[i], numbers[i], stream, starts[i], rows[i])
@@ -262,7 +193,7 @@ class ReorderBuffer:
         del self.far[:upto]
         near.tell_apart()
         near.spread()
-        found = _none()
+        found = no_events()
         begin = 0
         for time, number, _, event in events:
             at = begin
@@ -303,7 +234,7 @@ class ReorderBuffer:
             self._add_again(event, known)
 
     def _clear(self) -> None:
-        self.columns, self.head = _none(), 0
+        self.columns, self.head = no_events(), 0
         self.far.clear()
         self.known.clear()
         self.unknown.clear()

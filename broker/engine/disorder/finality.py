@@ -25,7 +25,7 @@ from ...algebra.timed_stream import is_timed, timed_row, untimed
 from ...automaton.automaton import Arc, Automaton, Carry, Kind
 from ...events.instant import FOREVER
 from ...events.schema import Row
-from .buffer import HeldEvent
+from .held_columns import HeldEvent
 from .promised import PromisedRows
 
 REGIONS_MAX: Final = 100_000

@@ -11,13 +11,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final, overload
 
-from ...events.schema import Row, Schema, Value
+from ...events.schema import Row, Value
 from ..executors.matches import contributed
 from ..executors.revising import Revision
 from ..executors.trace import MASK
 from ..match import Match, found_match
 from ..notices import Finality
-from ..result_table import MatchRows, ResultTable, chosen, names_of, table_of
+from ..placed_rows import PlacedRows
+from ..result_table import ResultTable, names_of, table_of
 from ..results import Failed, Results
 from ..subscribing.subscriber import ResultIds, Subscriber
 
@@ -57,9 +58,13 @@ class RevisedResults(Sequence[Match]):
         """A result that is no match."""
         self.entries.append((subscriber, made))
 
-    def schemas(self) -> dict[str, Schema]:
-        """The attributes of the subscriptions that have results."""
-        return {subscriber.name: subscriber.form.schema for subscriber, _ in self.entries}
+    def enter(self, rows: PlacedRows) -> None:
+        """Add them to the rows of a table."""
+        for subscriber, entry in self.entries:
+            if isinstance(entry, Match):
+                rows.report(entry, subscriber.form.schema)
+            elif not rows.add(subscriber, entry[1], not entry[0]):
+                rows.report(self._match(subscriber, entry), subscriber.form.schema)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -108,11 +113,15 @@ class JoinedResults(Sequence[Match]):
         if len(self.parts) == 1 and isinstance(self.parts[0], Results):
             return self.parts[0].columns(subscriptions)
         names = names_of(subscriptions)
-        matches = chosen(self, frozenset(names))
-        schemas: dict[str, Schema] = {}
+        rows = PlacedRows(frozenset(names), self.parts[0].result_ids if self.parts else ResultIds())
         for part in self.parts:
-            schemas |= part.schemas()
-        return table_of(MatchRows(matches, schemas), names, self.known)
+            if isinstance(part, Results):
+                schemas = part.schemas() if len(part) > 0 else {}
+                for match in part:
+                    rows.report(match, schemas.get(match.subscription))
+            else:
+                part.enter(rows)
+        return table_of(rows, names, self.known)
 
     def __len__(self) -> int:
         return sum(map(len, self.parts))

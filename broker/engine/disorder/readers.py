@@ -17,7 +17,7 @@ from typing import Any, Final, final
 from sortedcontainers import SortedList
 
 from ...algebra.timed_stream import timed_row
-from ...automaton.automaton import Automaton
+from ...automaton.arc_updates import ChangedArcs
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ..executors.machine_plan import MachinePlan
@@ -147,18 +147,16 @@ class RevisingReaders:
                 except Exception as error:
                     self._suspend(group, error, 0)
 
-    def rewrite(
-        self, reader: RevisingReader, automaton: Automaton, begin: int, end: int, found: RevisedResults
-    ) -> None:
-        """Replace the arcs of a subscription, which differ for the events of [begin, end)."""
+    def rewrite(self, reader: RevisingReader, changed: ChangedArcs, found: RevisedResults) -> None:
+        """Replace the arcs of a subscription."""
         group = reader.group
         if group.suspended != NOT_SUSPENDED:
             return
         heappush(self._touched, (group.rank, group.number, group))
         try:
-            group.reviser.write(reader.place, automaton, begin, end)
+            group.reviser.write(reader.place, changed)
         except Exception as error:
-            self._suspend(group, error, begin)
+            self._suspend(group, error, changed.begin)
         self.tell(found)
 
     def tell(self, found: RevisedResults) -> None:
@@ -269,12 +267,12 @@ class RevisingReaders:
             else:
                 self._open.pop(reader.number, None)
 
-    def _all_groups(self) -> list[RevisingGroup]:
+    def companies(self) -> list[RevisingGroup]:
         """Each once, in the order in which they have begun."""
         return list({reader.group.number: reader.group for reader in self.by_name.values()}.values())
 
     def _running(self) -> list[RevisingGroup]:
-        return [group for group in self._all_groups() if group.suspended == NOT_SUSPENDED]
+        return [group for group in self.companies() if group.suspended == NOT_SUSPENDED]
 
     # --- suspension ---------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from sortedcontainers import SortedDict
 
-from ...automaton.automaton import Automaton
+from ...automaton.arc_updates import ChangedArcs
 from ...events.batch import batch_of_rows
 from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, UnknownEvent
 from ...events.instant import FOREVER
@@ -23,8 +23,9 @@ from ..notices import Notice
 from ..program.target import Target
 from ..results import Results
 from ..subscribing.catalog import Catalog
-from .buffer import HeldColumns, ReorderBuffer
+from .buffer import ReorderBuffer
 from .copies import OrderedCopies
+from .held_columns import HeldColumns
 from .joined import JoinedResults, RevisedResults
 from .numbers import SequenceNumbers
 from .readers import RevisingReaders
@@ -259,12 +260,12 @@ class Reordering:
             self.readers.withdraw(event.stream, event.time, number, event.row, found)
         return JoinedResults([found])
 
-    def rewrite(self, name: str, automaton: Automaton, begin: int, end: int) -> JoinedResults:
-        """Replace the arcs of a subscription, if it revises, for the events of [begin, end)."""
+    def rewrite(self, name: str, changed: ChangedArcs) -> JoinedResults:
+        """Replace the arcs of a subscription, if it revises."""
         found = RevisedResults(self.runtime.result_ids)
         reader = self.readers.by_name.get(name)
         if reader is not None:
-            self.readers.rewrite(reader, automaton, begin, end, found)
+            self.readers.rewrite(reader, changed, found)
         return JoinedResults([found])
 
     # --- time ---------------------------------------------------------------------------------------------------
@@ -357,13 +358,12 @@ class Reordering:
 
     def statistics(self) -> dict[str, Any]:
         """Events that are not final, and how far the safe time is behind the newest event."""
-        marks = self.marks
-        known = marks.newest != NOTHING_PROMISED and marks.safe != NOTHING_PROMISED
         return {
             "buffered_events": len(self.buffer),
+            "overtaken_events": int(self.buffer.overtaken),
             "events_ahead": len(self.ahead),
             "revising": len(self.readers.by_name),
-            "finality_behind": max(0, marks.newest - marks.safe) if known else None,
+            "finality_behind": self.marks.behind(self.buffer.first()),
             **self.settlement.statistics(),
             "numbers_missing": sum([numbers.missing() for numbers in self.numbers.values()]),
             "numbers_lost": sum([numbers.lost for numbers in self.numbers.values()]),

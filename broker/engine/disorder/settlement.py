@@ -18,8 +18,9 @@ from ...events.errors import QueryError
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
-from .buffer import HeldEvent, ReorderBuffer
+from .buffer import ReorderBuffer
 from .finality import AutomatonFinality, Coming, SettledTimes, belongs
+from .held_columns import HeldEvent
 from .joined import RevisedResults
 from .promised import PromisedRows
 from .readers import RevisingReaders

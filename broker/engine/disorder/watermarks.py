@@ -55,7 +55,7 @@ class Watermarks:
         if time > self.newest:
             self.newest = time
         before = self.marks.get(part)
-        mark = max(NOTHING_PROMISED, time - lag)
+        mark = NOTHING_PROMISED if lag >= FOREVER else time - lag
         if before is not None and mark <= before:
             return False
         self.marks[part] = mark
@@ -89,6 +89,13 @@ class Watermarks:
             return False
         self.safe = safe
         return True
+
+    def behind(self, first: int) -> int | None:
+        """How far the safe time is behind the newest event; None before any. `first`: the time of the first event that
+        is not final, from which on nothing is if nothing was promised."""
+        if self.newest == NOTHING_PROMISED:
+            return None
+        return max(0, self.newest - (first if self.safe == NOTHING_PROMISED else self.safe))
 
     def dump(self) -> Any:
         return [self.safe, self.promised, self.newest, list(self.marks.items())]

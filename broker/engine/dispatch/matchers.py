@@ -21,16 +21,17 @@ from ..program.watcher import Follower, Watcher
 class Matcher:
     """A running machine.
 
-    `executor`: its name. `number`: of all that were made, none of which has the same. `symbols`: the numbers of the
-    inputs of the plan that made it. `mask`: the inputs that the current event satisfies. `alarm`: the time at which the
-    clock wakes it. With a `follower` it is the machine of a part of a subscription: it has no subscribers, and its
-    completions go to the follower instead of results.
+    `executor`: its name. `served`: how many registrations it runs, the `first` of them by its name, if that is still
+    there. `symbols`: the numbers of the inputs of the plan that made it. `mask`: the inputs that the current event
+    satisfies. `alarm`: the time at which the clock wakes it. With a `follower` it is the machine of a part of a
+    subscription: it has no subscribers, and its completions go to the follower instead of results.
     """
 
-    def __init__(self, machine: Executor, executor: str, number: int) -> None:
+    def __init__(self, machine: Executor, executor: str) -> None:
         self.machine = machine
         self.executor = executor
-        self.number = number
+        self.served = 0
+        self.first = ""
         self.mask: i64 = 0
         self.symbols: list[int] = []
         self.busy = False
@@ -42,6 +43,18 @@ class Matcher:
         self.reported: i64 = 0
         self.suspended: i64 = NOT_SUSPENDED  # the reason
         self.since: i64 = 0  # the time
+
+    def enter(self, name: str) -> None:
+        """Count a registration. O(1)."""
+        self.served += 1
+        if not self.first:
+            self.first = name
+
+    def leave(self, name: str) -> None:
+        """Undo `enter`. O(1)."""
+        self.served -= 1
+        if self.first == name:
+            self.first = ""
 
     def renew(self) -> None:
         """Note that its subscribers have changed."""

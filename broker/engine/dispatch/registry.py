@@ -128,7 +128,6 @@ class Registry:
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
         self._batch_paths: dict[int, BatchPath] = {}
-        self._made = 0
         self._newest: dict[Hashable, Matcher] = {}  # by the common part of alike plans
         self._first: dict[Hashable, list[str]] = {}  # by that of plans: the registrations that another executor runs
 
@@ -149,7 +148,7 @@ class Registry:
             plan = self._plan_again(plan, executor) if place is not None else self._plan_again(plan, executor, FIRST)
         elif plan.wants_company and place is None:
             self._share_with_first(plan.alike(self.options))
-        registration = self.registrations[name] = self._enter(plan, place, subscriber, feed)
+        registration = self.registrations[name] = self._enter(name, plan, place, subscriber, feed)
         if first is not None:
             registration.first = first
             self._first.setdefault(first.plan.alike(self.options), []).append(name)
@@ -163,10 +162,10 @@ class Registry:
             first = registration.first
             if first is not None and not registration.matcher.machine.taken:
                 self._go(name, registration, first.subscriber, first.feed)
-                self.registrations[name] = self._enter(first.plan, None, first.subscriber, first.feed)
+                self.registrations[name] = self._enter(name, first.plan, None, first.subscriber, first.feed)
 
     def _enter(
-        self, plan: MachinePlan, place: SavedPlace | None, subscriber: Subscriber | None, feed: Feed | None
+        self, name: str, plan: MachinePlan, place: SavedPlace | None, subscriber: Subscriber | None, feed: Feed | None
     ) -> Registration:
         """Enter a subscriber, a stream, or both, into a machine."""
         lane = self._lane(plan)
@@ -183,7 +182,7 @@ class Registry:
         else:
             symbols = self.symbols.acquire(plan.inputs()) if filed is None else []
         if matcher is None:
-            matcher = self._matcher(plan)
+            matcher = Matcher(plan.make(self.options), plan.executor)
             matcher.symbols = symbols
             if alike is not None:
                 self._newest[alike] = matcher
@@ -199,6 +198,7 @@ class Registry:
             self.restoring.matchers[place.machine] = matcher
             member = plan.rejoin(matcher.machine, symbols, place.saved)
         member.target.serve(subscriber, feed)
+        matcher.enter(name)
         matcher.renew()
         return Registration(plan, lane, matcher, member, symbols)
 
@@ -208,10 +208,6 @@ class Registry:
             return plan.executor
         alike = plan.alike(self.options)
         return plan.executor if alike in self._newest or alike in self._first else plan.alone
-
-    def _matcher(self, plan: MachinePlan) -> Matcher:
-        self._made += 1
-        return Matcher(plan.make(self.options), plan.executor, self._made)
 
     def _read(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
         self._batch_paths.clear()
@@ -236,7 +232,7 @@ class Registry:
         made: list[Matcher] = []
         for at, (automaton, operands) in enumerate(parts):
             plan = registration.plan
-            matcher = self._matcher(plan.part(automaton, operands))
+            matcher = Matcher(plan.part(automaton, operands).make(self.options), plan.executor)
             self._read(registration.lane, matcher, [registration.symbols[operand] for operand in operands])
             made.append(matcher)
             if self.restoring is not None:
@@ -264,6 +260,7 @@ class Registry:
                 del self._first[alike]
         member.target = member.target.without_feed(subscriber, feed)
         plan.leave(matcher.machine, member, registration.symbols)
+        matcher.leave(name)
         matcher.renew()
         filed = plan.filed()
         if matcher.machine.idle():
@@ -377,5 +374,10 @@ class Registry:
                 assert matcher.busy == (matcher in lane.busy)
                 assert matcher.alarm <= machine.alarm
                 machine.check_invariants()
+        served: dict[Matcher, int] = {}
         for registration in self.registrations.values():
             assert registration.member.target.first is not None or registration.member.target.feeds is not None
+            served[registration.matcher] = served.get(registration.matcher, 0) + 1
+        for matcher, count in served.items():
+            assert matcher.served == count
+            assert not matcher.first or self.registrations[matcher.first].matcher is matcher

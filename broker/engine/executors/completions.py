@@ -203,15 +203,34 @@ class Completions:
             at = self.reported
             event = int(self.numbers[at])
             audience = self.audiences[self.numbers[at + 1]]
-            known = self.numbers[at + 2]
-            suspended = int(self.numbers[at + 3]) if known == LIMIT else NOT_SUSPENDED
-            if known == LIMIT or known & 3 == OBJECT:
-                parts = parts_of(audience, self._found(at, audience, events))
-            else:
-                parts = audience.parts(self, at, events)
+            suspended = int(self.numbers[at + 3]) if self.numbers[at + 2] == LIMIT else NOT_SUSPENDED
+            parts = self.parts_at(at, events)
             self.reported = at + HEADER + self.numbers[at + 4]
             for target, part in parts:
                 yield event, target, Composed(part, not audience.compressed, None, suspended)
+
+    def parts_at(self, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
+        """The targets of the row at this index, each with its matches; None if it reports a limit."""
+        audience = self.audiences[self.numbers[at + 1]]
+        known = self.numbers[at + 2]
+        if known == LIMIT or known & 3 == OBJECT:
+            return parts_of(audience, self._found(at, audience, events))
+        return audience.parts(self, at, events)
+
+    def unread(self, events: Events) -> list[tuple[Target, MatchSource]] | None:
+        """The matches of all rows that were not read yet, which stay unread; None if one result stands for several, or
+        a row reports a limit."""
+        found: list[tuple[Target, MatchSource]] = []
+        at = self.reported
+        while at < self.upto:
+            if self.audiences[self.numbers[at + 1]].compressed:
+                return None
+            for target, part in self.parts_at(at, events):
+                if part is None:
+                    return None
+                found.append((target, part))
+            at += HEADER + self.numbers[at + 4]
+        return found
 
     def all(self, row: Row, time: int, item: Item) -> list[MatchSource]:
         """The completions of one event. The rows must belong to this event and one machine."""

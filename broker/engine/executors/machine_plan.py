@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
+from ...automaton.arc_updates import ChangedArcs
 from ...automaton.automaton import Automaton
 from ...automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ...automaton.diagram import Graph
@@ -127,8 +128,8 @@ class MachinePlan:
         """A machine without members for events in any order, if the plan `revises`."""
         raise AssertionError
 
-    def rewrite(self, machine: Any, member: Any, automaton: Automaton, begin: int, end: int) -> None:
-        """Replace the arcs of a machine's member, which differ for the events of [begin, end), all still to come."""
+    def rewrite(self, machine: Any, member: Any, changed: ChangedArcs) -> None:
+        """Replace the arcs of a machine's member; they differ for events that are still to come."""
         raise AssertionError
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ...algebra.computation import Slots
-from ...events.schema import Row
+from ...events.schema import Row, Value
 from .trace import mixed
 
 Item: TypeAlias = Any
@@ -118,6 +118,34 @@ class Expansion:
         raise AssertionError
 
 
+class MatchColumns:
+    """Matches that lie in columns, each at a place, and give their fields without being made. Events have lifetimes."""
+
+    def start(self, at: i64) -> i64:
+        """The time of the first event."""
+        raise AssertionError
+
+    def end(self, at: i64) -> i64:
+        """The time of the last event."""
+        raise AssertionError
+
+    def lifetime(self, at: i64) -> list[int | None]:
+        """From when, and to when, all events live; None for no end."""
+        raise AssertionError
+
+    def number(self, at: i64) -> int:
+        """The number by which the match is known."""
+        raise AssertionError
+
+    def events(self, at: i64) -> list[int]:
+        """The ids that contributed, in the order of the events."""
+        raise AssertionError
+
+    def value(self, at: i64, position: int) -> Value:
+        """One of its values."""
+        raise AssertionError
+
+
 @mypyc_attr(acyclic=True)  # matches refer to logs and to earlier events only
 class MatchSource:
     """The matches of one event, or of a moment."""
@@ -144,6 +172,10 @@ class MatchSource:
     def doubtful(self) -> bool:
         """Whether a limit was hit, so that matches may be missing."""
         return False
+
+    def placed(self) -> tuple[MatchColumns, list[int]] | None:
+        """Where the matches lie in columns, if they do: in these, at these places."""
+        return None
 
     def detached(self) -> MatchSource:
         """The same matches, which keep nothing in memory that they share with those of other events."""

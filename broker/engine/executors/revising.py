@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from mypy_extensions import i64
 
+from ...automaton.arc_updates import ChangedArcs
 from ...automaton.automaton import Automaton
 from ...events.schema import Row
 from .matches import Item, MatchSource, WaitingRun
@@ -59,9 +60,9 @@ class Reviser:
         """Promise so of the events with that key, the values of BY."""
         raise AssertionError
 
-    def write(self, number: int, automaton: Automaton, begin: int, end: int) -> None:
-        """Replace the arcs of a member, which differ for the events of [begin, end). O(arcs, and events in the
-        interval), and O(runs) the first time for one of several."""
+    def write(self, number: int, changed: ChangedArcs) -> None:
+        """Replace the arcs of a member. O(arcs that differ, and events in the interval), and O(runs) the first time for
+        one of several."""
         raise AssertionError
 
     def settle(self) -> list[tuple[int, Revision]]:

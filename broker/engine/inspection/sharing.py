@@ -6,16 +6,18 @@ Here: one subscription in words, and which subscriptions run together. Not here:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from heapq import nlargest
+from itertools import islice
+from typing import Final, NamedTuple, final
 
 from ..disorder.reordering import Reordering
+from ..dispatch.matchers import Matcher
 from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
 from .costs import COST, IN_COLUMNS, cost_of, plans_of
 
-REVISED: Final = 0
+REVISES: Final = "it revises results, as events come in any order"
 COLUMNS: Final = "sorted columns, which it shares with all others whose conditions read the same attributes"
 
 
@@ -42,17 +44,62 @@ def sharing(catalog: Catalog, program: Program, name: str) -> list[str]:
     return found
 
 
-def machines_of(
-    catalog: Catalog, program: Program, disorder: Reordering | None, names: Sequence[str]
-) -> list[list[int]]:
-    """For each subscription the numbers of the machines that run it, equal where these are shared; REVISED for one
-    whose results may be withdrawn, and none where merged automata run it, or for a name that is not known. O(names)."""
-    revised = {} if disorder is None else disorder.readers.by_name
-    found: list[list[int]] = []
-    for name in names:
-        holding = catalog.holdings.get(name)
-        entered = [name] if holding is None else [service.name for service in holding.services]
-        known = [program.machines.registrations.get(each) for each in entered]
-        numbers = [registration.matcher.number for registration in known if registration is not None]
-        found.append([REVISED] if name in revised else numbers)
-    return found
+@final
+class MachineSeen(NamedTuple):
+    """A machine: one of the subscriptions that it runs, how many these are, or parts of them, and how it runs them, in
+    lines. `name` is "" where it makes the stream of an expression that several subscriptions have in common."""
+
+    name: str
+    subscriptions: int
+    lines: list[str]
+
+
+@final
+class MachinesSeen(NamedTuple):
+    """The machines that run most, of `total`. `more`: there are others, at which nobody has looked."""
+
+    listed: list[MachineSeen]
+    total: int
+    more: bool
+
+
+def machines(
+    catalog: Catalog, program: Program, disorder: Reordering | None, most: int, looked: int
+) -> MachinesSeen:
+    """The machines that run most subscriptions, of so many that are looked at. O(looked)."""
+    running = (matcher for lane in program.machines.lanes.values() for matcher in lane.matchers if matcher.served)
+    found = list(islice(running, looked + 1))
+    listed = [_seen(catalog, program, matcher) for matcher in nlargest(most, found[:looked], key=_served)]
+    revising = [] if disorder is None else disorder.readers.companies()
+    for group in revising:
+        name = next(iter(group.members.values())).subscriber.name
+        listed.append(MachineSeen(name, len(group.members), [REVISES]))
+    total = min(len(found), looked) + len(revising)
+    return MachinesSeen(nlargest(most, listed, key=_size), total, len(found) > looked)
+
+
+def _seen(catalog: Catalog, program: Program, matcher: Matcher) -> MachineSeen:
+    entered, known = matcher.first, program.machines.registrations
+    if not entered:  # the first one has left; O(registrations), rarely
+        entered = next(name for name, each in known.items() if each.matcher is matcher)
+    plan = known[entered].plan
+    company, cost = plan.company(matcher.machine), cost_of(plan)
+    lines = [decision(plan) if company is None else company, *([] if cost is None else [f"{COST}{cost}"])]
+    name = entered if entered in catalog.subscriptions else entered.rpartition(" ")[0]
+    return MachineSeen(name if name in catalog.subscriptions else "", matcher.served, lines)
+
+
+def _served(matcher: Matcher) -> int:
+    return matcher.served
+
+
+def _size(seen: MachineSeen) -> int:
+    return seen.subscriptions
+
+
+def company_of(catalog: Catalog, program: Program, name: str) -> int:
+    """How many parts of subscriptions the machines of one run, the largest number; 0 if it has none."""
+    holding = catalog.holdings.get(name)
+    entered = [name] if holding is None else [service.name for service in holding.services]
+    known = [program.machines.registrations.get(each) for each in entered]
+    return max([each.matcher.served for each in known if each is not None], default=0)

@@ -29,7 +29,7 @@ from ..program.program import Program
 from ..subscribing.catalog import Catalog, Definitions
 from ..subscribing.subscriber import Subscriber
 from .explanation import diagram, explain, live, sharing
-from .sharing import machines_of
+from .sharing import MachinesSeen, company_of, machines
 from .waiting import RunsSeen, waiting_runs
 from .warning import warnings_of
 
@@ -141,10 +141,14 @@ class EngineView:
         self._known(name)
         return sharing(self.catalog, self.program, self.disorder, name)
 
-    def machines_of(self, names: Sequence[str]) -> list[list[int]]:
-        """For each of these subscriptions the numbers of the machines that run it, which those that share one have in
-        common; none where merged automata do, 0 where results may be withdrawn. O(names)."""
-        return machines_of(self.catalog, self.program, self.disorder, names)
+    def machines(self, most: int = 30, looked: int = 20_000) -> MachinesSeen:
+        """The machines that run most subscriptions, of so many that are looked at. O(looked)."""
+        return machines(self.catalog, self.program, self.disorder, most, looked)
+
+    def company(self, name: str) -> int:
+        """How many subscriptions the machine of one runs, or parts of them; 0 if it has none. O(1)."""
+        self._known(name)
+        return company_of(self.catalog, self.program, name)
 
     def forecast_quality(self, name: str) -> dict[str, Any] | None:
         """What became of a subscription's forecasts; None if it asks for none. Raises UnknownSubscription."""

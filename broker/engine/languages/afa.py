@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, final
 
 from ...algebra.afa.lowering import lower, lower_arcs
-from ...automaton.arc_updates import ArcUpdate, ChangingArcs
-from ...automaton.automaton import Automaton
-from ...automaton.constructions.registers import automaton_of_registers
+from ...automaton.arc_updates import ArcChange, ArcUpdate, ChangingArcs
+from ...automaton.automaton import Arc, Automaton
+from ...automaton.constructions.registers import arcs_of, automaton_of_registers
 from ...events.errors import DefinitionError, QueryError
 from ...events.instant import FOREVER
 from ...events.nearest import suggestion
@@ -30,28 +30,53 @@ def _reads(query: AfaQuery) -> list[str]:
 
 @final
 class _RegisterArcs(ChangingArcs):
-    """The typed form of a subscription (algebra.afa)."""
+    """The arcs of a subscription. `typed`: its first text (algebra.afa); `names`: those of all arcs that there were."""
 
-    def __init__(self, typed: Any, automaton: Automaton | None = None) -> None:
+    def __init__(
+        self, typed: Any, automaton: Automaton, names: Mapping[str, None], changes: Sequence[ArcChange]
+    ) -> None:
         self.typed = typed
-        self._automaton = automaton_of_registers(typed) if automaton is None else automaton
+        self.names = names
+        self._automaton = automaton
+        self._changes = changes
 
     @property
     def automaton(self) -> Automaton:
         return self._automaton
 
-    def updated(self, update: ArcUpdate) -> ChangingArcs:
-        typed = self.typed
-        names = [arc.name for arc in typed.arcs if arc.name]
+    @property
+    def changes(self) -> Sequence[ArcChange]:
+        return self._changes
+
+    def updated(self, update: ArcUpdate, settled: int = -FOREVER) -> ChangingArcs:
+        begin, end = update.begin, update.end
         for name in update.delete:
-            if name not in names:
-                raise DefinitionError(f"expected the name of an arc to delete, found {name!r}{suggestion(name, names)}")
-            typed = typed.deleted(name, update.begin, update.end)
+            if name not in self.names:
+                found = f"found {name!r}{suggestion(name, list(self.names))}"
+                raise DefinitionError(f"expected the name of an arc to delete, {found}")
+        names = dict(self.names)
+        arcs: list[Arc] = []
+        changes: list[ArcChange] = []
+        for arc in self._automaton.arcs:
+            if arc.end <= settled:
+                continue
+            if arc.name not in update.delete or arc.end <= begin or arc.begin >= end:
+                arcs.append(arc)
+                continue
+            rests = (replace(arc, end=min(arc.end, begin)), replace(arc, begin=max(arc.begin, end)))
+            kept = tuple([rest for rest in rests if rest.begin < rest.end])
+            changes.append(ArcChange(arc, kept))
+            arcs += kept
+        left = self.typed.left()
         for text in update.insert:
-            arcs = lower_arcs(typed, parse_arc(text), text)
-            self._check_left(typed.states[arcs[0].source], arcs[0].source)
-            typed = typed.inserted(arcs, update.begin, update.end)
-        return _RegisterArcs(typed)
+            for lowered in lower_arcs(self.typed, parse_arc(text), text):
+                self._check_left(self.typed.states[lowered.source], lowered.source)
+                names[lowered.name] = None
+                made = tuple(arcs_of(self.typed, replace(lowered, begin=begin, end=end), left))
+                changes.append(ArcChange(None, made))
+                arcs += made
+        names.pop("", None)
+        return _RegisterArcs(self.typed, replace(self._automaton, arcs=tuple(arcs)), names, changes)
 
     def difference(
         self, text: str, updates: Sequence[ArcUpdate], wanted: object, begin: int
@@ -76,7 +101,7 @@ class _RegisterArcs(ChangingArcs):
 
     def _check_left(self, name: str, state: int) -> None:
         """Refuse an arc out of a final state from which no arc led on: its runs were reported and are not kept."""
-        if state in self.typed.finals and all(arc.source != state for arc in self.typed.arcs):
+        if state in self.typed.finals and state not in self.typed.left():
             raise DefinitionError(
                 f"expected an arc out of a state whose runs go on, found one out of the final state {name!r}, where "
                 f"runs end: a text with '{name} -> {name} WHEN FALSE' keeps them"
@@ -99,7 +124,8 @@ def _arcs_at(query: AfaQuery, updates: Sequence[ArcUpdate], begin: int) -> list[
 def _compile(request: CompileRequest) -> CompiledQuery:
     typed = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
     automaton = automaton_of_registers(typed)
-    return machine_form(request, automaton, typed.publish, changing=_RegisterArcs(typed, automaton))
+    names = dict.fromkeys([arc.name for arc in typed.arcs if arc.name])
+    return machine_form(request, automaton, typed.publish, changing=_RegisterArcs(typed, automaton, names, ()))
 
 
 def _copying(streams: Sequence[tuple[str, Schema]]) -> CopyingQuery:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, final
 
 from ...algebra.timed_stream import untimed
+from ...automaton.arc_updates import after_all
 from ...automaton.automaton import TAKING, Arc, Automaton, Carry, Kind
 from ...events.instant import FOREVER, format_duration
 from ...events.schema import Row, Value
@@ -90,18 +91,24 @@ _NO_ARC: Any = None
 
 @final
 class RegisterRuns(Explainer):
-    """`automaton`: with the arcs of all updates so far."""
+    """`automaton`: with all arcs that there have been so far, where the subscription has left out what is settled."""
 
     def __init__(self, subscriber: Subscriber, probe: EventProbe, budget: ReasonsBudget) -> None:
         self.probe = probe
         self.budget = budget
-        self._changing = subscriber
+        self._subscriber = subscriber
+        self._arcs = subscriber.form.changing
+        self._updates = 0
         self._use(self._now())
 
     def _now(self) -> Automaton:
-        changing = self._changing.changing
-        assert changing is not None
-        return changing.automaton
+        arcs = self._arcs
+        assert arcs is not None
+        updates = self._subscriber.updates
+        if len(updates) > self._updates:
+            arcs = self._arcs = after_all(arcs, updates[self._updates :])
+            self._updates = len(updates)
+        return arcs.automaton
 
     def _use(self, automaton: Automaton) -> None:
         self.automaton = automaton

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ...automaton.arc_updates import ArcUpdate, after_all
+from ...automaton.arc_updates import ArcUpdate, ChangedArcs, after_all
 from ...events.errors import DefinitionError, EventError, LimitExceeded, QueryError, Unsupported, shown
 from ...events.instant import FOREVER, LARGEST
 from ..disorder.copies import name_of_copy
@@ -57,13 +57,19 @@ def update(
         raise LimitExceeded(f"subscription {name!r}: at most {most} updates of one subscription (updates_max)")
     change = ArcUpdate(_texts(name, "insert", insert), _texts(name, "delete", delete), begin, until)
     try:
-        subscriber.changing = changing.updated(change)
+        subscriber.changing = changing.updated(change, _settled(engine, earliest))
     except QueryError as error:
         raise QueryError(f"subscription {name!r}: {error}", error.line, error.column, error.excerpt) from None
     except (DefinitionError, LimitExceeded) as error:
         raise type(error)(f"subscription {name!r}: {error}") from None
     subscriber.updates.append(change)
-    return _rewrite(engine, subscriber, begin, until)
+    arcs = subscriber.changing
+    return _rewrite(engine, subscriber, ChangedArcs(arcs.automaton, arcs.changes, begin, until))
+
+
+def _settled(engine: Engine, earliest: int) -> int:
+    """The time before which no event comes any more, whoever reads it, nor is processed again."""
+    return earliest if engine.disorder is None else engine.disorder.marks.safe
 
 
 def present(engine: Engine, name: str) -> tuple[int, int]:
@@ -79,18 +85,17 @@ def present(engine: Engine, name: str) -> tuple[int, int]:
     return first, first
 
 
-def _rewrite(engine: Engine, subscriber: Subscriber, begin: int, end: int) -> JoinedResults:
-    changing, plan, registrations = subscriber.changing, subscriber.machine, engine.program.machines.registrations
-    assert changing is not None
+def _rewrite(engine: Engine, subscriber: Subscriber, changed: ChangedArcs) -> JoinedResults:
+    """Let the runs follow the arcs as they are now."""
+    plan, registrations = subscriber.machine, engine.program.machines.registrations
     assert plan is not None
-    automaton = changing.automaton
     for name in (subscriber.name, name_of_copy(subscriber.name)):
         reader = registrations.get(name)
         if reader is not None:
-            plan.rewrite(reader.matcher.machine, reader.member, automaton, begin, end)
+            plan.rewrite(reader.matcher.machine, reader.member, changed)
     if engine.disorder is None:
         return JoinedResults([])
-    return engine.disorder.rewrite(subscriber.name, automaton, begin, end)
+    return engine.disorder.rewrite(subscriber.name, changed)
 
 
 def update_again(engine: Engine, subscriber: Subscriber, updates: Sequence[ArcUpdate]) -> None:
@@ -99,7 +104,7 @@ def update_again(engine: Engine, subscriber: Subscriber, updates: Sequence[ArcUp
         return
     subscriber.changing = after_all(subscriber.changing, updates)
     subscriber.updates = list(updates)
-    _rewrite(engine, subscriber, ALL_TIME, FOREVER)
+    _rewrite(engine, subscriber, ChangedArcs(subscriber.changing.automaton, None, ALL_TIME, FOREVER))
 
 
 def _instant(name: str, what: str, time: object) -> int:

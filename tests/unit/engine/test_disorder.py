@@ -231,6 +231,19 @@ def test_what_is_far_ahead_waits_for_time_to_come_near() -> None:
     assert said(come(engine, 4, "B", 4)) == [("match", [3, 4])]
 
 
+def test_before_each_stream_has_promised_nothing_is_said_to_be_final() -> None:
+    engine = engine_of(("afa", PAIR))
+    engine.add_stream("T", {"ty": "string"}, disorder="speculate")
+    engine.subscribe("q1", "afa", "FROM S, T START a FINAL b a -> b WHEN ty = 'A'")
+    come(engine, 3, "A", 1)
+    engine.publish("T", [5], [("A",)], [2])
+    assert engine.statistics()["finality_behind"] == 2, "since the first event"
+    assert [(m.subscription, m.notice.time) for m in engine.punctuate(4, "S") if m.notice is not None] == [("q0", 4)]
+    assert engine.statistics()["finality_behind"] == 2
+    assert [m.subscription for m in engine.punctuate(5, "T") if m.notice is not None] == ["q1"]
+    assert engine.statistics()["finality_behind"] == 1
+
+
 def test_other_languages_read_the_same_stream_when_it_is_final() -> None:
     engine = engine_of(("cayuga", "FILTER{x > x_1}(S NEXT{} S)"), ("ptopss", "FROM S\nb: x > 1\nMATCH b"))
     assert said([*come(engine, 2, "A", 2, 5), *come(engine, 1, "A", 1, 1), *come(engine, 3, "A", 3, 9)]) == []
@@ -323,6 +336,19 @@ def test_a_batch_tells_the_net() -> None:
     assert said(together.publish("S", [2, 4], [("X", 0), ("A", 0)], [5, 6])) == [
         ("retraction", [1, 2]), ("match", [6, 4]),
     ]  # fmt: skip
+
+
+def test_arcs_that_no_event_asks_for_any_more_are_forgotten() -> None:
+    engine = engine_of(("afa", PAIR.replace("b -> c", "n0: b -> c")), options=Options(updates_max=100))
+    for at in range(1, 100):
+        engine.update("q0", [f"n{at}: b -> c WHEN x = {at}"], [f"n{at - 1}"])
+        come(engine, 10 * at, "A", 2 * at)
+        assert said(come(engine, 10 * at + 1, "C", 2 * at + 1, at)) == [("match", [2 * at, 2 * at + 1])]
+        if at % 10 == 0:
+            engine.punctuate(10 * at)
+            arcs = engine.catalog.subscriptions["q0"].revised().arcs
+            assert len(arcs) <= 12, "two, and those of the events that are not final"
+    engine.update("q0", [], ["n1"])  # it was there, and is named so by an update that is applied again
 
 
 def test_an_update_of_the_past_finds_results_also_for_one_of_several_that_run_together() -> None:

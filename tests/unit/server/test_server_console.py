@@ -130,16 +130,19 @@ def test_the_program_says_which_subscriptions_run_together(engine: Engine) -> No
     broker = Broker(engine, "tcp://127.0.0.1:0")
     with visited(broker) as visitor, Client(broker.endpoint) as client:
         found = visitor.get("/api/program")[1]
-        assert (found["subscriptions"], found["machines"], found["merged"]) == (11, 1, 4)
+        assert (found["subscriptions"], found["machines"], found["more"]) == (11, 1, False)
         (machine,) = found["listed"]
-        assert (machine["subscriptions"], machine["names"]) == (7, [f"pair_{at}" for at in range(5)])
-        assert "executor groups" in machine["lines"]
+        assert (machine["subscriptions"], machine["name"]) == (7, "pair_0")
+        assert machine["lines"][0].startswith("group of 7 members")
+        engine.unsubscribe("pair_0")
+        (machine,) = visitor.get("/api/program")[1]["listed"]
+        assert (machine["subscriptions"], machine["name"]) == (6, "pair_1")
         client.publish_batch("Stock", [1, 2], [("IBM", 4.5), ("FB", 0.5)])
         costs = visitor.get("/api/costs?name=pair_1&name=pair_6&name=bob.all&name=none")[1]
         assert {name: each["runs"] for name, each in costs.items()} == {"pair_1": 1, "pair_6": 0, "bob.all": 0}
         assert any("cost of an event" in line for line in costs["pair_1"]["lines"])
         drawn = visitor.get("/api/program/picture?search=PAIR&language=sase")[1]
-        assert (drawn["drawn"], drawn["total"], drawn["left"]) == (7, 7, [])
+        assert (drawn["drawn"], drawn["total"], drawn["left"]) == (6, 6, [])
         assert "pair_3" in drawn["svg"]
         assert visitor.get("/api/program/picture")[1]["left"] == []
         (left,) = visitor.get("/api/program/picture?search=reader")[1]["left"]
@@ -147,7 +150,7 @@ def test_the_program_says_which_subscriptions_run_together(engine: Engine) -> No
 
 
 def test_a_subscription_among_many_has_no_number_of_runs(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker.server.console_program.COMPANY_MAX", 2)
+    monkeypatch.setattr("broker.kernel.watching.COMPANY_MAX", 2)
     for least in range(3):
         engine.subscribe(f"pair_{least}", language="sase", query=PAIR.format(least=least))
     with visited(Broker(engine, "tcp://127.0.0.1:0")) as visitor:

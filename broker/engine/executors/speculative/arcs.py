@@ -156,17 +156,24 @@ class ArcTable(ArcLists):
         at: i64 = 0
         while at < len(living) and living[at] is not gone:
             at += 1
-        if gone is not None and at < len(living):
-            del living[at]
+        free = gone is not None and at < len(living)
         if gone is not None and len(arcs) > 0 and place == len(found) - 1:  # the usual place
             found[place] = arcs[0]
-            found += arcs[1:]
+            for i in range(1, len(arcs)):
+                found.append(arcs[i])
         else:
             found[place : place + 1] = arcs
         for made in arcs:
-            if made.end >= FOREVER:
+            if made.end < FOREVER:
+                continue
+            if free:
+                living[at] = made
+                free = False
+            else:
                 living.insert(at, made)
-                at += 1
+            at += 1
+        if free:
+            del living[at]
         self._enter(arcs)
         self._clear(epoch, state)
         self.current, self.until = epoch, FOREVER

@@ -198,20 +198,25 @@ class Arena:
 def read_registers(layout: NodeLayout, words: Integers, numbers: Floats, objects: list[object], node: i64) -> Slots:
     """The registers of a record as values."""
     found: list[object] = []
-    nulls = words[node * layout.stride + NULLS]
     i: i64
     for i in range(len(layout.banks)):
-        bank = layout.banks[i]
-        place: i64 = layout.places[i]
-        if bank == OBJECT:
-            found.append(objects[node * layout.objects + place])
-        elif nulls & layout.bits[i]:
-            found.append(None)
-        elif bank == INTEGER:
-            found.append(int(words[node * layout.stride + FIRST + place]))
-        else:
-            found.append(numbers[node * layout.floats + place])
+        found.append(read_register(layout, words, numbers, objects, node, i))
     return tuple(found)
+
+
+def read_register(
+    layout: NodeLayout, words: Integers, numbers: Floats, objects: list[object], node: i64, register: i64
+) -> Any:
+    """One of them."""
+    bank = layout.banks[register]
+    place: i64 = layout.places[register]
+    if bank == OBJECT:
+        return objects[node * layout.objects + place]
+    if words[node * layout.stride + NULLS] & layout.bits[register]:
+        return None
+    if bank == INTEGER:
+        return int(words[node * layout.stride + FIRST + place])
+    return numbers[node * layout.floats + place]
 
 
 def store(

@@ -14,7 +14,7 @@ from mypy_extensions import i64
 from ....algebra.computation import Slots
 from ..packed import Floats, Integers, floats, integers, roomy, roomy_floats
 from ..trace import mixed
-from .arena import NONE, ORDER, START, STATE, Arena, NodeLayout, read_registers, store, unknowns, zeros
+from .arena import NONE, ORDER, START, STATE, Arena, NodeLayout, read_register, read_registers, store, unknowns, zeros
 
 ROOM: Final = 16
 # What changes of one event have in common, their head: its time, whether they are added, and, where that event is not
@@ -272,6 +272,10 @@ class Changes:
         if len(self.layout.banks) == 0:
             return ()
         return read_registers(self.layout, self.words, self.numbers, self.objects, at)
+
+    def register(self, at: i64, register: i64) -> Any:
+        """One of them."""
+        return read_register(self.layout, self.words, self.numbers, self.objects, at, register)
 
     def lineage_of(self, at: i64) -> list[int]:
         """The ids of the events that it took, in their order. O(events)."""

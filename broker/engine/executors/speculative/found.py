@@ -15,10 +15,11 @@ from typing import Any, Final, TypeAlias, cast, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ....events.schema import Row
+from ....algebra.computation import Slots
+from ....events.schema import Row, Value
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events, Served
-from ..matches import Item, MadeMatches, Matched, MatchSource
+from ..matches import Item, MadeMatches, MatchColumns, Matched, MatchSource
 from ..trace import MASK
 from .changes import Changes
 from .owners import RegisterMember, ResultOwners
@@ -61,10 +62,11 @@ class Contributions:
 
 
 @final
-class ResultPage:
+class ResultPage(MatchColumns):
     """Results in columns. `known`: the ids behind events of published streams; `endless`: events live for ever."""
 
     def __init__(self, owners: ResultOwners, changes: Changes, known: KnownEvents, endless: bool) -> None:
+        super().__init__()
         self.owners = owners
         self.changes = changes
         self.known = known
@@ -72,18 +74,45 @@ class ResultPage:
 
     def match(self, at: i64) -> Matched:
         """The result at a place, with its lifetime (AFA, 3.1) and the number by which it is known."""
-        changes, owners = self.changes, self.owners
-        number = changes.state(at) - owners.final
-        registers = changes.registers(at)
-        if not owners.single and owners.families[owners.units[number]] is not None:
-            registers = registers[:-1]
-        known = identity(int(changes.digest(at)), owners.states[number], registers)
+        changes = self.changes
+        registers = self._registers(at)
+        known = self._number(at, registers)
         start, begin = int(changes.start(at)), int(changes.time(at))
         end = None if self.endless else int(start + changes.within)
-        items: list[Item] = self.lineage(at)
+        items: list[Item] = self.events(at)
         return Matched([], start, begin, registers, known, (begin, end), (items, 0, len(items)))
 
-    def lineage(self, at: i64) -> list[int]:
+    def _registers(self, at: i64) -> Slots:
+        """The values of a result, without that by which a family tells its members."""
+        changes, owners = self.changes, self.owners
+        registers = changes.registers(at)
+        if not owners.single and owners.families[owners.units[changes.state(at) - owners.final]] is not None:
+            return registers[:-1]
+        return registers
+
+    def _number(self, at: i64, registers: Slots) -> int:
+        changes, owners = self.changes, self.owners
+        return identity(int(changes.digest(at)), owners.states[changes.state(at) - owners.final], registers)
+
+    def start(self, at: i64) -> i64:
+        return self.changes.start(at)
+
+    def end(self, at: i64) -> i64:
+        return self.changes.time(at)
+
+    def lifetime(self, at: i64) -> list[int | None]:
+        changes = self.changes
+        begin = int(changes.time(at))
+        return [begin, None] if self.endless else [begin, int(changes.start(at) + changes.within)]
+
+    def number(self, at: i64) -> int:
+        return self._number(at, self._registers(at))
+
+    def value(self, at: i64, position: int) -> Value:
+        found: Value = self.changes.register(at, position)
+        return found
+
+    def events(self, at: i64) -> list[int]:
         """The ids that contributed to a result."""
         taken = self.changes.lineage_of(at)
         if len(self.known) == 0:
@@ -141,6 +170,9 @@ class LifetimeMatches(MatchSource):
 
     def one(self) -> Matched:
         return self.page.match(self.places[0])
+
+    def placed(self) -> tuple[MatchColumns, list[int]] | None:
+        return self.page, self.places
 
     def detached(self) -> MatchSource:
         return MadeMatches(list(self.all()))

@@ -12,6 +12,7 @@ from typing import Any, Final, cast, final
 from mypy_extensions import i64
 
 from ....algebra.normal_form import ALWAYS
+from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
@@ -117,9 +118,9 @@ class RegisterMachine(Executor):
         self.contributions.clean(int(time))
         self._until_clean = CLEAN_MIN + self.keys()
 
-    def write(self, member: RegisterMember, automaton: Automaton, begin: int, end: int) -> None:
-        """Replace the arcs of a member, which differ for the events of [begin, end), all of them still to come."""
-        self.together.write(member, automaton, begin, end)
+    def write(self, member: RegisterMember, changed: ChangedArcs) -> None:
+        """Replace the arcs of a member; they differ for events that are still to come."""
+        self.together.write(member, changed)
 
     def clear(self) -> None:
         self.together.clear()

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final
 
+from ....algebra.timed_stream import untimed
 from ....automaton.analyses.cycles import unbounded_cycles
+from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Arc, Automaton, Kind, describe_arc
 from ....automaton.binding import MarkedParts
 from ....automaton.diagram import Edge, Graph, Node
@@ -84,8 +86,8 @@ class RegisterPlan(MachinePlan):
         limits = options.work_max, options.work_earned, options.runs_max
         return SpeculativeReviser(self.outcome(), self.automaton.within, *limits)
 
-    def rewrite(self, machine: Any, member: Any, automaton: Automaton, begin: int, end: int) -> None:
-        machine.write(member, automaton, begin, end)
+    def rewrite(self, machine: Any, member: Any, changed: ChangedArcs) -> None:
+        machine.write(member, changed)
 
     def advice(self) -> list[str]:
         """Cycles on which too many runs may stay."""
@@ -117,6 +119,7 @@ class RegisterPlan(MachinePlan):
         edges: list[Edge] = []
         for name, plan, _ in known:
             automaton: Automaton = plan.automaton
+            several = len(plan.streams()) > 1
             key = [f"{name} state {at}" for at in range(len(automaton.states) + len(automaton.operands))]
             used = {0, *(arc.source for arc in automaton.arcs), *(arc.target for arc in automaton.arcs)}
             for at in [state for state in range(automaton.final) if state in used]:
@@ -126,6 +129,8 @@ class RegisterPlan(MachinePlan):
             for arc in automaton.arcs:
                 target = arc.target if arc.target < automaton.final else automaton.final + arc.operand
                 text = describe_arc(arc)
+                if several and arc.kind is not Kind.EPSILON:
+                    text = f"on {untimed(arc.stream)}; {text}" if text else f"on {untimed(arc.stream)}"
                 label = f"{arc.name}: {text}" if arc.name else text
                 loops = arc.kind is Kind.LOOP and arc.target == arc.source
                 edges.append(Edge(key[arc.source], key[target], label, "rebind" if loops else "forward"))

@@ -11,6 +11,7 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
+from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, Account
@@ -76,9 +77,9 @@ class SpeculativeReviser(Reviser):
     def punctuate_key(self, key: Row, time: int) -> None:
         self.together.punctuate_key(key, time)
 
-    def write(self, number: int, automaton: Automaton, begin: int, end: int) -> None:
+    def write(self, number: int, changed: ChangedArcs) -> None:
         before = self.together.work()
-        self.together.write(self.together.members[number], automaton, begin, end)
+        self.together.write(self.together.members[number], changed)
         self.account.spend(1 + max(0, self.together.work() - before))  # runs that move to another group are not made
 
     def settle(self) -> list[tuple[int, Revision]]:

@@ -12,7 +12,8 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
-from ....automaton.automaton import Arc, Automaton
+from ....automaton.arc_updates import ChangedArcs
+from ....automaton.automaton import Arc, Automaton, Kind
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import UNLIMITED
@@ -229,6 +230,32 @@ class Speculation:
         self._stop_waiting()
         self._renew(self.table.write(arcs), begin, end)
 
+    def change(self, changed: ChangedArcs) -> None:
+        """The same where it is known how they differ. O(these arcs, others of their states, and events in the
+        interval)."""
+        changes, begin, end = changed.changes, changed.begin, changed.end
+        if changes is None or any(_takes_none(before) or any(map(_takes_none, after)) for before, after in changes):
+            self.write(changed.automaton.arcs, begin, end)
+            return
+        self._stop_waiting()
+        table = self.table
+        classes = False
+        for before, after in changes:
+            held = [arc for arc in after if len(arc.guard) > 0]  # others are not there
+            if before is None:
+                for arc in held:
+                    there = table.arcs_of(arc.source)
+                    classes = table.amend(arc.source, len(there), [table.prepare(arc)], begin, end) or classes
+                continue
+            there = table.arcs_of(before.source)
+            for place in range(len(there)):
+                was = there[place]
+                if was.arc is before:
+                    rest = [was.lasting(arc.begin, arc.end, arc) for arc in held]
+                    classes = table.amend(before.source, place, rest, begin, end) or classes
+                    break
+        self._renew(classes, begin, end)
+
     def amend(self, state: int, place: int, arcs: list[Written], begin: int, end: int) -> None:
         """The same for one arc: exchange that of a state at a place for others (see ArcTable)."""
         self._stop_waiting()
@@ -310,3 +337,8 @@ class Speculation:
         for timeline in self.timelines.values():
             timeline.check_invariants()
             assert timeline.queued or self.within == FOREVER, "a punctuation finds what it can clean"
+
+
+def _takes_none(arc: Arc | None) -> bool:
+    """Whether an arc takes no event."""
+    return arc is not None and arc.kind is Kind.EPSILON

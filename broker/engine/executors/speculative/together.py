@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias, final
 
 from mypy_extensions import i64
 
+from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.target import Target
@@ -275,13 +276,14 @@ class RegistersTogether:
         for group in self.groups:
             group.speculation.punctuate_key(key, time)
 
-    def write(self, member: RegisterMember, automaton: Automaton, begin: int, end: int) -> None:
-        """Replace the arcs of a member, which differ for the events of [begin, end). The others keep theirs.
+    def write(self, member: RegisterMember, changed: ChangedArcs) -> None:
+        """Replace the arcs of a member. The others keep theirs.
 
-        O(arcs, and events in the interval); the first time for a member that shares states, also O(runs of its group).
+        O(arcs that differ, and events in the interval); the first time for a member that shares states, also O(runs of
+        its group).
         """
         if not self.begun:
-            member.automaton = automaton
+            member.automaton = changed.automaton
             return
         at = self._place(member)
         group = self.groups[at]
@@ -290,8 +292,8 @@ class RegistersTogether:
             self._put(at, group.without(member))
             self.groups.append(alone)
             group = alone
-        member.automaton = automaton
-        group.speculation.write(automaton.arcs, begin, end)
+        member.automaton = changed.automaton
+        group.speculation.change(changed)
 
     def found(self) -> i64:
         """How many changes have not been shown."""

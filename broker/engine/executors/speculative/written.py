@@ -33,17 +33,18 @@ class Written:
 
     A `target` beyond the states is a result, of the final state with that number. `ignores`: the arc leaves a run that
     is under way unchanged. It exists for events of the times [`begin`, `end`). `numbered`: which numbering
-    of conditions `numbers` are of.
+    of conditions `numbers` are of. `arc`: that of the automaton.
     """
 
     __slots__ = (
-        "alone", "begin", "end", "ignores", "label", "numbered", "numbers", "rests", "source", "stream", "target",
-        "updates",
+        "alone", "arc", "begin", "end", "ignores", "label", "numbered", "numbers", "rests", "source", "stream",
+        "target", "updates",
     )  # fmt: skip
 
     def __init__(
         self, source: i64, target: i64, label: i64, stream: i64, begin: i64, end: i64, alone: list[Clause],
         rests: list[list[Operation]], updates: list[Operation], ignores: bool, numbers: list[int], numbered: i64,
+        arc: object,
     ) -> None:  # fmt: skip
         self.source = source
         self.target = target
@@ -57,12 +58,13 @@ class Written:
         self.ignores = ignores
         self.numbers = numbers
         self.numbered = numbered
+        self.arc = arc
 
-    def lasting(self, begin: i64, end: i64) -> Written:
-        """The same arc for other times. O(1)."""
+    def lasting(self, begin: i64, end: i64, arc: object = None) -> Written:
+        """The same arc for other times, in which it is another one of the automaton. O(1)."""
         return Written(
             self.source, self.target, self.label, self.stream, begin, end, self.alone, self.rests, self.updates,
-            self.ignores, self.numbers, self.numbered,
+            self.ignores, self.numbers, self.numbered, arc,
         )  # fmt: skip
 
 
@@ -79,4 +81,4 @@ def written(arc: Arc, stream: int, final_state: int, label: int, layout: NodeLay
     changed = updates(layout, arc.update)
     ignores = arc.kind is Kind.LOOP and arc.target < final_state and len(changed) == 0
     named = target if label < 0 else label
-    return Written(arc.source, target, named, stream, arc.begin, arc.end, alone, rests, changed, ignores, [], 0)
+    return Written(arc.source, target, named, stream, arc.begin, arc.end, alone, rests, changed, ignores, [], 0, arc)
