@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from broker.engine import Engine, Match, Options
 from broker.engine.results import expanded
-from broker.events import DefinitionError, LimitExceeded
+from broker.events import DefinitionError, LimitExceeded, Row
 from broker.forecast.model_file import Model, read_model
 
 from .history.form import Run
@@ -60,8 +60,9 @@ class Work:
         self._overlap: set[int] = set()  # ids of events that are read and not owned
         self._bare = {name for name in engine.subscriptions if not subscriptions.wants_lineage(name)}
 
-    def runs(self) -> Iterator[Run]:
-        """The cell's events in order, cut where the stream changes. Raises DefinitionError if they are not in order."""
+    def runs(self) -> Iterator[tuple[str, list[int], Sequence[Row], list[int], list[int] | None]]:
+        """The cell's events in order, cut where the stream changes; without starts where these are the times, since
+        only such batches go by columns. Raises DefinitionError if they are not in order."""
         cell, last = self.cell, None
         for stream, times, rows, ids, starts in self._runs:
             first = times[0], ids[0]
@@ -70,7 +71,7 @@ class Work:
             last = times[-1], ids[-1]
             if cell.sliced and last >= cell.until:
                 self._overlap.update([point[1] for point in zip(times, ids) if point >= cell.until])
-            yield stream, times, rows, ids, starts
+            yield stream, times, rows, ids, None if starts is times else starts
 
     def answers(self) -> Iterator[list[Match]]:
         """The results that the cell owns, for each batch of events, and for the end of the events."""

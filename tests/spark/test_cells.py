@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from doubles.divided_history import DividedHistory
 from spark.test_parity import BY_KEY, BY_TIME, COUNTED, EVERYWHERE, STREAMS, WHOLE, WINDOWS_BY_KEY, happened, program
@@ -14,7 +16,7 @@ from broker.events import DefinitionError, EventError, LimitExceeded, UnknownSub
 from broker.events.errors import QueryError
 from broker.events.event_columns import EventColumns
 from spark_bridge.backtesting import Backtest
-from spark_bridge.cells import run_cell
+from spark_bridge.cells import Work, run_cell
 from spark_bridge.history.form import Run
 from spark_bridge.plan.cell import FIRST, LAST, Cell, Keys, slices_of
 from spark_bridge.plan.choice import plan_for
@@ -85,6 +87,24 @@ def test_a_cell_gives_the_same_in_the_same_order_for_columns_and_for_rows(size: 
         found.append([row for part in parts for row in part.to_pylist()])
     assert found[0] == found[1]
     assert {row["subscription"] for row in found[0]} >= {"rise", "pair", "long", "any", "timed", "hours"}
+
+
+def test_events_that_are_moments_have_no_starts_so_that_they_go_by_columns() -> None:
+    rows = [("Stock", time, time, time - (time > 4), ("a", 1.0, 1)) for time in range(1, 7)]
+    history = DividedHistory(program().streams, rows, 2)
+    subscriptions = program(EVERYWHERE)
+    seen: list[list[int] | None] = []
+
+    class Looking:
+        schema = pa.schema([])
+
+        def part(self, work: Work) -> Iterator[pa.RecordBatch]:
+            seen.extend(starts for *_, starts in work.runs())
+            return iter(())
+
+    runs = runs_of(Cell(0), history, subscriptions.streams, subscriptions.streams, history.columns)
+    assert list(run_cell(Cell(0), subscriptions, runs, Looking())) == []
+    assert seen == [None, None, [4, 5]]
 
 
 def test_a_value_that_does_not_fit_is_named_as_in_a_row() -> None:

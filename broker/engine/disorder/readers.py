@@ -267,12 +267,12 @@ class RevisingReaders:
             else:
                 self._open.pop(reader.number, None)
 
-    def all_groups(self) -> list[RevisingGroup]:
+    def companies(self) -> list[RevisingGroup]:
         """Each once, in the order in which they have begun."""
         return list({reader.group.number: reader.group for reader in self.by_name.values()}.values())
 
     def _running(self) -> list[RevisingGroup]:
-        return [group for group in self.all_groups() if group.suspended == NOT_SUSPENDED]
+        return [group for group in self.companies() if group.suspended == NOT_SUSPENDED]
 
     # --- suspension ---------------------------------------------------------------------------------------------
 

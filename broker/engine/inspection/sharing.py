@@ -70,11 +70,11 @@ def machines(
     running = (matcher for lane in program.machines.lanes.values() for matcher in lane.matchers if matcher.served)
     found = list(islice(running, looked + 1))
     listed = [_seen(catalog, program, matcher) for matcher in nlargest(most, found[:looked], key=_served)]
-    groups = [] if disorder is None else disorder.readers.all_groups()
-    for group in groups:
+    revising = [] if disorder is None else disorder.readers.companies()
+    for group in revising:
         name = next(iter(group.members.values())).subscriber.name
         listed.append(MachineSeen(name, len(group.members), [REVISES]))
-    total = min(len(found), looked) + len(groups)
+    total = min(len(found), looked) + len(revising)
     return MachinesSeen(nlargest(most, listed, key=_size), total, len(found) > looked)
 
 
