@@ -29,7 +29,7 @@ SWITCHES: Final = (  # each is off in one of so many scripts
     Options(lookback=False, shared_steps=False),
 )
 PARTS: Final = 4  # so that several processes share the scripts, which are many
-SCRIPTS: Final = 10 * settings().max_examples if settings().max_examples >= 100 else 100  # a second each
+SCRIPTS: Final = 10 * settings().max_examples if settings().max_examples >= 100 else 60  # a second each
 
 
 def played(
