@@ -36,7 +36,7 @@ def test_blocks_with_and_without_pages_are_measured_in_turn() -> None:
 def test_pages_are_judged_by_the_interval_of_the_median(p99: list[float], reached: bool | None) -> None:
     more = {"loop_cpu_relative": [1.0, 1.1], "cpu_relative": [1.0, 1.1], "held": [0.001, 0.002]}
     own = {"pages": 50, "p50": 1.0, "p99": 2.0, "longest": 0.8}
-    trial: dict[str, Any] = {**own, "p99_control": p99, "p99_relative": [2.0, 3.0], **more}
+    trial: dict[str, Any] = {**own, "p99_control": [2.0, 3.0], "p99_relative": p99, **more}
     case = console.summary(trial)
     assert case["reached"] is reached
     assert console.table({"cases": [case]}).row_count == 1
