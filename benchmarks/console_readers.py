@@ -15,18 +15,13 @@ import sys
 from contextlib import suppress
 from typing import Final
 
+from broker.server.console_sampler import HISTORY_SAMPLES, PACE_SECONDS, SAMPLE_SECONDS, STREAM_SECONDS_MAX
+
 from .broker_trial import READY
 
 MODULE: Final = "benchmarks.console_readers"
-LIVES_SECONDS: Final = 60.0
-"""After so long a page asks again."""
 GAP_SECONDS: Final = 0.5
 """As the server tells a page."""
-EVERY_SECONDS: Final = 1.0
-PACE_SECONDS: Final = 0.05
-"""As the console: how often a page is told something, and how long after the one before it."""
-HISTORY: Final = 120
-"""As the console: so many looks are told to a page that opens."""
 
 
 def _host_port(site: str) -> tuple[str, int]:
@@ -46,7 +41,7 @@ async def _page(site: str, seen: asyncio.Event, life: float) -> None:
                     last = await _follow(reader, writer, site, last, seen)
             finally:
                 writer.close()
-        life = LIVES_SECONDS
+        life = STREAM_SECONDS_MAX
         await asyncio.sleep(GAP_SECONDS)
 
 
@@ -77,7 +72,7 @@ async def read(*sites: str) -> None:
         del pages[kept:]
         at = where
         fresh = [asyncio.Event() for _ in range(wanted - len(pages))]
-        lives = [LIVES_SECONDS * (place + 0.5) / len(fresh) for place in range(len(fresh))]
+        lives = [STREAM_SECONDS_MAX * (place + 0.5) / len(fresh) for place in range(len(fresh))]
         pages += [asyncio.create_task(_page(sites[at], seen, life)) for seen, life in zip(fresh, lives)]
         await asyncio.gather(*[seen.wait() for seen in fresh])
         print(json.dumps(READY), flush=True)
@@ -109,16 +104,16 @@ async def write(site: str) -> None:
                 last = int(line.partition(b" ")[2])
         writer.write(b"HTTP/1.1 200 OK\r\n\r\nretry: 500\n\n")
         with suppress(ConnectionError, TimeoutError):
-            async with asyncio.timeout(LIVES_SECONDS):
+            async with asyncio.timeout(STREAM_SECONDS_MAX):
                 while True:
-                    now = int((asyncio.get_running_loop().time() - begun) / EVERY_SECONDS) + 1
+                    now = int((asyncio.get_running_loop().time() - begun) / SAMPLE_SECONDS) + 1
                     async with turn:
                         await asyncio.sleep(PACE_SECONDS)
-                    numbers = range(max(last, now - HISTORY) + 1, now + 1)
+                    numbers = range(max(last, now - HISTORY_SAMPLES) + 1, now + 1)
                     writer.write(b"".join(b"id: %d\n%s\n" % (number, look) for number in numbers))
                     await writer.drain()
                     last = now
-                    await asyncio.sleep(EVERY_SECONDS)
+                    await asyncio.sleep(SAMPLE_SECONDS)
         writer.close()
 
     server = await asyncio.start_server(told, "127.0.0.1", 0)

@@ -21,5 +21,6 @@ def running(broker: Broker) -> Iterator[Broker]:
             yield broker
         finally:
             broker.stop()
+            broker.stop()  # changes nothing
             thread.join(PATIENCE)
         assert not thread.is_alive()

@@ -4,7 +4,7 @@ import { Chart } from "./chart.js";
 import { at, get, h, instant, later, number, post, several, values } from "./dom.js";
 import { publishing } from "./operating.js";
 import { navigation } from "./pages.js";
-import { bytes, card, counted, empty, follow as followed, link, list, micros, rate, say, seconds, table } from "./parts.js";
+import { bytes, card, counted, empty, follow as followed, languages, link, list, micros, rate, say, seconds, table } from "./parts.js";
 import { costs, program } from "./program.js";
 import { subscribing } from "./subscribing.js";
 import { subscription } from "./subscription.js";
@@ -102,13 +102,11 @@ function tail(stream) {
   look();
 }
 
-const LANGUAGES = ["", "cayuga", "sase", "ptopss", "afa", "window"];
-
 function subscriptions() {
   const known = new URLSearchParams(location.search);
   let page = Number(known.get("page")) || 1;
   const search = h("input", { type: "search", id: "search", value: known.get("search") ?? "", size: "26", autocomplete: "off", spellcheck: "false" });
-  const language = h("select", { id: "language" }, LANGUAGES.map((each) => h("option", { value: each, selected: each === known.get("language") }, each || "all languages")));
+  const language = languages(known.get("language"), { id: "language" });
   const place = h("div", {});
   content.replaceChildren(h("section", { class: "card", "aria-label": "Subscriptions" }, h("div", { class: "bar" }, h("h2", {}, "Subscriptions"), h("label", {}, "Language ", language), h("label", {}, "Search names ", search),
     session.writes ? h("a", { class: "act", href: "/subscribe" }, "Subscribe…") : null), place));

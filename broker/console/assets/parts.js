@@ -16,6 +16,10 @@ export const empty = (text) => h("p", { class: "empty" }, text);
 export const link = (name) => h("a", { href: `/subscriptions/${encodeURIComponent(name)}` }, name);
 export const list = (rows) => h("dl", {}, rows.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
 
+const LANGUAGES = ["", "cayuga", "sase", "ptopss", "afa", "window"];
+/** A choice of one language or all. */
+export const languages = (chosen, attributes = {}) => h("select", attributes, LANGUAGES.map((each) => h("option", { value: each, selected: each === chosen }, each || "all languages")));
+
 /** A table; the heads of numbers begin with `#`. */
 export function table(title, heads, rows) {
   const shown = (head) => (head.startsWith("#") ? "count" : head === "Values" ? "values" : null);

@@ -1,9 +1,8 @@
 // The page of the whole program: which machines run which subscriptions, and merged automata as a picture.
 
 import { draw, get, h, later, number, several } from "./dom.js";
-import { card, empty, link, list, say, table } from "./parts.js";
+import { card, empty, languages, link, list, say, table } from "./parts.js";
 
-const LANGUAGES = ["", "cayuga", "sase", "ptopss", "afa", "window"];
 const COST = "cost of an event: ";
 
 const lines = (found) => h("ul", { class: "lines" }, found.map((line) => h("li", {}, line)));
@@ -36,7 +35,7 @@ export async function program(content) {
   const which = (each) => (each.name ? [link(each.name), each.subscriptions > 1 ? ` and ${number(each.subscriptions - 1)} more` : ""] : ["what several have in common"]);
   const rows = found.listed.map((each) => [number(each.subscriptions), h("span", {}, which(each)), lines(each.lines)]);
   const search = h("input", { type: "search", size: "26", autocomplete: "off", spellcheck: "false" });
-  const language = h("select", {}, LANGUAGES.map((each) => h("option", { value: each }, each || "all languages")));
+  const language = languages("");
   const picture = h("div", { class: "diagram", tabindex: "0", role: "group", "aria-label": "The merged automata" });
   const told = h("div", {});
   content.replaceChildren(h("h2", { class: "unseen" }, "Program"),

@@ -17,8 +17,8 @@ from typing import Any, Final, cast
 
 import pytest
 from doubles.broker_process import broker_process
+from doubles.running_broker import running
 from doubles.small_engine import SmallEngine
-from unit.server.test_server_operation import running
 
 from broker.command.shell import perform
 from broker.console import signing_in as signing_module

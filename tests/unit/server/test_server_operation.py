@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import signal
 import socket
-import threading
 import time
 import urllib.error
 import urllib.request
 from collections import deque
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
 import pytest
+from doubles.running_broker import running
 from doubles.small_engine import SmallEngine
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,20 +82,6 @@ def test_what_only_grows_is_a_counter_and_the_histogram_adds_up() -> None:
     assert histogram["bucket", "0.00025"] == 3
     assert histogram["bucket", "10.0"] == 3
     assert histogram["bucket", "+Inf"] == histogram["count", None] == 4
-
-
-@contextmanager
-def running(broker: Broker) -> Iterator[Broker]:
-    with broker:
-        thread = threading.Thread(target=broker.run)
-        thread.start()
-        try:
-            yield broker
-        finally:
-            broker.stop()
-            broker.stop()
-            thread.join(10)
-        assert not thread.is_alive()
 
 
 def asked(url: str, **headers: str) -> tuple[int, str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from doubles.running_broker import running
 from unit.server.test_server_console import Visitor
-from unit.server.test_server_operation import running
 
 from broker.command.playground import journal_events
 from broker.command.playground.application import playground_of_console

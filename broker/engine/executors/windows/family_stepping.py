@@ -22,7 +22,7 @@ from .completing import page_of
 from .family_cell import FamilyCell, Rectangle, RectangleGroup
 from .family_columns import FamilyColumns
 from .pane_groups import cut_all
-from .stepping import NO_TIME, Stepper
+from .stepping import Stepper
 from .tables import WindowTables
 from .window_page import SEVERAL, SEVERAL_NUMBERS
 
@@ -61,13 +61,7 @@ class FamilyStepper:
             self._move(family, least)
         self._begin(family, time)
         if len(family.groups) > 0:
-            if tables.timed:
-                moment = int(time)  # rows may have more attributes by now
-                cell.note((*row[: tables.width], moment), (moment,), item, tables.rows)
-            else:
-                cell.note(row, NO_TIME, item, tables.rows)
-            kept = cell.columns
-            if kept.count > self.stepper.starts_max or len(kept.items) > self.stepper.events_max:
+            if self.stepper.note(cell, row, time, item):
                 self._limit(family)
             self._report(family, time, found)
             self._settle(family)

@@ -105,7 +105,8 @@ class Stepper:
             group.high = cell.open(time)
             quiet = quiet and (tables.final[state] == 0 or tables.least[0] > 1)
         marks[0] = tables.prefix[before]
-        self._note(cell, row, time, item)
+        if self.note(cell, row, time, item):
+            self._limit(cell)
         return QUIET if quiet else STEPPED
 
     def move(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> None:
@@ -137,12 +138,13 @@ class Stepper:
             if after != before:
                 marks[part] = after
         if n > 0:
-            self._note(cell, row, time, item)
+            if self.note(cell, row, time, item):
+                self._limit(cell)
         elif cell.columns.count > 0 and not self.waits:
             cell.forget()
 
-    def _note(self, cell: WindowCell, row: Row, time: i64, item: Item) -> None:
-        """Add an event to log and measures, and cut off what is too much."""
+    def note(self, cell: WindowCell, row: Row, time: i64, item: Item) -> bool:
+        """Add an event to log and measures. Whether that is more than may be kept."""
         tables = self.tables
         if tables.timed:
             moment = int(time)  # rows may have more attributes by now
@@ -150,8 +152,7 @@ class Stepper:
         else:
             cell.note(row, NO_TIME, item, tables.rows)
         kept = cell.columns
-        if kept.count > self.starts_max or len(kept.items) > self.events_max:
-            self._limit(cell)
+        return kept.count > self.starts_max or len(kept.items) > self.events_max
 
     def _move_one(self, cell: WindowCell, column: i64) -> None:
         tables = self.tables
