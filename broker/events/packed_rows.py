@@ -45,196 +45,221 @@ _EXPONENT: Final = 52  # where that of a float of 64 bits begins
 _INFINITE: Final = 0x7FF  # that of NaN and the infinities
 _NAN: Final = 0x7FF8_0000  # the upper half
 _HALF: Final = 0x1_0000_0000
-_UNKNOWN: Final = 0
+_OTHER: Final = -1
+_NULL: Final = 0
 _FLOAT: Final = 1
 _INTEGER: Final = 2
 _TEXT: Final = 3
 _BOOL: Final = 4
+_TYPES: Final = ("", "float", "int", "string", "bool")  # by kind
 
 
 def columns_of_rows(data: bytes, most: int) -> EventColumns | None:
     """The rows as columns; None for more than `most`, and where they have no simple form. O(bytes)."""
-    size: i64 = len(data)
-    given = vec[u8](memoryview(data))
-    if size < 2:
+    reader = _Reader(data)
+    count = reader.array()
+    if not 0 < count <= most:
         return None
-    first = i64(given[0])
-    at: i64 = 1
-    count: i64 = first & 0xF
-    if first == 0xDC and size > 3:
-        count = i64(given[1]) << 8 | i64(given[2])
-        at = 3
-    elif not 0x90 <= first <= 0x9F:
+    width = reader.array()
+    if not 0 < width <= COLUMNS_MAX:
         return None
-    width: i64 = -1
-    numbers = packed_integers([])  # column after column, when the first row has told how many there are
-    kinds: list[int] = []
-    nulls: list[bool] = []
-    texts: list[_Texts] = []
+    columns = [_Column(reader, count) for _ in range(width)]
     row: i64
-    column: i64
     for row in range(count):
-        if at >= size:
+        if row > 0 and reader.array() != width:
             return None
-        header = i64(given[at])
-        values: i64 = header & 0xF
-        at += 1
-        if header == 0xDC and at + 1 < size:
-            values = i64(given[at]) << 8 | i64(given[at + 1])
-            at += 2
-        elif not 0x90 <= header <= 0x9F:
-            return None
-        if row == 0:
-            width = values
-            if not 0 < width <= COLUMNS_MAX or count > most:
+        for column in columns:
+            if not column.take(reader.value(), row):
                 return None
-            numbers = _zeros(width * count)
-            kinds = [_UNKNOWN] * int(width)
-            nulls = [False] * int(width)
-            texts = [_Texts(data, given)] * int(width)
-        elif values != width:
-            return None
-        for column in range(width):
-            if at >= size:
-                return None
-            tag = i64(given[at])
-            at += 1
-            kind: i64 = _INTEGER
-            number: i64 = tag
-            length: i64 = 0
-            if tag == 0xCB:
-                kind = _FLOAT
-                length = 8
-            elif 0xA0 <= tag <= 0xBF:
-                kind = _TEXT
-                number = tag & 0x1F
-            elif 0xCC <= tag <= 0xD3:
-                length = i64(1) << (tag & 3)
-            elif 0xD9 <= tag <= 0xDB:
-                kind = _TEXT
-                length = i64(1) << (tag - 0xD9)
-            elif tag == 0xC2 or tag == 0xC3:
-                kind = _BOOL
-                number = tag & 1
-            elif tag == 0xC0:
-                if kinds[column] == _INTEGER:
-                    return None
-                nulls[column] = True
-                numbers[column * count + row] = _null(kinds[column])
-                continue
-            elif tag >= 0xE0:
-                number = tag - 0x100
-            elif tag > 0x7F:
-                return None
-            if length > 0:  # a number that big, big-endian
-                if at + length > size:
-                    return None
-                number = i64(given[at])
-                if number >= 0x80 and kind != _TEXT and tag != 0xCC and tag != 0xCD and tag != 0xCE:
-                    if tag == 0xCF:
-                        return None  # more than 63 bits
-                    number -= 0x100
-                place: i64
-                for place in range(at + 1, at + length):
-                    number = number << 8 | i64(given[place])
-                at += length
-                if kind == _FLOAT and number >> _EXPONENT & _INFINITE == _INFINITE:
-                    return None  # NaN stands for null in a column
-            if kinds[column] != kind:
-                if kinds[column] != _UNKNOWN or (kind == _INTEGER and nulls[column]):
-                    return None
-                kinds[column] = int(kind)
-                if kind == _TEXT:
-                    texts[column] = _Texts(data, given)
-                for place in range(row):  # all of them nulls
-                    numbers[column * count + place] = _null(int(kind))
-            if kind == _TEXT:
-                if at + number > size:
-                    return None
-                code = texts[column].code(at, number)
-                if code < 0:
-                    return None
-                at += number
-                number = code
-            numbers[column * count + row] = number
-    if at != size or width < 0:
+    if reader.at != reader.size or any(column.kind == _NULL for column in columns):
         return None
-    raw = memoryview(bytes(memoryview(numbers)) if COMPILED else array("q", numbers).tobytes())
-    columns: list[Column] = []
-    names: list[str] = []
-    for column in range(width):
-        own = raw[int(column * count * 8) : int((column + 1) * count * 8)]
-        kind = kinds[column]
-        if kind == _FLOAT:
-            names.append("float")
-            columns.append(FloatColumn(packed_floats(own.cast("d")), nulls[column]))
-        elif kind == _INTEGER:
-            names.append("int")
-            columns.append(IntegerColumn(packed_integers(own.cast("q"))))
-        elif kind == _TEXT:
-            names.append("string")
-            columns.append(TextColumn(packed_integers(own.cast("q")), texts[column].texts))
-        elif kind == _BOOL:
-            names.append("bool")
-            columns.append(ObjectColumn([None if each < 0 else each == 1 for each in own.cast("q")]))
+    return EventColumns([column.made() for column in columns], [_TYPES[column.kind] for column in columns], int(count))
+
+
+@final
+class _Reader:
+    """What is read next, at byte `at` of `size`, and the number that was read last: a value, the bits of a float, or
+    how many bytes of text follow."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.given = vec[u8](memoryview(data))
+        self.size: i64 = len(data)
+        self.at: i64 = 0
+        self.number: i64 = 0
+
+    def array(self) -> i64:
+        """The length of the array that begins here; -1 where none does, and for more than 65,535 values."""
+        at = self.at
+        if at >= self.size:
+            return -1
+        tag = i64(self.given[at])
+        if 0x90 <= tag <= 0x9F:
+            self.at = at + 1
+            return tag & 0xF
+        if tag != 0xDC or at + 3 > self.size:
+            return -1
+        self.at = at + 3
+        return i64(self.given[at + 1]) << 8 | i64(self.given[at + 2])
+
+    def value(self) -> i64:
+        """The kind of the value that begins here; _OTHER for one that no column has. O(1)."""
+        at = self.at
+        if at >= self.size:
+            return _OTHER
+        tag = i64(self.given[at])
+        self.at = at + 1
+        self.number = tag
+        if tag <= 0x7F:
+            return _INTEGER
+        if tag >= 0xE0:
+            self.number = tag - 0x100
+            return _INTEGER
+        if tag == 0xCB:
+            if not self._bytes(8, True) or self.number >> _EXPONENT & _INFINITE == _INFINITE:
+                return _OTHER  # NaN stands for null in a column
+            return _FLOAT
+        if 0xA0 <= tag <= 0xBF:
+            self.number = tag & 0x1F
+        elif 0xCC <= tag <= 0xCF:
+            return _INTEGER if self._bytes(i64(1) << (tag - 0xCC), False) and self.number >= 0 else _OTHER
+        elif 0xD0 <= tag <= 0xD3:
+            return _INTEGER if self._bytes(i64(1) << (tag - 0xD0), True) else _OTHER
+        elif 0xD9 <= tag <= 0xDB:
+            if not self._bytes(i64(1) << (tag - 0xD9), False):
+                return _OTHER
+        elif tag == 0xC0:
+            return _NULL
+        elif tag == 0xC2 or tag == 0xC3:
+            self.number = tag & 1
+            return _BOOL
         else:
-            return None
-    return EventColumns(columns, names, int(count))
+            return _OTHER
+        return _TEXT if self.at + self.number <= self.size else _OTHER
+
+    def _bytes(self, length: i64, signed: bool) -> bool:
+        """Read a big-endian number of so many bytes; whether there are as many. One of 8 has a sign in any case."""
+        at = self.at
+        if at + length > self.size:
+            return False
+        number = i64(self.given[at])
+        if number >= 0x80 and (signed or length == 8):
+            number -= 0x100
+        place: i64
+        for place in range(at + 1, at + length):
+            number = number << 8 | i64(self.given[place])
+        self.number = number
+        self.at = at + length
+        return True
+
+
+@final
+class _Column:
+    """The values of a column so far: numbers, the bits of floats, or the numbers of texts."""
+
+    def __init__(self, reader: _Reader, count: i64) -> None:
+        self.reader = reader
+        self.kind: int = _NULL  # of those before, which are all null
+        self.nulls = False
+        self.numbers: Integers = _zeros(count)
+        self.texts = _Texts(reader)
+
+    def take(self, kind: i64, row: i64) -> bool:
+        """Take the value that was read; False for one of another kind. Amortised O(bytes)."""
+        if kind != self.kind and not (self._begin(int(kind), row) if self.kind == _NULL else kind == _NULL):
+            return False
+        number = self.reader.number
+        if kind == _TEXT:
+            number = self.texts.code(number)
+            if number < 0:
+                return False
+        elif kind == _NULL:
+            if self.kind == _INTEGER:
+                return False
+            self.nulls = True
+            number = self._null()
+        self.numbers[row] = number
+        return True
+
+    def _begin(self, kind: int, row: i64) -> bool:
+        """The first value that is not null; whether a column of this kind may have those before."""
+        if kind == _OTHER or (kind == _INTEGER and row > 0):
+            return False
+        self.kind = kind
+        before: i64
+        for before in range(row):
+            self.numbers[before] = self._null()
+        return True
+
+    def _null(self) -> i64:
+        """How the column has null."""
+        nan: i64 = _NAN
+        return nan * _HALF if self.kind == _FLOAT else -1
+
+    def made(self) -> Column:
+        """The column, once all values are in it. O(values)."""
+        if self.kind == _INTEGER:
+            return IntegerColumn(self.numbers)
+        if self.kind == _TEXT:
+            return TextColumn(self.numbers, self.texts.texts)
+        if self.kind == _BOOL:
+            return ObjectColumn([None if each < 0 else each == 1 for each in self.numbers])
+        raw = bytes(memoryview(self.numbers)) if COMPILED else array("q", self.numbers).tobytes()
+        return FloatColumn(packed_floats(memoryview(raw).cast("d")), self.nulls)
 
 
 @final
 class _Texts:
     """The texts of a column, each once, in the order in which they come first."""
 
-    def __init__(self, data: bytes, given: vec[u8]) -> None:
+    def __init__(self, reader: _Reader) -> None:
         self.texts: list[str] = []
-        self._data = data
-        self._given = given
-        self._words: Integers = _zeros(_SLOTS)  # 0 where a slot is free
-        self._codes: Integers = _zeros(_SLOTS)
+        self._reader = reader
+        self._words: Integers = _zeros(0)  # 0 where a slot is free
+        self._codes: Integers = _zeros(0)
         self._long: dict[bytes, int] = {}
 
-    def code(self, at: i64, length: i64) -> i64:
-        """The number of a text of so many bytes; -1 if it is not UTF-8. O(length)."""
+    def code(self, length: i64) -> i64:
+        """The number of the text that follows, of so many bytes; -1 if it is not UTF-8. Amortised O(length)."""
+        at = self._reader.at
+        self._reader.at = at + length
         if length > SHORT:
-            data = self._data[int(at) : int(at + length)]
+            data = self._reader.data[int(at) : int(at + length)]
             known: i64 = self._long.get(data, -1)
             if known < 0:
-                known = self._add(at, length)
+                known = self._add(data)
                 if known >= 0:
                     self._long[data] = int(known)
             return known
         word = length + 1
         place: i64
         for place in range(at, at + length):
-            word = word << 8 | i64(self._given[place])
-        words = self._words
-        mask: i64 = len(words) - 1
+            word = word << 8 | i64(self._reader.given[place])
+        if 2 * len(self.texts) >= len(self._words):
+            self._grow()
+        mask: i64 = len(self._words) - 1
         slot: i64 = word * _SCATTER >> _UNSCATTERED & mask
-        while words[slot] != word:
-            if words[slot] == 0:
-                code = self._add(at, length)
+        while self._words[slot] != word:
+            if self._words[slot] == 0:
+                code = self._add(self._reader.data[int(at) : int(at + length)])
                 if code >= 0:
-                    words[slot] = word
+                    self._words[slot] = word
                     self._codes[slot] = code
-                    if 2 * len(self.texts) > len(words):
-                        self._grow()
                 return code
             slot = slot + 1 & mask
         return self._codes[slot]
 
-    def _add(self, at: i64, length: i64) -> i64:
+    def _add(self, data: bytes) -> i64:
         try:
-            text = self._data[int(at) : int(at + length)].decode()
+            self.texts.append(data.decode())
         except UnicodeDecodeError:
             return -1
-        self.texts.append(text)
         return len(self.texts) - 1
 
     def _grow(self) -> None:
         """Twice as many slots. O(slots)."""
         words, codes = self._words, self._codes
-        mask: i64 = 2 * len(words) - 1
+        mask: i64 = max(_SLOTS, 2 * len(words)) - 1
         self._words, self._codes = _zeros(mask + 1), _zeros(mask + 1)
         old: i64
         for old in range(len(words)):
@@ -250,9 +275,3 @@ class _Texts:
 
 def _zeros(count: i64) -> Integers:
     return packed_integers(memoryview(bytes(int(count) * 8)).cast("q"))
-
-
-def _null(kind: int) -> i64:
-    """How a column of that kind has null."""
-    nan: i64 = _NAN
-    return nan * _HALF if kind == _FLOAT else -1
