@@ -1,8 +1,9 @@
 """What automata have in common that differ in constants only: a template, and the constants as numbers.
 
 A template has, step by step, how a run waits and what the event is asked: comparisons with an unknown constant, and
-what is left of a condition without them. Its key are the equalities with constants that all steps share. Comparisons
-are ordered by what they compare, and several of one kind are one, so that differently written conditions meet.
+what is left of a condition without them. Its key are the equalities with constants that all steps share; without a key,
+the text with which an attribute begins at all steps may be part of the template. Comparisons are ordered by what they
+compare, and several of one kind are one, so that differently written conditions meet.
 
 Here: what a template is, and conditions as parts of one. Not here: the template of an automaton (grouping), how its
 runs are kept (mechanism), a constant's number (coordinates).
@@ -11,12 +12,23 @@ runs are kept (mechanism), a constant's number (coordinates).
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
-from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Register, Side, Term, walk
+from ...algebra.terms import (
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Constant,
+    Duration,
+    Function,
+    Register,
+    Side,
+    Term,
+    walk,
+)
 from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
 from .keys import KeyPart, places
@@ -109,8 +121,8 @@ class CommonLine:
 
 @dataclass(frozen=True, slots=True)
 class GroupTemplate:
-    """`constants`: the attributes that have the key's values, by position; `found`: without these, the constants of the
-    steps by which events are found; `parts`: the attributes by which runs are kept apart beyond the key; `partition`:
+    """`constants`: the attributes that have the key's values, by position; `found`: without these, the texts of the
+    steps by which events are found, each equal to an attribute or its beginning; `parts`: the attributes by which runs are kept apart beyond the key; `partition`:
     those that part the stream. `late`: time completes a match. `window`: how far the last event may be from the first
     one is an unknown constant, too; where time completes it, all have the same, `within`. `slots`: of each the step
     whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the output to read. `common`: the
@@ -134,6 +146,11 @@ class GroupTemplate:
     common: CommonLine | None = None
     found: Form = ()
     counted: bool = False
+
+    @property
+    def beginning(self) -> tuple[Attribute, str] | None:
+        """The attribute of which all events have this beginning, if that is how they are found."""
+        return beginning(self.found[0][0]) if len(self.found) == 1 and len(self.found[0]) == 1 else None
 
     def clauses(self) -> Iterable[TemplateClause]:
         """All of them, in the order of their constants."""
@@ -174,17 +191,38 @@ def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
     return {attribute: known[attribute] for attribute in sorted(known, key=_position)}
 
 
+def shared_beginning(forms: list[Form], positions: Collection[int]) -> Clause:
+    """The beginning of an attribute that all events have, as every clause of every form says, or those of one form where
+    all events have the same value at these positions. At most one, the longest; () for none."""
+    each = [[{atom for atom in clause if beginning(atom) is not None} for clause in form] for form in forms]
+    common = [set.intersection(*clauses) for clauses in each if clauses]
+    known = set.intersection(*common) if common else set()
+    for atoms in common:
+        known |= {atom for atom in atoms if (own := beginning(atom)) is not None and own[0].position in positions}
+    return tuple(sorted(known, key=_by_length, reverse=True)[:1])
+
+
 def own_constants(forms: list[Form]) -> Form:
-    """The texts that the events of each condition must equal, as alternatives; none if some event has no such text, or
-    there are too many."""
+    """The texts that attributes of each condition's events must equal or begin with, as alternatives; none if some event
+    has no such text, or there are too many."""
     found: dict[Clause, None] = {}
     for form in forms:
         for clause in form:
-            texts = tuple(atom for atom in clause if (own := equality(atom)) is not None and own[1].type == "string")
+            texts = tuple(atom for atom in clause if _equals_text(atom) or beginning(atom) is not None)
             if not texts:
                 return ()
             found[texts] = None
     return tuple(found) if len(found) <= CLAUSES_MAX else ()
+
+
+def _equals_text(atom: Comparison) -> bool:
+    own = equality(atom)
+    return own is not None and own[1].type == "string"
+
+
+def _by_length(atom: Comparison) -> tuple[int, str]:
+    own = beginning(atom)
+    return (0, "") if own is None else (len(own[1]), repr(atom))
 
 
 def uniform_key(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
@@ -204,6 +242,17 @@ def equality(atom: Comparison) -> tuple[Attribute, Constant] | None:
     match atom:
         case Comparison("=", Attribute(Side.EVENT) as attribute, Constant() as value):
             return attribute, value
+        case _:
+            return None
+
+
+def beginning(atom: Comparison) -> tuple[Attribute, str] | None:
+    """The attribute of the event and the text with which an atom wants it to begin, if it is that."""
+    match atom:
+        case Comparison(
+            "=", Function("starts_with", (Attribute(Side.EVENT) as attribute, Constant(str() as text))), Constant(True)
+        ):
+            return attribute, text
         case _:
             return None
 
