@@ -98,8 +98,8 @@ SHAPES: Final[dict[str, Written]] = {
     "CEL: three steps, other key": chain(*ABC[1:], ABC[1], next="$2.name = '{s.other}'"),
     "CEL: three steps, passing": chain(*ABC[1:], ABC[1], next="$2.name = $1.name AND $2.volume > 1000"),
     "CEL: three steps, prefix": cel(
-        f"FILTER{{{{price > {{s.a}}}}}}(FILTER{{{{price < {{s.b}}}}}}(FILTER{{{{starts_with(name, '{{prefix}}') AND price > "
-        f"{{s.a}}}}}}({STREAM}) NEXT{{{{$2.name = $1.name}}}} {STREAM}) NEXT{{{{$2.name = $1.name}}}} {STREAM})"
+        "FILTER{{price > {s.a}}}(FILTER{{price < {s.b}}}(FILTER{{starts_with(name, '{prefix}') AND price > {s.a}}}"
+        f"({STREAM}) NEXT{{{{$2.name = $1.name}}}} {STREAM}) NEXT{{{{$2.name = $1.name}}}} {STREAM})"
     ),
     "CEL: four steps": chain(*ABC[1:], "price > {s.c}", ABC[2]),
     "CEL: FOLD, own start": fold("$2.price > $.price", "cnt >= 4"),

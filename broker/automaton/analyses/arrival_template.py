@@ -11,6 +11,7 @@ from typing import Final
 from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ..automaton import Arc, Automaton, Elapsed, Kind, Report
 from .coordinates import exact
+from .event_constants import own_constants, shared_beginning, shared_constants
 from .keys import key_parts, within_key
 from .kleene_template import repeating_grouping
 from .line import line_of
@@ -24,9 +25,6 @@ from .template import (
     alternatives,
     by_form,
     clause_of,
-    own_constants,
-    shared_beginning,
-    shared_constants,
     uniform_key,
 )
 from .whole_rows import NoRows, with_whole_rows

@@ -16,6 +16,7 @@ from typing import Final
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Register, Side, Term, replace
 from ..automaton import Arc, Automaton, BoundRow, Carry, EventRow, Kind, State, Stay
+from .event_constants import shared_beginning, shared_constants
 from .template import (
     Grouping,
     GroupTemplate,
@@ -27,8 +28,6 @@ from .template import (
     by_form,
     clause_of,
     reads_durations,
-    shared_beginning,
-    shared_constants,
 )
 
 FOLD: Final = [(0, 1, Kind.FORWARD), (1, 1, Kind.LOOP), (1, 2, Kind.FORWARD)]

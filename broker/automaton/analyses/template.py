@@ -12,29 +12,18 @@ runs are kept (mechanism), a constant's number (coordinates).
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
-from ...algebra.terms import (
-    Arithmetic,
-    Attribute,
-    Comparison,
-    Constant,
-    Duration,
-    Function,
-    Register,
-    Side,
-    Term,
-    walk,
-)
+from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Register, Side, Term, walk
 from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
+from .event_constants import CLAUSES_MAX, beginning, equality
 from .keys import KeyPart, places
 from .measures import Measure
 
-CLAUSES_MAX: Final = 8  # alternatives of a step
 TURNING: Final = ("<", "<=", ">", ">=")
 
 
@@ -122,12 +111,12 @@ class CommonLine:
 @dataclass(frozen=True, slots=True)
 class GroupTemplate:
     """`constants`: the attributes that have the key's values, by position; `found`: without these, the texts of the
-    steps by which events are found, each equal to an attribute or its beginning; `parts`: the attributes by which runs are kept apart beyond the key; `partition`:
-    those that part the stream. `late`: time completes a match. `window`: how far the last event may be from the first
-    one is an unknown constant, too; where time completes it, all have the same, `within`. `slots`: of each the step
-    whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the output to read. `common`: the
-    runs, where an operand repeats; the two steps are then what a first event and a whole match are asked. `counted`:
-    all matches that an event completes are one result."""
+    steps by which events are found, which attributes equal or begin with; `parts`: the attributes by which runs are
+    kept apart beyond the key; `partition`: those that part the stream. `late`: time completes a match. `window`: how
+    far the last event may be from the first one is an unknown constant, too; where time completes it, all have the
+    same, `within`. `slots`: of each the step whose event it has, -1 for none. `updates`: over epochs, what each step
+    leaves for the output to read. `common`: the runs, where an operand repeats; the two steps are then what a first
+    event and a whole match are asked. `counted`: all matches that an event completes are one result."""
 
     time: TimeModel
     stream: str
@@ -177,84 +166,12 @@ class NoTemplate(Exception):
     """Raised with the reason."""
 
 
-def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
-    """What every clause of every form wants attributes to equal, by position."""
-    shared: dict[Attribute, Constant] | None = None
-    for form in forms:
-        for clause in form:
-            own = dict(filter(None, map(equality, clause)))
-            if shared is None:
-                shared = own
-            else:
-                shared = {attribute: value for attribute, value in shared.items() if own.get(attribute) == value}
-    known = shared or {}
-    return {attribute: known[attribute] for attribute in sorted(known, key=_position)}
-
-
-def shared_beginning(forms: list[Form], positions: Collection[int]) -> Clause:
-    """The beginning of an attribute that all events have, as every clause of every form says, or those of one form where
-    all events have the same value at these positions. At most one, the longest; () for none."""
-    each = [[{atom for atom in clause if beginning(atom) is not None} for clause in form] for form in forms]
-    common = [set.intersection(*clauses) for clauses in each if clauses]
-    known = set.intersection(*common) if common else set()
-    for atoms in common:
-        known |= {atom for atom in atoms if (own := beginning(atom)) is not None and own[0].position in positions}
-    return tuple(sorted(known, key=_by_length, reverse=True)[:1])
-
-
-def own_constants(forms: list[Form]) -> Form:
-    """The texts that attributes of each condition's events must equal or begin with, as alternatives; none if some event
-    has no such text, or there are too many."""
-    found: dict[Clause, None] = {}
-    for form in forms:
-        for clause in form:
-            texts = tuple(atom for atom in clause if _equals_text(atom) or beginning(atom) is not None)
-            if not texts:
-                return ()
-            found[texts] = None
-    return tuple(found) if len(found) <= CLAUSES_MAX else ()
-
-
-def _equals_text(atom: Comparison) -> bool:
-    own = equality(atom)
-    return own is not None and own[1].type == "string"
-
-
-def _by_length(atom: Comparison) -> tuple[int, str]:
-    own = beginning(atom)
-    return (0, "") if own is None else (len(own[1]), repr(atom))
-
-
 def uniform_key(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
     """Where every event has the parts of the key."""
     found = {tuple(places(automaton, parts, arc).values()) for arc in asking}
     if len(found) != 1:
         raise NoTemplate("its events have the key in different attributes")
     return found.pop()
-
-
-def _position(attribute: Attribute) -> int:
-    return attribute.position
-
-
-def equality(atom: Comparison) -> tuple[Attribute, Constant] | None:
-    """The attribute of the event and the constant that an atom wants to be equal, if it is that."""
-    match atom:
-        case Comparison("=", Attribute(Side.EVENT) as attribute, Constant() as value):
-            return attribute, value
-        case _:
-            return None
-
-
-def beginning(atom: Comparison) -> tuple[Attribute, str] | None:
-    """The attribute of the event and the text with which an atom wants it to begin, if it is that."""
-    match atom:
-        case Comparison(
-            "=", Function("starts_with", (Attribute(Side.EVENT) as attribute, Constant(str() as text))), Constant(True)
-        ):
-            return attribute, text
-        case _:
-            return None
 
 
 class Alternative(NamedTuple):
