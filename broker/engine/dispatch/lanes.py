@@ -81,16 +81,16 @@ class Lane(EventPlaces):
     def file(self, matcher: Matcher, filed: EventKey, most: int) -> None:
         """Add a machine by the key of its events. `most`: the most events that a trail keeps. O(sets of attributes)."""
         self.matchers[matcher] = None
-        index = next((index for index in self.indexes if index.positions == filed.positions), None)
+        index = next((index for index in self.indexes if index.holds(filed)), None)
         if index is None:
-            index = KeyIndex(filed.positions)
+            index = KeyIndex(filed)
             self.indexes.append(index)
         index.enter(matcher, filed.values, most)
 
     def take_out(self, matcher: Matcher, filed: EventKey) -> None:
         """Undo `file`. O(machines of its key)."""
         self.forget(matcher)
-        index = next(index for index in self.indexes if index.positions == filed.positions)
+        index = next(index for index in self.indexes if index.holds(filed))
         index.leave(matcher, filed.values)
         if not index.readers:
             self.indexes.remove(index)

@@ -201,10 +201,12 @@ class MergedPlan(MachinePlan):
 
 
 class EventKey(NamedTuple):
-    """Positions of attributes, ascending, and the values that they have in a machine's events."""
+    """Positions of attributes, ascending, and the values that they have in a machine's events. `beginning`: how many
+    characters of the only one are its value; -1 for all of it."""
 
     positions: tuple[int, ...]
     values: tuple[Value, ...]
+    beginning: int = -1
 
 
 class Known(NamedTuple):

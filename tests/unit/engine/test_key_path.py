@@ -14,6 +14,10 @@ from broker.events.schema import Row
 STEPS = "FILTER{{p < {1}}}(FILTER{{k = '{2}' AND p > {0} AND v > 0}}(S) NEXT{{$2.k = $1.k}} S)"
 TEXTS = {
     "steps": ("cayuga", "SELECT * FROM " + STEPS),
+    "begins": (
+        "cayuga",
+        "SELECT * FROM FILTER{{p < {1}}}(FILTER{{starts_with(k, '{2}') AND p > {0}}}(S) NEXT{{$2.k = $1.k}} S)",
+    ),
     "box": ("cayuga", "SELECT * FROM FILTER{{k = '{2}' AND p > {0} AND v > 2}}(S)"),
     "beside": (
         "sase",
@@ -52,7 +56,7 @@ def events(chance: random.Random, count: int, time: int) -> tuple[list[int], lis
         time += chance.choice((0, 1, 1, 2, 7))
         times.append(time)
         price = chance.choice([None, *map(float, range(5))])
-        rows.append((chance.choice([*KEYS, "D", None]), price, chance.randrange(5)))
+        rows.append((chance.choice([*KEYS, "A", "AB", "D", None]), price, chance.randrange(5)))
     return times, rows
 
 

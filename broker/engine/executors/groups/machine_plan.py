@@ -149,7 +149,8 @@ class GroupPlan(MachinePlan):
     def filed(self) -> EventKey | None:
         template = self.form.template
         if template.found:
-            return None
+            begun = template.beginning
+            return None if begun is None else EventKey((begun[0].position,), (begun[1],), len(begun[1]))
         positions = tuple(sorted(one.position for one in template.constants))
         by_position = {one.position: constant.value for one, constant in zip(template.constants, self.key)}
         return EventKey(positions, tuple(by_position[position] for position in positions))
@@ -197,7 +198,8 @@ class GroupPlan(MachinePlan):
     def shares(self) -> str:
         """What members have in common, for users."""
         template = self.form.template
-        equal = f" with {written(self.inputs()[0].guard)}" if self.key else ""
+        same = self.key or template.beginning is not None
+        equal = f" with {written(self.inputs()[0].guard)}" if same else ""
         return f"{counted(len(template.steps), 'step')} on {template.stream}{equal}"
 
     @classmethod
