@@ -19,8 +19,8 @@ class Options:
     `dynamic_index`: an index finds the arcs out of a state, by the run's values too. `cohorts`: runs that one event
     starts in sibling states are one object. `lookback`: chains of groups over epochs compare an event with those before
     it instead of keeping runs. `templates`: texts that differ only in the values of literals are compiled once.
-    `together`: AFA subscriptions that begin alike run as one. Up to `arcs_few` arcs are tried one by one, because an
-    index would cost more.
+    `together`: AFA subscriptions that begin alike run as one, and only events with the key of their first arc reach
+    them. Up to `arcs_few` arcs are tried one by one, because an index would cost more.
 
     `cancelling`: where late events withdraw results, those that come and go within one batch are not told.
 

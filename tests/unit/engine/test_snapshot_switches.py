@@ -1,4 +1,4 @@
-"""Snapshots are restored with any switches: what they hold keeps its form, what comes later takes that of the engine."""
+"""Snapshots are restored with any switches: what they hold keeps its form, what comes later takes the engine's."""
 
 from __future__ import annotations
 
