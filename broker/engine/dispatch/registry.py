@@ -12,9 +12,10 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
+from ...automaton.arc_updates import ChangedArcs
 from ...events.errors import Unsupported
 from ..executors.contract import Member
-from ..executors.machine_plan import MachinePlan
+from ..executors.machine_plan import EventKey, MachinePlan
 from ..executors.matches import ids
 from ..options import Options
 from ..program.account import NOT_SUSPENDED
@@ -84,7 +85,8 @@ class Restoring:
     """The state of a restore, while subscriptions join again.
 
     For each machine, by its number: whether it had taken an event, how often it hit a limit, that count at the last
-    report, and its executor. Also the saved places by name, and the machines that were made again.
+    report, and its executor. Also the saved places by name, and the machines that were made again. `apart`: the names
+    of automata with states that could be members in columns.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Restoring:
         self.places = places
         self.executors = executors
         self.matchers: dict[int, Matcher] = {}
+        self.apart: frozenset[str] = frozenset()
 
     def executor(self, name: str) -> str | None:
         """The executor that saved the machine of a registration; None if the registration had no machine."""
@@ -176,14 +179,14 @@ class Registry:
                 matcher = None
         else:
             matcher = self.restoring.matchers.get(place.machine)
-        filed = plan.filed() if matcher is None else None
+        filed = plan.filed(self.options) if matcher is None else None
         if matcher is not None and plan.same_inputs:
             symbols = matcher.symbols
         else:
             symbols = self.symbols.acquire(plan.inputs()) if filed is None else []
         if matcher is None:
             matcher = Matcher(plan.make(self.options), plan.executor)
-            matcher.symbols = symbols
+            matcher.symbols, matcher.filed = symbols, filed
             if alike is not None:
                 self._newest[alike] = matcher
             if filed is None:
@@ -262,13 +265,12 @@ class Registry:
         plan.leave(matcher.machine, member, registration.symbols)
         matcher.leave(name)
         matcher.renew()
-        filed = plan.filed()
+        filed = matcher.filed
         if matcher.machine.idle():
             if filed is None:
                 self._dismiss(lane, matcher, registration.symbols)
             else:
-                self._batch_paths.clear()
-                lane.take_out(matcher, filed)
+                self._take_out(lane, matcher, filed)
             alike = plan.alike(self.options)
             if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
@@ -276,6 +278,28 @@ class Registry:
             self.symbols.release(plan.inputs())
         if lane.empty():
             self._close((plan.kind, lane.streams, lane.keys))
+
+    def _take_out(self, lane: Lane, matcher: Matcher, filed: EventKey) -> None:
+        self._batch_paths.clear()
+        lane.take_out(matcher, filed)
+
+    def rewrite(self, name: str, plan: MachinePlan, changed: ChangedArcs) -> bool:
+        """Replace the arcs of a subscription. Returns whether its machine gets events of all keys from now on, after
+        which the runs have to be refreshed."""
+        registration = self.registrations[name]
+        lane, matcher = registration.lane, registration.matcher
+        key = plan.rewrite(matcher.machine, registration.member, changed)
+        if matcher.filed is None or matcher.filed == key:
+            return False
+        self._take_out(lane, matcher, matcher.filed)
+        matcher.filed = None
+        matcher.symbols = self.symbols.acquire(plan.inputs())
+        for other in self.registrations.values():
+            if other.matcher is matcher:
+                other.symbols = matcher.symbols
+        lane.enter(matcher, matcher.symbols)
+        lane.rouse(matcher)
+        return True
 
     def unite(self, name: str) -> None:
         """Undo `divide`. O(machines that read the subscription's symbols)."""

@@ -146,7 +146,7 @@ class GroupPlan(MachinePlan):
     def keys(self) -> tuple[tuple[int, ...], ...]:
         return self.form.keys
 
-    def filed(self) -> EventKey | None:
+    def filed(self, options: Options) -> EventKey | None:
         template = self.form.template
         if template.found:
             begun = template.beginning
