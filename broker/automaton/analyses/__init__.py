@@ -12,9 +12,9 @@ them; `pasts`, whether distinct ones are few; `measures`, whether conditions com
 can be counted.
 
 What subscriptions that differ in constants have in common: `grouping`, the `template` of an automaton and its
-constants, found by `epoch_template`, `arrival_template` and `kleene_template`; `mechanism`, how the runs of its
-members are kept as one; `coordinates`, constants as numbers; `traced`, those of literals that are not known yet;
-`window_family`, the same for windows.
+constants, found by `epoch_template`, `arrival_template` and `kleene_template`; `event_constants`, which events it is
+about; `mechanism`, how the runs of its members are kept as one; `coordinates`, constants as numbers; `traced`, those of
+literals that are not known yet; `window_family`, the same for windows.
 
 Here: functions from an automaton to a fact. Not here: what an executor does with it.
 """

@@ -1,14 +1,14 @@
 """The key of all events of runs: what every first event has in attributes that partition the events.
 
 Here: finding it. Not here: the attributes that partition events without a constant (keys), constants that every event
-of a match is compared with (template).
+of a match is compared with (event_constants).
 """
 
 from __future__ import annotations
 
 from ...algebra.terms import Constant
 from ..automaton import Automaton, Kind
-from .template import shared_constants
+from .event_constants import shared_constants
 
 
 def first_key(automaton: Automaton) -> dict[int, Constant]:

@@ -34,6 +34,10 @@ TEXTS = {
         "PATTERN SEQ(S a, S b, ~(S n)) WHERE skip_till_next_match(a, b) {{ [k] AND a.k = '{2}' AND a.p > {0} AND"
         " b.p < {1} AND n.p > 3.5 }} WITHIN 5",
     ),
+    "registers": (
+        "afa",
+        "FROM S BY k START a FINAL c a -> b WHEN k = '{2}' AND p > {0} b -> b WHEN p = 4 b -> c WHEN p < {1} WITHIN 50",
+    ),
 }
 KEYS = "ABC"
 
@@ -65,7 +69,7 @@ def test_key_by_key_is_event_by_event(names: list[str]) -> None:
     one, other = engine(Options(), names), engine(Options(key_path=False), names)
     chance = random.Random(7)
     time, total = 0, 0
-    for count in (1, 2, 30, 5, 60, 1, 40):
+    for count in (1, 2, 30, 5, 60, 1, 40, 60):
         times, rows = events(chance, count, time)
         time = times[-1]
         found, expected = one.publish("S", times, rows), other.publish("S", times, rows)
