@@ -70,6 +70,7 @@ HOT: Final = (
     "broker/engine/executors/groups/machine.py",
     "broker/engine/executors/groups/members.py",
     "broker/engine/executors/groups/pages.py",
+    "broker/engine/executors/groups/pending_pairs.py",
     "broker/engine/executors/groups/ranking.py",
     "broker/engine/executors/groups/repeating.py",
     "broker/engine/executors/groups/stamps.py",

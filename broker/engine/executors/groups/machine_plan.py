@@ -166,6 +166,12 @@ class GroupPlan(MachinePlan):
         return self.form, self.key
 
     def make(self, options: Options) -> Executor:
+        machine = self._machine(options)
+        constants = zip(self.form.template.constants, self.key)
+        machine.fixed = {one.position: constant.value for one, constant in constants}
+        return machine
+
+    def _machine(self, options: Options) -> GroupMachine:
         template, most = self.form.template, options.runs_max
         if template.common is not None:
             account = Account(options.work_max, options.work_earned)
