@@ -36,8 +36,8 @@ class KeyReaders:
 
     def count(self) -> None:
         """The machines have changed."""
-        self.followers = [matcher for matcher in self.matchers if matcher.machine.epochs]
-        self.others = [matcher for matcher in self.matchers if not matcher.machine.epochs]
+        self.followers = [matcher for matcher in self.matchers if matcher.machine.follows]
+        self.others = [matcher for matcher in self.matchers if not matcher.machine.follows]
 
 
 @final

@@ -169,6 +169,7 @@ class Lane(EventPlaces):
         """Pass an event to the machines of its key."""
         trail = readers.trail
         if len(readers.followers) > 0:
+            trail.position, trail.place = self.position, place
             trail.add(row, time, start, item)
             for matcher in readers.followers:
                 self.lead(matcher, trail, time, found)

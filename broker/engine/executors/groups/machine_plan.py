@@ -28,6 +28,7 @@ from ...program.target import Outcome
 from ..common_runs import Keeper
 from ..contract import Executor, Input, Member
 from ..machine_plan import EventKey, Known, MachinePlan, PlanMaker, counted
+from .arrival_machine import ArrivalMachine
 from .epoch_machine import EpochMachine
 from .machine import GroupMachine, GroupMember
 from .making import CellRecipe
@@ -180,6 +181,10 @@ class GroupPlan(MachinePlan):
             return GroupMachine(own, self.inputs(), self.outcome(), most, None, account)
         recipe = self.form.recipe if options.shared_steps else CellRecipe(template, self.form.layout)
         if recipe.epochs is None:
+            constants = sorted(one.position for one in template.constants)
+            keyed = constants == sorted(template.partition) and not template.parts and not template.found
+            if keyed and recipe.look is not None and options.lookback:  # the key's next event is the partition's
+                return ArrivalMachine(recipe, self.inputs(), self.outcome(), most)
             return GroupMachine(recipe, self.inputs(), self.outcome(), most)
         return EpochMachine(recipe, self.inputs(), self.outcome(), most, recipe.epochs.alike(), options.lookback)
 
