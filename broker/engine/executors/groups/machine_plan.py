@@ -192,7 +192,9 @@ class GroupPlan(MachinePlan):
         return cast(GroupMachine, machine).join(self.point)
 
     def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
-        cast(GroupMachine, machine).leave(cast(GroupMember, member), self.point)
+        known, group = cast(GroupMember, member), cast(GroupMachine, machine)
+        point = group.members.nearby(known.handle)
+        group.leave(known, self.point if point is None else point)
 
     def saved(self, machine: Executor, member: Member, symbols: list[int]) -> Any:
         known = cast(GroupMember, member)
