@@ -196,6 +196,7 @@ WARM: Final = (
     "broker/engine/disorder/revising_groups.py",
     "broker/engine/disorder/watermarks.py",
     "broker/engine/dispatch/derived.py",
+    "broker/engine/dispatch/registrations.py",
     "broker/engine/dispatch/registry.py",
     "broker/engine/executors/composed.py",
     "broker/engine/executors/keyed_runs/dump.py",

@@ -11,7 +11,8 @@ from typing import Any
 
 from ..dispatch.lanes import Lane
 from ..dispatch.matchers import Matcher
-from ..dispatch.registry import LaneKey, Registry, Restoring, SavedPlace
+from ..dispatch.registrations import Restoring, SavedPlace
+from ..dispatch.registry import LaneKey, Registry
 from .state import EngineState
 
 
