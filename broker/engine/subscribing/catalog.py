@@ -331,11 +331,8 @@ class Catalog:
         """The branches of a subscription that are members in columns, without states of their own, with the recipes."""
         holding = self.holdings.get(subscriber.name)
         apart = () if holding is None else [service.name for service in holding.services]
-        return [
-            (branch, recipe)
-            for branch, recipe in enumerate(subscriber.form.recipes)
-            if recipe is not None and branch_name(subscriber.name, branch) not in apart
-        ]
+        name, recipes = subscriber.name, enumerate(subscriber.form.recipes)
+        return [(n, recipe) for n, recipe in recipes if recipe is not None and branch_name(name, n) not in apart]
 
     def services(self) -> list[Service]:
         """All running automata, in an order that depends only on the order of the subscriptions."""

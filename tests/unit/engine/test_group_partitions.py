@@ -1,34 +1,34 @@
-"""Groups of patterns that ask for adjacent events: their partitions are counted as long as a run waits in one."""
+"""Groups of patterns that ask for adjacent events say in which partitions their runs wait, so that these are counted."""
 
 from __future__ import annotations
 
 import pytest
 
-from broker.engine import Engine
-from broker.engine.dispatch import lanes
+from broker.engine import Engine, Options
 
-TEXT = """PATTERN SEQ(S a, S b) WHERE partition_contiguity(a, b)
-{ [k] AND a.k = 'K' AND a.p > 1.5 AND b.p < 2.5 } WITHIN 1000000"""
-KEYS = 1_000
+PAIR = "PATTERN SEQ(S a, S b) WHERE partition_contiguity(a, b) {{ {0} AND a.p > {1} AND b.p < 2.5 }} WITHIN 100"
+TEXTS = {
+    "key": ("[k] AND a.k = 'K'", {("K",)}),
+    "part of the key": ("[k, n] AND a.k = 'K'", {("K", 1), ("K", 2)}),
+    "other part of the key": ("[k, n] AND a.n = 1", {("K", 1), ("L", 1)}),
+    "more than the key": ("[k] AND a.k = 'K' AND a.n = 1 AND b.n = 1", {("K",)}),
+}
 
 
-@pytest.mark.skipif(not lanes.__file__.endswith(".py"), reason="a compiled module has its constants inside")
-def test_a_run_goes_on_however_many_events_of_other_partitions_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "SWEEP_MIN", 64)
-    engine = Engine()
-    engine.add_stream("S", {"k": "string", "p": "float"})
-    query = engine.prepare(TEXT, "sase")
-    for number in range(KEYS):
-        engine.subscribe(f"s{number}", query=query.with_literals(f"k{number}", 1.5, 2.5, query.literals[-1]))
-    times = iter(range(1, 100_000))
-
-    def publish(keys: range, price: float) -> int:
-        return len(engine.publish("S", [next(times) for _ in keys], [(f"k{key}", price) for key in keys]))
-
-    assert publish(range(10), 2.0) == 0
-    publish(range(10, KEYS), 1.0)
-    for _ in range(60):
-        publish(range(10, 60), 1.0)
-    assert publish(range(10), 2.0) == 10
-    (lane,) = engine.program.machines.lanes.values()
-    assert len(lane.places) < KEYS
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_partitions_of_runs(name: str) -> None:
+    asked, expected = TEXTS[name]
+    engine = Engine(Options(lookback=False))
+    engine.add_stream("S", {"k": "string", "n": "int", "p": "float"})
+    for least in (1.0, 1.5):
+        engine.subscribe(f"above_{least}", language="sase", query=PAIR.format(asked, least))
+    assert engine.statistics()["groups"] == 1
+    rows = [("K", 1, 2.0), ("K", 2, 2.0), ("L", 1, 2.0), ("L", 2, 0.5), ("K", 3, 0.5)]
+    if name != "part of the key":
+        rows = [("K", 2, 0.5), *rows[:1], *rows[2:4]]
+    engine.publish("S", range(1, len(rows) + 1), rows)
+    (registration, _) = engine.program.machines.registrations.values()
+    machine = registration.matcher.machine
+    machine.empty(len(rows), 0, {})
+    assert machine.partitions() == expected
+    assert machine.partitions() <= registration.lane.places.keys()
