@@ -200,7 +200,8 @@ class Lane(EventPlaces):
         self.position += 1
         place: i64 = 0
         if len(self.keys) > 0:
-            key = tuple([row[position] for position in self.keys[stream]])
+            positions = self.keys[stream]
+            key = (row[positions[0]],) if len(positions) == 1 else tuple([row[position] for position in positions])
             self.part = key
             before = self.places.get(key)
             if before is not None:
