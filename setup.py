@@ -181,6 +181,7 @@ HOT: Final = (
     "broker/events/column_checks.py",
     "broker/events/event_columns.py",
     "broker/events/packed_numbers.py",
+    "broker/events/packed_rows.py",
     "broker/events/validation.py",
 )
 # Warm: executed for each result, message, forecast or registration, and what hot modules call now and then. Compiled
