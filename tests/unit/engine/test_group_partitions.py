@@ -1,4 +1,4 @@
-"""Groups of patterns that ask for adjacent events say in which partitions their runs wait, so that these are counted."""
+"""Groups of patterns that ask for adjacent events say in which partitions their runs wait: these stay counted."""
 
 from __future__ import annotations
 
