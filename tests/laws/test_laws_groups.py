@@ -109,19 +109,20 @@ def test_groups_change_nothing(part: int, seed: int) -> None:
     expected = played(actions, WITHOUT)
     one = joined[seed % len(joined)].name
     alone = {name: matches for name, matches in expected.items() if name.split(",")[0] == one}
-    for found, wanted in (
-        (played(actions, Options(), behind=seed % 3), expected),
-        (played(actions, WITHOUT, Options()), expected),
-        (played(actions, Options(), WITHOUT), expected),
-        (played(actions, Options(), asking=3), expected),
-        (played(actions, off, behind=seed % 2), expected),
-        (played(actions, off, Options()), expected),
-        (played(actions, Options(), off), expected),
-        (played(actions, Options(), only=one), alone),
+    ordered = "groups" not in off.off  # the matches of one event come in another order without indexes
+    for found, wanted, in_order in (
+        (played(actions, Options(), behind=seed % 3), expected, True),
+        (played(actions, WITHOUT, Options()), expected, True),
+        (played(actions, Options(), WITHOUT), expected, True),
+        (played(actions, Options(), asking=3), expected, True),
+        (played(actions, off, behind=seed % 2), expected, ordered),
+        (played(actions, off, Options()), expected, ordered),
+        (played(actions, Options(), off), expected, ordered),
+        (played(actions, Options(), only=one), alone, True),
     ):
         assert found.keys() == wanted.keys()
         for name, matches in found.items():
-            if name in unordered:
+            if name in unordered or not in_order:
                 assert sorted(matches, key=repr) == sorted(wanted[name], key=repr)
             else:
                 assert matches == wanted[name]

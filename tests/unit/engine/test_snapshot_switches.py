@@ -15,7 +15,13 @@ OFF = {
     "arcs_few": Options(arcs_few=1),
     "groups": Options(executors_off=("groups",)),
     "templates, groups": Options(templates=False, executors_off=("groups",)),
+    "columns": Options(columns=False),
+    "columns, merging": Options(columns=False, merging=False),
+    "buffer": Options(buffer=False),
 }
+RISING = "PATTERN SEQ(S+ a[]) WHERE skip_till_next_match(a[]) { [k] AND a[i].p > a[i-1].p AND a[1].p > %s } WITHIN 9"
+PASTS = """PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match(a[], b)
+{ [k] AND a[i].p > a[i-1].p AND b.p < a[1].p } WITHIN 9"""
 
 
 def filled(options: Options) -> Engine:
@@ -31,6 +37,9 @@ def filled(options: Options) -> Engine:
     for at in range(3):
         engine.subscribe(f"own{at}", query=f"SELECT * FROM FILTER{{k = 'A' AND p > {at}}}(S)")
         engine.subscribe(f"all{at}", query=f"SELECT * FROM FILTER{{p > {at}}}(S)")
+    for at in range(2):
+        engine.subscribe(f"rising{at}", language="sase", query=RISING % at)
+    engine.subscribe("pasts", language="sase", query=PASTS)
     return engine
 
 
@@ -64,6 +73,9 @@ def test_runs_go_on_with_other_switches(first: str, second: str) -> None:
 
 def test_only_what_has_another_form_is_written() -> None:
     assert b"apart" not in filled(Options()).snapshot()
+    assert b"forms" not in filled(Options()).snapshot()
+    assert b"forms" in filled(Options(buffer=False)).snapshot()
+    assert b"forms" in Engine.restore(filled(Options(buffer=False)).snapshot()).snapshot()
     assert b"apart" in filled(Options(cohorts=False)).snapshot()
     kept = Engine.restore(filled(Options(cohorts=False)).snapshot())
     assert b"apart" in kept.snapshot()
