@@ -152,12 +152,14 @@ def test_users_are_told_before_that_windows_may_become_many() -> None:
     plans = [subscriber.machine for subscriber in engine.catalog.subscriptions.values()]
     assert [[] if plan is None else plan.advice() for plan in plans] == [
         [
-            "open starts: unbounded, one more each time these events come: [ty = 'A']; at most runs_max of a partition"
-            " are kept"
+            "open starts: unbounded, one more each time these events come: [ty = 'A']; beyond runs_max in a partition,"
+            " the oldest are given up"
         ],
         [],
         [],
     ]
+    explained = [line for line in engine.explain() if ": open starts: " in line]
+    assert [line.endswith("the oldest are given up") for line in explained] == [True, False]
 
 
 def test_what_cannot_be_asked_says_so() -> None:
