@@ -28,6 +28,7 @@ from .clock import ClockMachine
 from .machine import WindowMachine
 from .progress import WindowProgress
 from .reviser import WindowReviser
+from .sessions import SessionMachine, keeps_sessions
 from .tables import WindowTables
 
 LIMITS: Final = "runs_max, bindings_max or nodes_max"
@@ -75,9 +76,14 @@ class WindowsPlan(MachinePlan):
             clock.batches = options.batches
             return clock
         limits = options.bindings_max, options.runs_max, options.nodes_max
+        if options.session_columns and keeps_sessions(tables):
+            sessions = SessionMachine(tables, account, *limits)
+            sessions.batches = options.batches
+            return sessions
         machine = WindowMachine(tables, account, *limits, options.dormancy)
         machine.batches = options.batches
         machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging
+        machine.stretches = machine.stretches and options.prolonging and options.stretches
         return machine
 
     @property
