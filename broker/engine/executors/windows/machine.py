@@ -25,6 +25,7 @@ from .stepping import QUIET, UNTOUCHED, Stepper
 from .tables import WindowTables
 from .window_matches import WindowAudience
 
+CALM_MIN: Final = 16  # events that only make windows longer, behind which others are tried together
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
 
 
@@ -57,7 +58,8 @@ class WindowMachine(Executor):
         self.lone = len(tables.positions) == 0
         self.only: WindowCell | None = None  # the partition, if there is no BY
         self.queue = WaitingCells()
-        self.quiet = False  # the newest event has only made windows longer
+        self.calm: i64 = 0  # so many events, the newest ones, have only made windows longer
+        self.calm_min: i64 = CALM_MIN
         self.stretches = self.lone and self.stepper.stretches
 
     @property
@@ -78,13 +80,11 @@ class WindowMachine(Executor):
             return
         begun = times[self.at]
         while self.at < upto and (times[self.at] <= limit or times[self.at] == begun):
-            at = self.at
-            # Behind an event that only made windows longer, the next ones may do so, too.
-            super().take_all(masks, times, rows, items, at + 1, limit, found)
+            super().take_all(masks, times, rows, items, min(self.at + self.calm_min, upto), limit, found)
             if self.lost > 0:
                 return
             cell = self.only
-            if cell is not None and self.quiet and self.at < upto:
+            if cell is not None and self.calm >= self.calm_min and self.at < upto:
                 self._stretch(cell, masks, times, rows, items, upto, limit)
 
     def _stretch(
@@ -98,6 +98,7 @@ class WindowMachine(Executor):
         if upto <= first:
             return
         upto = stepper.stretch(cell, masks, self.shift, times, first, upto, limit)
+        self.calm = upto - first
         if upto > first:
             cell.note_all(rows, items, first, upto)
             cell.last = times[upto - 1]
@@ -117,7 +118,8 @@ class WindowMachine(Executor):
         else:
             key = ()
         self.taken = True
-        self.quiet = False
+        calm = self.calm
+        self.calm = 0
         letter = mask >> self.shift
         looks = len(tables.gaps) > 0
         if tables.gap >= 0:
@@ -148,7 +150,7 @@ class WindowMachine(Executor):
         if done == UNTOUCHED:
             stepper.move(cell, column, row, time, item)
         if done == QUIET:
-            self.quiet = True
+            self.calm = calm + 1
         else:
             if waiting is not None:
                 waiting.completed(cell, time, found)

@@ -143,7 +143,8 @@ class SessionMachine(Executor):
         else:
             place = self.room
             self.room += WIDTH
-            self.numbers = roomy(self.numbers, self.room)
+            if len(self.numbers) < self.room:
+                self.numbers = roomy(self.numbers, self.room)
         self.slots[key] = int(place)
         numbers = self.numbers
         numbers[place + NEWEST] = NOTHING
