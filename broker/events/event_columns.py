@@ -280,7 +280,7 @@ def _written(kind: str, column: Column) -> dict[str, Any]:
         data, least = bytes_of_integers(column.numbers)
         return {"type": kind, "data": data, "least": least}
     if isinstance(column, TextColumn):
-        return _coded([column.texts[code] if code >= 0 else None for code in column.codes])
+        return _recoded(column)
     values: list[Any] = column.values()
     match kind:
         case "string":
@@ -294,6 +294,30 @@ def _written(kind: str, column: Column) -> dict[str, Any]:
     least_known = min(known, default=0)
     data, least = bytes_of_integers(packed_integers([least_known if value is None else value for value in values]))
     return {"type": kind, "data": data, "least": least, **_nulls(values)}
+
+
+def _recoded(column: TextColumn) -> dict[str, Any]:
+    """Of a dictionary, which may have more texts and in another order, what these events have of it."""
+    codes, texts = column.codes, column.texts
+    if len(texts) > len(codes):
+        return _coded([texts[code] if code >= 0 else None for code in codes])
+    numbers: dict[str, int] = {}
+    known = packed_integers([-1] * len(texts))
+    made = packed_integers(codes)
+    nulls = False
+    at: i64
+    for at in range(len(codes)):
+        code = codes[at]
+        if code < 0:
+            nulls = True
+            made[at] = 0
+            continue
+        number = known[code]
+        if number < 0:
+            number = known[code] = numbers.setdefault(texts[code], len(numbers))
+        made[at] = number
+    data, _ = bytes_of_integers(made)
+    return {"type": "string", "data": data, "texts": [*numbers], **(_nulls(column.values()) if nulls else {})}
 
 
 def _coded(values: Sequence[str | None]) -> dict[str, Any]:

@@ -24,7 +24,9 @@ WIDTHS: Final = (1, 2, 4, 8)
 FLOAT_BYTES: Final = 8
 GREATEST: Final = 2**63 - 1
 _SIGNLESS: Final[dict[int, Any]] = {1: "B", 2: "H", 4: "I", 8: "q"}
-_BYTE, _SHORT, _WORD = 0xFF, 0xFFFF, 0xFFFF_FFFF
+_BYTE: Final = 0xFF  # constants in one statement would be looked up by name each time
+_SHORT: Final = 0xFFFF
+_WORD: Final = 0xFFFF_FFFF
 _SWAPPED: Final = sys.byteorder == "big"
 
 

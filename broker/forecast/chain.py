@@ -101,19 +101,25 @@ def pooled_row(counted: Mapping[int, float], form: Shape, state: int, smoothing:
 
     `smoothing` is the pseudo-count of each known successor; 0 leaves the plain fractions.
     """
-    weight = _total(counted)
+    targets = sorted(counted)
+    weight = 0.0
+    for target in targets:
+        weight += counted[target]
     if weight <= 0.0:
         return TransitionRow((form.fallback[state],), (1.0,))
     if smoothing <= 0.0:
         return normalised(counted, weight)
-    masses = dict(counted)
     known = (form.fallback[state],) if form.successors is None else form.successors[state]
-    for target in counted:
-        masses[target] += smoothing
-    for target in known:
-        if target not in counted:
-            masses[target] = smoothing
-    return normalised(masses, weight)
+    missing = [target for target in known if target not in counted]
+    if len(missing) > 0:
+        targets = sorted(targets + missing)
+    masses: list[float] = []
+    total = 0.0
+    for target in targets:
+        mass = counted.get(target, 0.0) + smoothing
+        masses.append(mass)
+        total += mass
+    return TransitionRow(tuple(targets), tuple([mass / total for mass in masses]), weight)
 
 
 def shrunk_row(counted: Mapping[int, float], parent: TransitionRow, strength: float) -> TransitionRow:

@@ -123,7 +123,8 @@ class KeyedStream:
         self.open = False
         self.row: Row = ()
         self.time: i64 = 0
-        self.touched: list[KeyState] = []
+        self.alone: KeyState | None = None  # the first one that the event has touched; in most cases no other is
+        self.touched: list[KeyState] = []  # the others
         self.observers: dict[int, Observer] = {}
         self.arriving: list[Observer] = []  # those that events at the current time may still precede
         self.groups: list[ContextGroup] = []
@@ -189,9 +190,15 @@ class KeyedStream:
                 state = own.states[observer.number] = observer.begin(own)
             own.newest = state
         if not state.touched:
-            state.touched = True
-            self.touched.append(state)
+            self._touch(state)
         return state
+
+    def _touch(self, state: KeyState) -> None:
+        state.touched = True
+        if self.alone is None:
+            self.alone = state
+        else:
+            self.touched.append(state)
 
     def finish(self) -> None:
         """Finish the event: visit the states that it concerned. O(these)."""
@@ -222,15 +229,16 @@ class KeyedStream:
             self._alarm(own, heappop(own.count_alarms)[1])
         while len(own.time_alarms) > 0 and own.time_alarms[0][0] < self.time:
             self._alarm(own, heappop(own.time_alarms)[1])
-        touched = self.touched
-        if len(touched) == 1:
-            only = touched.pop()
-            self._settle(own, only)
-        elif len(touched) > 1:
-            self.touched = []
-            touched.sort(key=_number)
-            for state in touched:
-                self._settle(own, state)
+        alone = self.alone
+        if alone is not None:
+            self.alone = None
+            if len(self.touched) == 0:
+                self._settle(own, alone)
+            else:
+                touched = sorted([alone, *self.touched], key=_number)
+                self.touched = []
+                for state in touched:
+                    self._settle(own, state)
         self.current = None
 
     def _settle(self, own: StreamKey, state: KeyState) -> None:
@@ -259,8 +267,7 @@ class KeyedStream:
 
     def _mark(self, state: KeyState) -> None:
         if not state.touched and state.observer.number in self.observers:
-            state.touched = True
-            self.touched.append(state)
+            self._touch(state)
 
     def _alarm(self, own: StreamKey, number: int) -> None:
         state = own.states.get(number)
@@ -307,6 +314,7 @@ class KeyedStream:
 
     def check_invariants(self) -> None:
         """Raise AssertionError where keys and states contradict each other. O(states)."""
+        assert self.alone is None
         assert not self.touched
         for key, own in self.keys.items():
             assert own.key == key

@@ -33,9 +33,9 @@ def place_in(text: str, at: int) -> str:
     return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
 
 
-def published_at(text: str, stream: str) -> int:
-    """Return the offset at which a query's text says that its results are this stream; 0 if it does not."""
-    return next((found.start("name") for found in _PUBLISHED.finditer(text) if found["name"] == stream), 0)
+def published_in(text: str, stream: str) -> str:
+    """Return `line L, column C` where a query's text says that its results are this stream; else its beginning."""
+    return place_in(text, next((one.start("name") for one in _PUBLISHED.finditer(text) if one["name"] == stream), 0))
 
 
 def query_error(text: str, at: int, message: str) -> QueryError:

@@ -10,15 +10,17 @@ of its readers, travels as a string of decimal digits and is decoded to an integ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, NoReturn
 
 import msgpack
 
+from ..events.batch import COMPILED
 from ..events.errors import EventError
 from ..events.event_columns import EventColumns, columns_of, numbers_of, plain_numbers
+from ..events.packed_rows import columns_of_rows
 from . import shapes as s
 from .errors import WireError
 from .limits import (
@@ -57,6 +59,9 @@ _PART_READERS: Final = {kind: _reader(row.part[1]) for kind, row in ROW_OF.items
 _BATCH: Final = slice(3, 7)  # the fields of Publish with values of events, `times` to `starts`, in a frame
 _ROWS: Final = 2  # among the fields behind the correlation
 _OF_EACH: Final = (1, 3, 4)  # times, ids and starts
+_ROWS_PACKED_FROM: Final = 128
+"""Rows of a message that travel as one byte string, from which the broker makes columns; fewer gain nothing by it."""
+_ROW_BYTES: Final = msgpack.Packer(buf_size=_PACKED_BYTES)
 _HELLO: Final = ROW_OF[Hello].number
 
 
@@ -71,6 +76,8 @@ def encode(message: Message) -> bytes:
     try:
         if type(message) is Publish and isinstance(message.rows, EventColumns):
             values[_BATCH] = _packed(message, message.rows)
+        elif type(message) is Publish and len(message.rows) >= _ROWS_PACKED_FROM:
+            values[_BATCH.start + 1] = _packed_rows(message.rows)
         frame: bytes = _FRAMES.pack(values)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise WireError(f"{kind.__name__} cannot be encoded: {_one_line(error)}", message.correlation) from None
@@ -199,12 +206,31 @@ def _packed(batch: Publish, events: EventColumns) -> list[Any]:
     ]
 
 
+def _packed_rows(rows: Sequence[tuple[Any, ...]]) -> Any:
+    """Rows as one byte string, where that is not too long for one."""
+    packed: bytes = _ROW_BYTES.pack(rows)
+    return packed if len(packed) <= RESULT_BYTES_MAX else rows
+
+
+def _unpacked_rows(data: bytes) -> Sequence[Any]:
+    """Rows that have come as one byte string: as columns, or as an array of what it has."""
+    columns = columns_of_rows(data, BATCH_EVENTS_MAX) if COMPILED else None
+    if columns is not None:
+        return columns
+    rows = _unpacked(data, ARRAY_LENGTH_MAX, use_list=False)
+    if type(rows) is not tuple:
+        raise EventError(f"expected an array in the byte string, found {_kind(rows)}")
+    return rows
+
+
 def _unpack(fields: list[Any], correlation: int) -> None:
     """Unpack what is packed of a Publish, and check that all is there for each event."""
     at = _ROWS
     try:
         if type(fields[at]) is dict:
             fields[at] = columns_of(fields[at], BATCH_EVENTS_MAX)
+        elif type(fields[at]) is bytes:
+            fields[at] = _unpacked_rows(fields[at])
         count = len(fields[at])
         for at in _OF_EACH:
             given = fields[at]
@@ -212,7 +238,7 @@ def _unpack(fields: list[Any], correlation: int) -> None:
                 fields[at] = numbers_of(given, count)
             elif given is not None and len(given) != count:
                 raise EventError(f"expected {count} values, one for each row, found {len(given)}")
-    except EventError as error:
+    except (EventError, WireError) as error:
         raise WireError(f"Publish.{ROW_OF[Publish].names[at]}: {_one_line(error)}", correlation) from None
 
 

@@ -43,6 +43,16 @@ def packed(shape: FieldShape) -> FieldShape:
     )
 
 
+def in_bytes(shape: FieldShape) -> FieldShape:
+    """The shape, or a byte string with such a value, which the decoder unpacks."""
+    fits = shape.fits
+    return FieldShape(
+        f"{shape.word} or blob",
+        f"{shape.expected} or a byte string with one",
+        lambda value: type(value) is bytes or fits(value),
+    )
+
+
 def records(*shapes: FieldShape) -> FieldShape:
     """An array of arrays, each with one value of each shape."""
     arity = len(shapes)

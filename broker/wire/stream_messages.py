@@ -65,7 +65,8 @@ class ResetTime:
 @final
 @dataclass(slots=True)  # not frozen: one is made for each batch, and a frozen one takes six times as long
 class Publish:
-    """A batch in columns, each as long as `rows`; a row holds the values in schema order.
+    """A batch in columns, each as long as `rows`; a row holds the values in schema order. Many rows travel as one byte
+    string, of which the decoder makes columns where they have a simple form.
 
     Events that have come as packed columns are EventColumns in `rows`; with those, `times`, `ids` and `starts` are
     packed on the wire, too. The decoder checks that packed columns are columns, but not whether they fit the stream,
@@ -178,7 +179,7 @@ ROWS: Final = (
         (
             s.NAME,
             s.optional(s.packed(s.ARRAY)),
-            s.packed(s.ARRAY),
+            s.packed(s.in_bytes(s.ARRAY)),
             s.optional(s.packed(s.INTEGERS)),
             s.optional(s.packed(s.INTEGERS)),
             _NAMED,

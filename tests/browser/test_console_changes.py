@@ -44,7 +44,8 @@ def broker(tmp_path_factory: pytest.TempPathFactory, address: str) -> Iterator[B
 
 
 def until_focused(page: Page, name: str, role: str = "button") -> None:
-    """Press Tab until the element of this name has the focus."""
+    """Press Tab until the element of this name, which is there or comes soon, has the focus."""
+    expect(page.get_by_role(role, name=name, exact=True).first).to_be_enabled()  # type: ignore[arg-type]  # any role
     for _ in range(60):
         if page.evaluate(
             "([name]) => (document.activeElement.ariaLabel ?? document.activeElement.textContent) === name", [name]

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from browser.test_console_pages import SUBSCRIPTIONS, configuration, free_port
 from doubles.broker_process import BrokerProcess, broker_process
-from doubles.browser import NARROW, WIDE, overflow, page_of, violations
+from doubles.browser import NARROW, WIDE, click_until, overflow, page_of, violations
 from playwright.sync_api import Browser, Page, expect
 
 from client import Client
@@ -90,8 +90,8 @@ def test_counts_move_and_a_match_says_why(broker: BrokerProcess, chromium: Brows
         expect(bars.first).to_be_visible()
         expect(page.get_by_role("region", name="Matches a minute").locator("b")).to_have_text(re.compile("^[1-9]"))
         assert greatest(page, "state") > before, "the results at the end"
-        bars.first.locator("circle").click(force=True)
         reasons = page.get_by_role("group", name="Reasons")
+        click_until(bars.first.locator("circle"), reasons.locator(".steps > li").first)
         expect(reasons.locator(".steps > li")).to_have_count(2)
         expect(reasons.locator(".event").first).to_contain_text("price")
         expect(reasons.locator(".yes").first).to_be_visible()

@@ -30,6 +30,7 @@ def playground() -> Iterator[PlaygroundProcess]:
 def page(chromium: Browser, playground: PlaygroundProcess) -> Iterator[Page]:
     with page_of(chromium, playground.address) as opened:
         expect(opened.locator("#status")).to_contain_text(f"{STOCKS_MATCHES} matches", timeout=PATIENCE_MS)
+        expect(opened.locator("#diagram svg")).to_be_visible()  # what is below it moves until then
         yield opened
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect, sync_playwright
 
 from .chromium_package import MISSING, PACKAGE, SYSTEM
 
@@ -28,6 +28,7 @@ ARGUMENTS: Final = [
     "--disable-sync",
 ]
 PATIENCE_MS: Final = 60_000
+CLICKS_MAX: Final = 20
 WIDE: Final = (1_280, 900)
 NARROW: Final = (400, 800)
 expect.set_options(timeout=PATIENCE_MS)
@@ -88,6 +89,18 @@ def page_of(
     yield page
     assert wrong == []
     context.close()
+
+
+def click_until(target: Locator, answer: Locator) -> None:
+    """Click what may move while a page draws new matches, and again where the click met nothing, as people do."""
+    for _ in range(CLICKS_MAX):
+        target.click(force=True)
+        try:
+            answer.wait_for(timeout=PATIENCE_MS / CLICKS_MAX)
+            return
+        except TimeoutError:
+            continue
+    expect(answer).to_be_visible(timeout=0)
 
 
 def violations(page: Page) -> list[str]:

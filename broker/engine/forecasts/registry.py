@@ -26,7 +26,7 @@ from ...forecast.progress import Progress
 from ...forecast.states import NONE
 from ...forecast.versions import check_version, continued
 from ..dispatch.matchers import Matcher
-from ..dispatch.registry import Registration
+from ..dispatch.registrations import Registration
 from ..notices import Notice
 from ..program.directory import Directory
 from ..program.target import ALWAYS_SINCE, Target
@@ -40,7 +40,8 @@ _NONE: Final[list[tuple[Target, Notice]]] = []  # nobody changes it
 
 @final
 class Forecasts:
-    """The runtime reads `scopes`, by stream number; `open` are those whose event is not done yet."""
+    """The runtime reads `scopes`, by stream number. The first `opened` of `open` are those whose event is not done yet;
+    places are used again, as a list that grows and shrinks with each event would cost more than the rest."""
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
@@ -49,6 +50,7 @@ class Forecasts:
         self.scopes: dict[int, list[KeyedStream]] = {}
         self.keyed: dict[Positions, KeyedStream] = {}
         self.open: list[KeyedStream] = []
+        self.opened: i64 = 0
         self.deadlines: list[tuple[int, int]] = []  # of horizons in time: (time, number of the subscription)
         self.trained = Model()
         self.next = 0
@@ -59,28 +61,34 @@ class Forecasts:
         """Begin an event of the stream, before any matching."""
         for scope in scopes:
             if not scope.open:
-                self.open.append(scope)
+                if self.opened == len(self.open):
+                    self.open.append(scope)
+                else:
+                    self.open[self.opened] = scope
+                self.opened += 1
             scope.begin(stream, row, time)
 
     def finish(self, time: i64) -> list[tuple[Target, Notice]]:
         """End the event and its derived events; returns the notices, each with its target."""
         told = len(self.deadlines) > 0 and self.deadlines[0][0] < time
-        for scope in self.open:
+        at: i64
+        for at in range(self.opened):
+            scope = self.open[at]
             scope.finish()
             told = told or len(scope.reporting) > 0
         if told:
             return self._notices(time)
-        if len(self.open) > 0:
-            self.open.clear()
+        self.opened = 0
         return _NONE
 
     def _notices(self, time: i64) -> list[tuple[Target, Notice]]:
         reporting: dict[int, PredictiveSubscription] = {}
-        for scope in self.open:
-            for observer in scope.take_reporting():
+        at: i64
+        for at in range(self.opened):
+            for observer in self.open[at].take_reporting():
                 assert isinstance(observer, PredictiveSubscription)
                 reporting[observer.number] = observer
-        self.open.clear()
+        self.opened = 0
         while len(self.deadlines) > 0 and self.deadlines[0][0] < time:
             subscription = self.numbered.get(heappop(self.deadlines)[1])
             if subscription is not None:
@@ -176,6 +184,7 @@ class Forecasts:
         stream = found.stream
         stream.leave(found, found.clock is not None)
         if not stream.observers:
+            self.open.clear()
             self.keyed = {positions: other for positions, other in self.keyed.items() if other is not stream}
             for number in stream.positions:
                 self.scopes[number].remove(stream)
@@ -213,7 +222,7 @@ class Forecasts:
 
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
-        assert not self.open
+        assert self.opened == 0
         for stream in self.keyed.values():
             assert stream.observers
             stream.check_invariants()

@@ -11,7 +11,7 @@ from broker.events.errors import QueryError
 from broker.language.cayuga import parse
 from broker.language.cayuga.printer import print_query
 from broker.language.cayuga.syntax import CelQuery
-from broker.language.diagnostics import published_at, query_error
+from broker.language.diagnostics import place_in, published_in, query_error
 
 OPERAND = "an attribute, a number, a string or '('"
 
@@ -193,4 +193,4 @@ def test_a_damaged_query_is_read_or_refused(query: CelQuery, data: st.DataObject
     ],
 )
 def test_where_a_text_says_what_it_publishes(text: str, at: int) -> None:
-    assert published_at(text, "P") == at
+    assert published_in(text, "P") == place_in(text, at)

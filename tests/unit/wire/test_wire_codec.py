@@ -122,7 +122,7 @@ def _only_wire_errors(garbage: bytes) -> None:
         (msgpack.packb([8, 7, "x", 1_000_001]), "Credit.credits"),
         (msgpack.packb([5, 7, "S", [1, 2], [[1]], *[None] * 6]), "Publish.times: expected 1 values"),
         (msgpack.packb([5, 7, "S", 1, [[1]], *[None] * 6]), "Publish.times: expected an array or"),
-        (msgpack.packb([5, 7, "S", [1], 1, *[None] * 6]), "Publish.rows: expected an array or a map"),
+        (msgpack.packb([5, 7, "S", [1], 1, *[None] * 6]), "Publish.rows: expected an array or a byte string"),
         (msgpack.packb([5, 7, "S", [1], [[1]], [True], *[None] * 5]), "Publish.ids"),
         (msgpack.packb([5, 7, "S", [1], [[1]], None, [2**63], *[None] * 4]), "Publish.starts"),
         (msgpack.packb([5, 7, "S", [1], [[1]], [1, 2], *[None] * 5]), "Publish.ids: expected 1 values"),

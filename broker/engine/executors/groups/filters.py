@@ -55,12 +55,13 @@ class FilterCell(GroupCell):
             return
         if stamps is not None and self._own:
             stamps.next()
+        nothing: Floats = NOTHING  # a variable of the module is looked up by name
         for clause in self.clauses:
             if clause.misses(row, self.members):
                 continue
             for j in range(self.members.d):
                 x[j] = INFINITY
-            if not clause.narrows(row, time, time, NOTHING, 0, x, 0):
+            if not clause.narrows(row, time, time, nothing, 0, x, 0):
                 continue
             if not self.members.possible(x, 0) or not clause.admits(row):
                 continue

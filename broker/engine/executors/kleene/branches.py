@@ -10,7 +10,7 @@ automaton.analyses.branches).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -25,7 +25,7 @@ from .kleene_plan import KleenePlan
 from .machine import KleeneMachine
 from .tables import RunBounds, Switches
 
-MASKS_MAX = 4096  # combinations of inputs whose translation is kept
+MASKS_MAX: Final = 4096  # combinations of inputs whose translation is kept
 
 
 @final

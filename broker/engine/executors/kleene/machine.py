@@ -7,7 +7,7 @@ of an event (lanes).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from mypy_extensions import i64
 
@@ -35,7 +35,7 @@ from .tables import BEFORE, FOREVER, RunBounds, Switches, Tables
 
 Key: TypeAlias = Any  # a value, or a tuple of values
 
-FEW = 64  # keys up to which useless ones are not searched
+FEW: Final = 64  # keys up to which useless ones are not searched
 
 
 def inputs_of(plan: KleenePlan) -> list[Input]:

@@ -11,7 +11,7 @@ time that passes after a match (pending).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
@@ -27,7 +27,7 @@ from .pending import Pending, order
 from .run import KleeneRun, Restored, RunsArchive, Trail, complete, unrolled
 from .tables import BEFORE, Edges, Tables
 
-FEW = 16  # runs up to which useless ones are not searched
+FEW: Final = 16  # runs up to which useless ones are not searched
 
 
 @final
