@@ -13,6 +13,7 @@ from mypy_extensions import i64
 from ..executors.completions import Audience, Completions
 from ..executors.contract import NOTHING_DUE, Executor
 from ..executors.epoch_matches import Fault
+from ..executors.machine_plan import EventKey
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..program.watcher import Follower, Watcher
 
@@ -22,9 +23,10 @@ class Matcher:
     """A running machine.
 
     `executor`: its name. `served`: how many registrations it runs, the `first` of them by its name, if that is still
-    there. `symbols`: the numbers of the inputs of the plan that made it. `mask`: the inputs that the current event
-    satisfies. `alarm`: the time at which the clock wakes it. With a `follower` it is the machine of a part of a
-    subscription: it has no subscribers, and its completions go to the follower instead of results.
+    there. `symbols`: the numbers of the inputs of the plan that made it; `filed`: the key that it is filed by instead.
+    `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock wakes it. With a
+    `follower` it is the machine of a part of a subscription: it has no subscribers, and its completions go to the
+    follower instead of results.
     """
 
     def __init__(self, machine: Executor, executor: str) -> None:
@@ -34,6 +36,7 @@ class Matcher:
         self.first = ""
         self.mask: i64 = 0
         self.symbols: list[int] = []
+        self.filed: EventKey | None = None
         self.busy = False
         self._audience: Audience | None = None
         self.watchers: list[Watcher] | None = None
@@ -124,6 +127,21 @@ class Clock:
         heappush(self._alarms, (int(due), self._number, matcher))
         if due < self.next:
             self.next = due
+
+    def next_of_others(self, matcher: Matcher) -> i64:
+        """The first time after which a machine that is not this one must wake. O(alarms of this one)."""
+        alarms = self._alarms
+        found: i64 = NOTHING_DUE
+        looked = [0]
+        for at in looked:  # below an alarm of another one there is no sooner one
+            if at >= len(alarms):
+                continue
+            if alarms[at][2] is matcher:
+                looked.append(2 * at + 1)
+                looked.append(2 * at + 2)
+            elif alarms[at][0] < found:
+                found = alarms[at][0]
+        return found
 
     def advance(self, time: i64, found: Completions) -> None:
         """All events before `time` have come: wake the machines that have waited for it."""

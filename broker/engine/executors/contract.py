@@ -68,6 +68,7 @@ class Executor:
     all members, which join and leave; it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and
     its completions go to `found.epochs`, which also has the start of the current event
     (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it completes something.
+    `follows`: filed by a key, it gets `follow` instead of `take`.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Executor:
         self.by_symbols = by_symbols
         self.epochs = epochs
         self.serves = epochs
+        self.follows = False
         self.member: Member | None = None
         self.batches = False
         self.awake = False
@@ -120,8 +122,7 @@ class Executor:
         """Begin to follow a trail, which other machines may follow already. Called once, before any event."""
 
     def follow(self, trail: KeyTrail, found: Completions) -> None:
-        """Process the newest event of the trail, instead of `take`: for machines over epochs that are filed by a key.
-        """
+        """Process the newest event of the trail, instead of `take`."""
         raise AssertionError
 
     def take_all(
@@ -130,17 +131,20 @@ class Executor:
     ) -> None:  # fmt: skip
         """Process events, from the one with the index `at` to below `upto`, and leave `at` behind the last one.
 
-        As `take`, which is called with the mask of each that it needs. It earns for each of these, stops behind one at
-        which a limit was hit, and before one that is later than `limit` or than its alarm. If an event raises, `at` is
-        its index.
+        As `take`, which is called with the mask of each that it needs, and `advance` before one that is later than its
+        alarm. It earns for each event, stops behind one at which a limit was hit, and before one that is later than
+        `limit`. If an event raises, `at` is its index.
         """
         account = self.account
         at = self.at
         begun: i64 = times[at]
         while at < upto:
             time: i64 = times[at]
-            if time > begun and (time > limit or time > self.alarm):
+            if time > begun and time > limit:
                 return
+            if time > self.alarm:
+                found.event = at
+                self.advance(time, found)
             if masks[at] == 0 and not self.awake:
                 at += 1
                 self.at = at
