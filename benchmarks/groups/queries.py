@@ -97,6 +97,10 @@ SHAPES: Final[dict[str, Written]] = {
     "CEL: three steps, published and read": chain(*ABC[1:], ABC[1], after=" PUBLISH Read"),
     "CEL: three steps, other key": chain(*ABC[1:], ABC[1], next="$2.name = '{s.other}'"),
     "CEL: three steps, passing": chain(*ABC[1:], ABC[1], next="$2.name = $1.name AND $2.volume > 1000"),
+    "CEL: three steps, prefix": cel(
+        "FILTER{{price > {s.a}}}(FILTER{{price < {s.b}}}(FILTER{{starts_with(name, '{prefix}') AND price > {s.a}}}"
+        f"({STREAM}) NEXT{{{{$2.name = $1.name}}}} {STREAM}) NEXT{{{{$2.name = $1.name}}}} {STREAM})"
+    ),
     "CEL: four steps": chain(*ABC[1:], "price > {s.c}", ABC[2]),
     "CEL: FOLD, own start": fold("$2.price > $.price", "cnt >= 4"),
     "CEL: FOLD, own count": fold("$2.price > $.price", "cnt >= {s.count}"),
@@ -105,6 +109,12 @@ SHAPES: Final[dict[str, Written]] = {
     # SASE+
     "SASE+: partition contiguity": pattern("a, b, c", ABC[0], "partition_contiguity"),
     "SASE+: next match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}"),
+    "SASE+: next match, prefix": lambda s: Query(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE skip_till_next_match(a, b) {{ [name] AND "
+        f"starts_with(a.name, '{s.symbol[:2]}') AND a.price > {s.a} AND b.price < {s.b} }} WITHIN {WITHIN}",
+        {},
+    ),
     "SASE+: next match, three": pattern("a, b, c", ABC[0]),
     "SASE+: next match, own c": pattern("a, b, c", "a.price > {s.a} AND b.price < {s.b} AND c.price > {s.c}"),
     "SASE+: next match, other key": other(

@@ -5,7 +5,7 @@ Every optimisation has a switch here. With any of them off the results are the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 NEVER_INDEXED: Final = 1 << 62
@@ -19,8 +19,8 @@ class Options:
     `dynamic_index`: an index finds the arcs out of a state, by the run's values too. `cohorts`: runs that one event
     starts in sibling states are one object. `lookback`: chains of groups over epochs compare an event with those before
     it instead of keeping runs. `templates`: texts that differ only in the values of literals are compiled once.
-    `together`: AFA subscriptions that begin alike run as one. Up to `arcs_few` arcs are tried one by one, because an
-    index would cost more.
+    `together`: AFA subscriptions that begin alike run as one, and only events with the key of their first arc reach
+    them. Up to `arcs_few` arcs are tried one by one, because an index would cost more.
 
     `cancelling`: where late events withdraw results, those that come and go within one batch are not told.
 
@@ -86,6 +86,15 @@ class Options:
         indexed = self.static_index and self.affected_index and self.dynamic_index and self.cohorts
         kept = self.columns and self.merging and self.buffer
         return self.executors_off if indexed and kept else (*self.executors_off, "groups")
+
+    @property
+    def in_columns(self) -> bool:
+        """Whether subscriptions that differ in numbers only may be members in columns, without states of their own."""
+        return self.templates and self.static_index and self.cohorts
+
+    def with_columns(self) -> Options:
+        """The same with members in columns, as for those that a snapshot has."""
+        return self if self.in_columns else replace(self, templates=True, static_index=True, cohorts=True)
 
     @property
     def static_few(self) -> int:

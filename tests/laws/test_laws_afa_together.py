@@ -45,14 +45,25 @@ def scripts(draw: st.DrawFn) -> list[Step]:
     return steps
 
 
-def played(steps: list[Step], options: Options) -> dict[str, list[str]]:
-    """By subscription its results, those of one event sorted."""
+def played(steps: list[Step], options: Options, most: int, others: Options | None = None) -> dict[str, list[str]]:
+    """By subscription its results, those of one batch sorted, of at most so many events; and the runs that wait now and
+    then. `others`: the options from the first snapshot on."""
     engine = Engine(options)
     engine.add_stream("S", SCHEMA)
     here: list[str] = []
     found: dict[str, list[str]] = {}
-    for number, (kind, given_) in enumerate(steps):
-        if kind == "join":
+    batch: list[Any] = []
+    for number, (kind, given_) in enumerate([*steps, ("end", None)]):
+        if batch and (kind != "publish" or len(batch) == most):
+            by_name: dict[str, list[str]] = {}
+            for match in engine.publish("S", *map(list, zip(*batch))):
+                by_name.setdefault(match.subscription, []).append(repr(match))
+            for name, matches in by_name.items():
+                found.setdefault(name, []).extend(sorted(matches))
+            batch = []
+        if kind == "publish":
+            batch.append(given_)
+        elif kind == "join":
             engine.subscribe(f"s{number}", language="afa", query=given_)
             here.append(f"s{number}")
         elif kind == "leave" and here:
@@ -64,21 +75,24 @@ def played(steps: list[Step], options: Options) -> dict[str, list[str]]:
             except ForetellError as error:  # an arc that was deleted before
                 found.setdefault("refused", []).append(type(error).__name__)
         elif kind == "save":
-            engine = Engine.restore(engine.snapshot(), options)
-        elif kind == "publish":
-            time, row = given_
-            by_name: dict[str, list[str]] = {}
-            for match in engine.publish("S", [time], [row]):
-                by_name.setdefault(match.subscription, []).append(repr(match))
-            for name, matches in by_name.items():
-                found.setdefault(name, []).extend(sorted(matches))
+            engine = Engine.restore(engine.snapshot(), others or options)
         engine.check_invariants()
+        if kind in ("leave", "update", "save", "end"):
+            for name in here:
+                runs = engine.waiting_runs(name)
+                found.setdefault(name, []).append(repr((runs.states, sorted(map(repr, runs.runs)))))
     return found
 
 
-@given(scripts())
-def test_subscriptions_together_have_what_each_has_alone(steps: list[Step]) -> None:
-    assert played(steps, Options()) == played(steps, Options(together=False))
+ALONE = Options(together=False)
+
+
+@given(scripts(), st.integers(1, 4))
+def test_subscriptions_together_have_what_each_has_alone(steps: list[Step], most: int) -> None:
+    expected = played(steps, ALONE, most)
+    assert played(steps, Options(), most) == expected
+    assert played(steps, Options(), most, ALONE) == expected
+    assert played(steps, ALONE, most, Options()) == expected
 
 
 @st.composite

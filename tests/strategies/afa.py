@@ -99,8 +99,10 @@ def number_texts(draw: st.DrawFn) -> str:
 
 @st.composite
 def related_texts(draw: st.DrawFn) -> list[str]:
-    """Texts that begin alike: they differ in a constant of the first arc, or of the last one, or in later arcs."""
-    first = draw(st.sampled_from(("x > {c}", "x <= {c}", "{c} > x AND ty != 'C'", "x >= {c} AND ty = 'A'", "ty = 'A'")))
+    """Texts that begin alike, perhaps with the same key: they differ in a constant of the first arc, or of the last
+    one, or of both, or in later arcs."""
+    firsts = ("x > {c}", "x <= {c}", "{c} > x AND ty != 'C'", "x >= {c} AND ty = 'A'", "ty = 'A'")
+    first = draw(st.sampled_from(("", "", "k = 'K' AND ", "k = '{k}' AND "))) + draw(st.sampled_from(firsts))
     last = draw(st.sampled_from(("x < {e}", "x >= {e} AND ty != 'B'", "x > f", "r >= 1")))
     middle = (
         "b -> b WHEN x >= 0 SET r = r + 1", "b -> c WHEN ty = 'B'", "b -> c SET f = f + x", "c -> c WHEN ty != 'A'",
@@ -112,6 +114,7 @@ def related_texts(draw: st.DrawFn) -> list[str]:
     texts = []
     for _ in range(draw(st.integers(2, 5))):
         constants = {name: draw(st.sampled_from(("0", "0.5", "1", "1.5"))) for name in "ce"}
+        constants["k"] = draw(st.sampled_from("KL"))
         own = f"o: b -> c WHEN x = {draw(st.sampled_from('01'))}"
         arcs = [f"a0: a -> b WHEN {first}{update}", *shared, f"e0: c -> d WHEN {last}"]
         if draw(st.integers(0, 3)) == 0:

@@ -19,6 +19,7 @@ WINDOWS: Final = ("1", "2", "4", "6", "20")
 LISTS: Final = ("(0, 2, 10, 11, 12, 13, 14, 15, 16)", "(0, 1, 10, 11, 12, 13, 14, 15, 16, 17)")  # too many alternatives
 TEXTS: Final = "ty IN ('A', 'B')"
 KEYS: Final = ("'A'", "'A'", "'B'")  # a template has a group for each
+BEGINNINGS: Final = ("'A'", "'A'", "'AB'", "''")
 STRATEGIES: Final = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 
 
@@ -65,6 +66,7 @@ def chain(chance: random.Random) -> Template:
         return f"{{{len(choices) - 1}}}"
 
     length = chance.choice((1, 1, 2, 2, 3, 3, 4))
+    named = "" if chance.random() < 0.7 else f"starts_with(ty, {constant(BEGINNINGS)})"
     joined = chance.choice(("$2.ty = $1.ty", "$2.ty = $1.ty", "$2.ty = $1.ty AND $2.k = $1.k", "TRUE"))
     passing = chance.random() < 0.3  # runs let events pass
     others = (
@@ -77,7 +79,8 @@ def chain(chance: random.Random) -> Template:
         kinds = chance.choices(
             ("up", "down", "or", "other", "join", "factor", "offset", "dur", "gap", "among"), k=chance.choice((1, 1, 2))
         )
-        asked = [f"ty = {constant(KEYS)}"] if chance.random() < (0.7 if at == 0 else repeated) else []
+        equal = named or f"ty = {constant(KEYS)}"
+        asked = [equal] if chance.random() < (0.7 if at == 0 else repeated) else []
         for kind in kinds:
             if kind == "up":
                 asked.append(f"p > {constant()}")
@@ -129,7 +132,8 @@ def fold(chance: random.Random) -> Template:
         2, lambda: f"p > {constant()}", lambda: f"p <= {constant()}", lambda: f"(p > {constant()} OR w < {constant()})"
     )
     if chance.random() < 0.9:
-        begun.append(f"ty = {constant(KEYS)}")
+        begins = chance.random() < 0.3
+        begun.append(f"starts_with(ty, {constant(BEGINNINGS)})" if begins else f"ty = {constant(KEYS)}")
     again = some(
         2, lambda: "$2.p > $.p", lambda: f"$2.p > {constant()} * $.p", lambda: f"$2.p <= $.p + {constant()}",
         lambda: f"$2.w >= {constant()}", lambda: "$2.p >= $1.p", lambda: f"$2.p < {constant()} * $1.p",
@@ -169,10 +173,15 @@ def template(chance: random.Random) -> Template:
     conjuncts = [key] if key else []
     keyed = chance.random() < 0.6 if key != "[k]" or chance.random() < 0.3 else False
     types = chance.choice((KEYS[:1], KEYS[:1], KEYS))
+    begins = chance.random() < 0.3  # a text begins so, instead of being equal
     plain = chance.random() < 0.6
     for at, name in enumerate(names):
         if keyed and (at == 0 or key != "[ty]"):
-            conjuncts.append(f"{name}.ty = {constant(KEYS) if at == 0 else chance.choice(types)}")
+            conjuncts.append(
+                f"starts_with({name}.ty, {constant(BEGINNINGS)})"
+                if begins
+                else f"{name}.ty = {constant(KEYS) if at == 0 else chance.choice(types)}"
+            )
         sign = ">" if at % 2 == 0 else "<"
         several = ("up", "other", "or", "join", "factor", "offset", "none", "gap", "among")
         kinds = ["up"] if plain else chance.choices(several, k=2)
@@ -291,9 +300,11 @@ def composite(chance: random.Random) -> Template:
     names = "abcd"[: chance.choice((1, 2, 2, 2, 3, 3, 4))]
     keyed = chance.random() < 0.6
     types = chance.choice((KEYS[:1], KEYS))
+    begins = chance.random() < 0.3
     defined: list[str] = []
     for at, name in enumerate(names):
-        asked = [f"ty = {constant(types)}"] if keyed and (at == 0 or chance.random() < 0.8) else []
+        equal = f"starts_with(ty, {constant(BEGINNINGS)})" if begins else f"ty = {constant(types)}"
+        asked = [equal] if keyed and (at == 0 or chance.random() < 0.8) else []
         kinds = chance.choices(("up", "up", "other", "or", "join", "none", "among"), k=chance.choice((1, 1, 2)))
         for kind in kinds:
             if kind == "up":
@@ -357,7 +368,7 @@ def script(seed: int, actions: int = 30) -> list[Action]:
 
 def row(chance: random.Random) -> Row:
     values: tuple[Any, ...] = (
-        chance.choice("AAAB"),
+        chance.choice(("A", "A", "A", "B", "AB")),
         chance.choice((0, 0, 0, 1, 2, None)),
         chance.choice((0.0, 0.5, 1.0, 1.5, 2.0, 3.0, None)),
         chance.choice((0.0, 0.5, 1.0, 1.0, 1.5, 2.0, 2.0, 2.5, 3.0)),

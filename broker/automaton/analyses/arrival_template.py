@@ -11,6 +11,7 @@ from typing import Final
 from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ..automaton import Arc, Automaton, Elapsed, Kind, Report
 from .coordinates import exact
+from .event_constants import own_constants, shared_beginning, shared_constants
 from .keys import key_parts, within_key
 from .kleene_template import repeating_grouping
 from .line import line_of
@@ -24,8 +25,6 @@ from .template import (
     alternatives,
     by_form,
     clause_of,
-    own_constants,
-    shared_constants,
     uniform_key,
 )
 from .whole_rows import NoRows, with_whole_rows
@@ -62,14 +61,16 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
-    found_by = () if known else own_constants(asking)
+    begun = () if known else shared_beginning(asking, together)
+    found_by = (begun,) if begun else () if known else own_constants(asking)
     texts = len(known) + len(found_by) > 0
     slots = tuple(range(len(begins)))
     values: list[float] = []
 
     def clauses(arc: Arc) -> tuple[TemplateClause, ...]:
         asked = alternatives(arc.guard, arc.rest, len(begins))
-        found = sorted((clause_of(one, known, texts=texts, among=among) for one, among in asked), key=by_form)
+        left = [(tuple(atom for atom in one if atom not in begun), among) for one, among in asked]
+        found = sorted((clause_of(one, known, texts=texts, among=among) for one, among in left), key=by_form)
         values.extend(value for _, own in found for value in own)
         return tuple(clause for clause, _ in found)
 

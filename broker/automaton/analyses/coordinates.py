@@ -29,7 +29,7 @@ ADDED_MAX: Final = 2.0**969  # a constant below leads no finite number beyond th
 
 def turned(operator: str, constant: object) -> float | None:
     """The coordinate of `value operator constant`; None where floats do not hold the constant, or it is no number."""
-    return coordinate_of(constant, partial(_turned, operator))
+    return coordinate_of(constant, _TURNS[operator])
 
 
 def exact(constant: object) -> float | None:
@@ -45,7 +45,7 @@ def turned_factor(constant: object) -> tuple[float, float] | None:
 
 def turned_offset(operator: str, constant: object) -> float | None:
     """The coordinate of `value operator register + constant`."""
-    return coordinate_of(constant, partial(_turned_offset, operator))
+    return coordinate_of(constant, _OFFSETS[operator])
 
 
 def _exact(constant: object) -> float | None:
@@ -70,3 +70,8 @@ def _turned_offset(operator: str, constant: object) -> float | None:
     if value is None or abs(value) >= ADDED_MAX:
         return None
     return value if operator in (">", ">=") else -value
+
+
+# One function for each, so that a trace makes each coordinate once.
+_TURNS: Final = {operator: partial(_turned, operator) for operator in ("<", "<=", "=", ">", ">=")}
+_OFFSETS: Final = {operator: partial(_turned_offset, operator) for operator in _TURNS}

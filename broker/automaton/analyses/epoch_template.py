@@ -2,6 +2,7 @@
 and again (CEL's FOLD).
 
 The key are the attributes in which every event of a run equals the one before: what waits for an event sees no others.
+With what such an attribute begins in the first event, it begins in all.
 What else it asks of events that it sees has no constants that may differ. Registers are named by the step whose event
 they read.
 
@@ -15,6 +16,7 @@ from typing import Final
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Register, Side, Term, replace
 from ..automaton import Arc, Automaton, BoundRow, Carry, EventRow, Kind, State, Stay
+from .event_constants import shared_beginning, shared_constants
 from .template import (
     Grouping,
     GroupTemplate,
@@ -26,7 +28,6 @@ from .template import (
     by_form,
     clause_of,
     reads_durations,
-    shared_constants,
 )
 
 FOLD: Final = [(0, 1, Kind.FORWARD), (1, 1, Kind.LOOP), (1, 2, Kind.FORWARD)]
@@ -56,14 +57,15 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     first = shared_constants([forms[0]])
     # An event without the key ends a run of several steps, unless what waits does not see it.
     known = {one: value for one, value in first.items() if one.position in parts or len(arcs) == 1}
-    texts = len(known) > 0
+    begun = () if known else shared_beginning(forms if len(arcs) == 1 else [((),), forms[0]], parts)
+    texts = len(known) + len(begun) > 0
     values: list[float] = []
 
     def clauses(step: int) -> tuple[TemplateClause, ...]:
         computes = folds and step > 0
         found: list[Valued] = []
         for clause, among in alternatives(forms[step], ((),), len(arcs)):
-            own = _without_key(clause, parts, step)
+            own = tuple(atom for atom in _without_key(clause, parts, step) if atom not in begun)
             if not folds:
                 own = tuple(atom for atom in own if atom not in sees[step])
             found.append(clause_of(own, known, computes, texts, among))
@@ -93,6 +95,7 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
         automaton.output,
         automaton.schema.names,
         tuple(arc.update for arc in arcs[:-1]),
+        found=(begun,) if begun else (),
     )
     return Grouping(template, tuple(known.values()), tuple(values))
 

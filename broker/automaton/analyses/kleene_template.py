@@ -17,6 +17,7 @@ from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Constant, Register, Side, Term
 from ...algebra.terms import replace as replace_leaves
 from ..automaton import Arc, Automaton, Carry, EventRow, Kind, Stay
+from .event_constants import equality, shared_constants
 from .keys import key_parts, within_key
 from .line import line_of
 from .measures import Measure, Measures, measure_of, measures_of
@@ -30,8 +31,6 @@ from .template import (
     TemplateClause,
     TemplateStep,
     clause_of,
-    equality,
-    shared_constants,
     uniform_key,
 )
 

@@ -1,8 +1,9 @@
 """What automata have in common that differ in constants only: a template, and the constants as numbers.
 
 A template has, step by step, how a run waits and what the event is asked: comparisons with an unknown constant, and
-what is left of a condition without them. Its key are the equalities with constants that all steps share. Comparisons
-are ordered by what they compare, and several of one kind are one, so that differently written conditions meet.
+what is left of a condition without them. Its key are the equalities with constants that all steps share; without a key,
+the text with which an attribute begins at all steps may be part of the template. Comparisons are ordered by what they
+compare, and several of one kind are one, so that differently written conditions meet.
 
 Here: what a template is, and conditions as parts of one. Not here: the template of an automaton (grouping), how its
 runs are kept (mechanism), a constant's number (coordinates).
@@ -19,10 +20,10 @@ from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Register, Side, Term, walk
 from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
+from .event_constants import CLAUSES_MAX, beginning, equality
 from .keys import KeyPart, places
 from .measures import Measure
 
-CLAUSES_MAX: Final = 8  # alternatives of a step
 TURNING: Final = ("<", "<=", ">", ">=")
 
 
@@ -109,13 +110,13 @@ class CommonLine:
 
 @dataclass(frozen=True, slots=True)
 class GroupTemplate:
-    """`constants`: the attributes that have the key's values, by position; `found`: without these, the constants of the
-    steps by which events are found; `parts`: the attributes by which runs are kept apart beyond the key; `partition`:
-    those that part the stream. `late`: time completes a match. `window`: how far the last event may be from the first
-    one is an unknown constant, too; where time completes it, all have the same, `within`. `slots`: of each the step
-    whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the output to read. `common`: the
-    runs, where an operand repeats; the two steps are then what a first event and a whole match are asked. `counted`:
-    all matches that an event completes are one result."""
+    """`constants`: the attributes that have the key's values, by position; `found`: without these, the texts of the
+    steps by which events are found, which attributes equal or begin with; `parts`: the attributes by which runs are
+    kept apart beyond the key; `partition`: those that part the stream. `late`: time completes a match. `window`: how
+    far the last event may be from the first one is an unknown constant, too; where time completes it, all have the
+    same, `within`. `slots`: of each the step whose event it has, -1 for none. `updates`: over epochs, what each step
+    leaves for the output to read. `common`: the runs, where an operand repeats; the two steps are then what a first
+    event and a whole match are asked. `counted`: all matches that an event completes are one result."""
 
     time: TimeModel
     stream: str
@@ -134,6 +135,11 @@ class GroupTemplate:
     common: CommonLine | None = None
     found: Form = ()
     counted: bool = False
+
+    @property
+    def beginning(self) -> tuple[Attribute, str] | None:
+        """The attribute of which all events have this beginning, if that is how they are found."""
+        return beginning(self.found[0][0]) if len(self.found) == 1 and len(self.found[0]) == 1 else None
 
     def clauses(self) -> Iterable[TemplateClause]:
         """All of them, in the order of their constants."""
@@ -160,52 +166,12 @@ class NoTemplate(Exception):
     """Raised with the reason."""
 
 
-def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
-    """What every clause of every form wants attributes to equal, by position."""
-    shared: dict[Attribute, Constant] | None = None
-    for form in forms:
-        for clause in form:
-            own = dict(filter(None, map(equality, clause)))
-            if shared is None:
-                shared = own
-            else:
-                shared = {attribute: value for attribute, value in shared.items() if own.get(attribute) == value}
-    known = shared or {}
-    return {attribute: known[attribute] for attribute in sorted(known, key=_position)}
-
-
-def own_constants(forms: list[Form]) -> Form:
-    """The texts that the events of each condition must equal, as alternatives; none if some event has no such text, or
-    there are too many."""
-    found: dict[Clause, None] = {}
-    for form in forms:
-        for clause in form:
-            texts = tuple(atom for atom in clause if (own := equality(atom)) is not None and own[1].type == "string")
-            if not texts:
-                return ()
-            found[texts] = None
-    return tuple(found) if len(found) <= CLAUSES_MAX else ()
-
-
 def uniform_key(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
     """Where every event has the parts of the key."""
     found = {tuple(places(automaton, parts, arc).values()) for arc in asking}
     if len(found) != 1:
         raise NoTemplate("its events have the key in different attributes")
     return found.pop()
-
-
-def _position(attribute: Attribute) -> int:
-    return attribute.position
-
-
-def equality(atom: Comparison) -> tuple[Attribute, Constant] | None:
-    """The attribute of the event and the constant that an atom wants to be equal, if it is that."""
-    match atom:
-        case Comparison("=", Attribute(Side.EVENT) as attribute, Constant() as value):
-            return attribute, value
-        case _:
-            return None
 
 
 class Alternative(NamedTuple):

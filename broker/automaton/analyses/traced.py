@@ -28,33 +28,33 @@ _PLAIN: Final = frozenset((int, float, str, bool, type(None)))
 class Trace:
     """What an analysis has made of marked literals, and what it has asked of that.
 
-    `turns`: for each coordinate the number of its literal, and how it is made; `missing`: those that have no value.
-    `asked`: comparisons of a coordinate with a number, or another coordinate, and the outcome.
+    `turns`: for each coordinate the number of its literal, and how it is made, or of which one it is the opposite;
+    `missing`: those that have no value. `asked`: comparisons of a coordinate with a number, or another coordinate, and
+    the outcome.
     """
 
     def __init__(self) -> None:
-        self.turns: list[tuple[int, Turn]] = []
+        self.turns: list[tuple[int, Turn | int]] = []
+        self._places: dict[tuple[int, Turn | int], int] = {}
         self.missing: set[int] = set()
         self.asked: list[tuple[Callable[[Any, Any], bool], int, int | None, float, bool]] = []
 
     def made(self, number: int, turn: Turn, plain: object) -> Coordinate | None:
-        place, value = len(self.turns), turn(plain)
-        self.turns.append((number, turn))
+        place, value = self._place(number, turn), turn(plain)
         if value is None:
             self.missing.add(place)
             return None
         return Coordinate(value, self, place)
 
     def opposite(self, known: Coordinate) -> Coordinate:
-        number, turn = self.turns[known.place]
+        number, _ = self.turns[known.place]
+        return Coordinate(-float.__pos__(known), self, self._place(number, known.place))
 
-        def opposite(literal: Any) -> float | None:
-            value = turn(literal)
-            return None if value is None else -value
-
-        place = len(self.turns)
-        self.turns.append((number, opposite))
-        return Coordinate(-float.__pos__(known), self, place)
+    def _place(self, number: int, turn: Turn | int) -> int:
+        place = self._places.setdefault((number, turn), len(self.turns))
+        if place == len(self.turns):
+            self.turns.append((number, turn))
+        return place
 
     def values(self, literals: Sequence[Any]) -> list[float] | None:
         """The coordinates of other literals; None if the analysis of these might have another outcome.
@@ -63,6 +63,9 @@ class Trace:
         """
         found: list[float] = []
         for number, turn in self.turns:
+            if isinstance(turn, int):
+                found.append(-found[turn])
+                continue
             value = turn(literals[number] if number >= 0 else -literals[~number])
             if (value is None) is not (len(found) in self.missing):
                 return None

@@ -110,6 +110,4 @@ class OrderedCopies:
         kept = reader.group.reviser.settled(reader.place, self.marks.safe) if begun else None
         machines.join(copy, plan, None, feed, kept)
         if subscriber.updates:
-            registration = machines.registrations[copy]
-            changed = ChangedArcs(subscriber.revised(), None, -FOREVER, FOREVER)
-            plan.rewrite(registration.matcher.machine, registration.member, changed)
+            machines.rewrite(copy, plan, ChangedArcs(subscriber.revised(), None, -FOREVER, FOREVER))

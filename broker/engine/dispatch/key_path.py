@@ -79,6 +79,7 @@ class KeyPath:
         while at >= 0:
             found.event = at
             time: i64 = events.times[at]
+            trail.position, trail.place = events.position + at + 1, events.places[at]
             trail.add(events.rows[at], time, events.starts[at], events.items[at])
             for matcher in followers:
                 lane.lead(matcher, trail, time, found)

@@ -1,4 +1,5 @@
-"""Finds the machines of an event by its key: one lookup for each set of attributes, shared by all machines of a lane.
+"""Finds the machines of an event by its key: one lookup for each set of attributes, shared by all machines of a lane,
+and for each length of a text with which an attribute is to begin.
 
 Here: these dictionaries, and linking the events of a batch that have the same key. Hot. Not here: passing the events on
 (lanes, key_path), the last events of a key (executors.trail).
@@ -12,6 +13,7 @@ from mypy_extensions import i64
 
 from ...events.schema import Row
 from ..executors.keyed_events import NO_EVENT, KeyedEvents
+from ..executors.machine_plan import EventKey
 from ..executors.trail import KeyTrail
 from ..index.spaces import Key
 from .matchers import Matcher
@@ -34,19 +36,24 @@ class KeyReaders:
 
     def count(self) -> None:
         """The machines have changed."""
-        self.followers = [matcher for matcher in self.matchers if matcher.machine.epochs]
-        self.others = [matcher for matcher in self.matchers if not matcher.machine.epochs]
+        self.followers = [matcher for matcher in self.matchers if matcher.machine.follows]
+        self.others = [matcher for matcher in self.matchers if not matcher.machine.follows]
 
 
 @final
 class KeyIndex:
-    """Machines of one stream by the values at `positions`."""
+    """Machines of one stream by the values at `positions`, or by the first `beginning` characters of the only one."""
 
-    def __init__(self, positions: tuple[int, ...]) -> None:
-        self.positions = positions
-        self.single: int = positions[0] if len(positions) == 1 else -1
+    def __init__(self, filed: EventKey) -> None:
+        self.positions = filed.positions
+        self.beginning: int = filed.beginning
+        self.single: int = filed.positions[0] if len(filed.positions) == 1 and filed.beginning < 0 else -1
         self.readers: dict[Key, KeyReaders] = {}
         self.all: KeyReaders | None = None  # those of all events, if no value is looked at
+
+    def holds(self, filed: EventKey) -> bool:
+        """Whether a key belongs here."""
+        return self.positions == filed.positions and self.beginning == filed.beginning
 
     def of(self, row: Row) -> KeyReaders | None:
         """The machines of an event; None if there are none. A null is no key."""
@@ -54,6 +61,9 @@ class KeyIndex:
             return self.readers.get(row[self.single])
         if self.all is not None:
             return self.all
+        if self.beginning >= 0:
+            text = row[self.positions[0]]
+            return self.readers.get(text[: self.beginning]) if isinstance(text, str) else None
         return self.readers.get(tuple([row[position] for position in self.positions]))
 
     def link(self, events: KeyedEvents) -> list[KeyReaders]:
@@ -76,7 +86,7 @@ class KeyIndex:
 
     def enter(self, matcher: Matcher, values: tuple[object, ...], most: int) -> None:
         """Add a machine. O(1)."""
-        key: Key = values[0] if self.single >= 0 else values
+        key: Key = values[0] if len(self.positions) == 1 else values
         readers = self.readers.get(key)
         if readers is None:
             readers = self.readers[key] = KeyReaders(most)
@@ -88,7 +98,7 @@ class KeyIndex:
 
     def leave(self, matcher: Matcher, values: tuple[object, ...]) -> None:
         """Undo `enter`. O(machines of the key)."""
-        key: Key = values[0] if self.single >= 0 else values
+        key: Key = values[0] if len(self.positions) == 1 else values
         readers = self.readers[key]
         readers.matchers.remove(matcher)
         readers.count()

@@ -81,16 +81,16 @@ class Lane(EventPlaces):
     def file(self, matcher: Matcher, filed: EventKey, most: int) -> None:
         """Add a machine by the key of its events. `most`: the most events that a trail keeps. O(sets of attributes)."""
         self.matchers[matcher] = None
-        index = next((index for index in self.indexes if index.positions == filed.positions), None)
+        index = next((index for index in self.indexes if index.holds(filed)), None)
         if index is None:
-            index = KeyIndex(filed.positions)
+            index = KeyIndex(filed)
             self.indexes.append(index)
         index.enter(matcher, filed.values, most)
 
     def take_out(self, matcher: Matcher, filed: EventKey) -> None:
         """Undo `file`. O(machines of its key)."""
         self.forget(matcher)
-        index = next(index for index in self.indexes if index.positions == filed.positions)
+        index = next(index for index in self.indexes if index.holds(filed))
         index.leave(matcher, filed.values)
         if not index.readers:
             self.indexes.remove(index)
@@ -169,6 +169,7 @@ class Lane(EventPlaces):
         """Pass an event to the machines of its key."""
         trail = readers.trail
         if len(readers.followers) > 0:
+            trail.position, trail.place = self.position, place
             trail.add(row, time, start, item)
             for matcher in readers.followers:
                 self.lead(matcher, trail, time, found)
@@ -199,7 +200,8 @@ class Lane(EventPlaces):
         self.position += 1
         place: i64 = 0
         if len(self.keys) > 0:
-            key = tuple([row[position] for position in self.keys[stream]])
+            positions = self.keys[stream]
+            key = (row[positions[0]],) if len(positions) == 1 else tuple([row[position] for position in positions])
             self.part = key
             before = self.places.get(key)
             if before is not None:

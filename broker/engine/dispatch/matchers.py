@@ -13,6 +13,7 @@ from mypy_extensions import i64
 from ..executors.completions import Audience, Completions
 from ..executors.contract import NOTHING_DUE, Executor
 from ..executors.epoch_matches import Fault
+from ..executors.machine_plan import EventKey
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..program.watcher import Follower, Watcher
 
@@ -22,9 +23,10 @@ class Matcher:
     """A running machine.
 
     `executor`: its name. `served`: how many registrations it runs, the `first` of them by its name, if that is still
-    there. `symbols`: the numbers of the inputs of the plan that made it. `mask`: the inputs that the current event
-    satisfies. `alarm`: the time at which the clock wakes it. With a `follower` it is the machine of a part of a
-    subscription: it has no subscribers, and its completions go to the follower instead of results.
+    there. `symbols`: the numbers of the inputs of the plan that made it; `filed`: the key that it is filed by instead.
+    `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock wakes it. With a
+    `follower` it is the machine of a part of a subscription: it has no subscribers, and its completions go to the
+    follower instead of results.
     """
 
     def __init__(self, machine: Executor, executor: str) -> None:
@@ -34,6 +36,7 @@ class Matcher:
         self.first = ""
         self.mask: i64 = 0
         self.symbols: list[int] = []
+        self.filed: EventKey | None = None
         self.busy = False
         self._audience: Audience | None = None
         self.watchers: list[Watcher] | None = None

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
+from ...automaton.arc_updates import ChangedArcs
 from ...events.errors import Unsupported
-from ..executors.contract import Member
-from ..executors.machine_plan import MachinePlan
+from ..executors.machine_plan import EventKey, MachinePlan
 from ..executors.matches import ids
 from ..options import Options
 from ..program.account import NOT_SUSPENDED
@@ -25,6 +25,7 @@ from ..subscribing.subscriber import Subscriber
 from .batch_path import BatchPath, Entry
 from .lanes import Lane
 from .matchers import Clock, Matcher
+from .registrations import First, Registration, Restoring, SavedPlace
 from .symbols import Alphabet
 
 FIRST: Final = "it is the first subscription of its kind"
@@ -35,70 +36,6 @@ LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
 def _joinable(plan: MachinePlan, matcher: Matcher) -> bool:
     """Whether another subscription may join a machine of an alike plan."""
     return not matcher.machine.taken or (plan.always_open and matcher.suspended == NOT_SUSPENDED)
-
-
-@final
-class Registration:
-    """The registration of a subscription, or of one automaton over epochs.
-
-    Such an automaton is one of several of a subscription, or makes an internal stream. `symbols` are those of its
-    inputs, `parts` the machines of its parts, which forecasts follow. `first`: it is the first of several that share a
-    machine as soon as there are others.
-    """
-
-    __slots__ = ("first", "lane", "matcher", "member", "parts", "plan", "symbols")
-
-    def __init__(self, plan: MachinePlan, lane: Lane, matcher: Matcher, member: Member, symbols: list[int]) -> None:
-        self.plan = plan
-        self.lane = lane
-        self.matcher = matcher
-        self.member = member
-        self.symbols = symbols
-        self.parts: Sequence[Matcher] = ()
-        self.first: First | None = None
-
-
-class First(NamedTuple):
-    """A registration that another executor runs until there are others like it: the plan by which it shares a machine
-    with these, and whom it serves."""
-
-    plan: MachinePlan
-    subscriber: Subscriber | None
-    feed: Feed | None
-
-
-class SavedPlace(NamedTuple):
-    """The registration of a subscription when a snapshot was taken.
-
-    It has the number of its machine, the data by which the machine recognises it, and the numbers of the machines of
-    its parts.
-    """
-
-    machine: int
-    saved: Any
-    parts: Sequence[int]
-
-
-@final
-class Restoring:
-    """The state of a restore, while subscriptions join again.
-
-    For each machine, by its number: whether it had taken an event, how often it hit a limit, that count at the last
-    report, and its executor. Also the saved places by name, and the machines that were made again.
-    """
-
-    def __init__(
-        self, machines: Sequence[tuple[bool, int, int]], places: dict[str, SavedPlace], executors: dict[int, str]
-    ) -> None:
-        self.machines = machines
-        self.places = places
-        self.executors = executors
-        self.matchers: dict[int, Matcher] = {}
-
-    def executor(self, name: str) -> str | None:
-        """The executor that saved the machine of a registration; None if the registration had no machine."""
-        place = self.places.get(name)
-        return None if place is None else self.executors.get(place.machine)
 
 
 @final
@@ -182,14 +119,14 @@ class Registry:
                 matcher = None
         else:
             matcher = self.restoring.matchers.get(place.machine)
-        filed = plan.filed() if matcher is None else None
+        filed = plan.filed(self.options) if matcher is None else None
         if matcher is not None and plan.same_inputs:
             symbols = matcher.symbols
         else:
             symbols = self.symbols.acquire(plan.inputs()) if filed is None else []
         if matcher is None:
             matcher = Matcher(plan.make(self.options), plan.executor)
-            matcher.symbols = symbols
+            matcher.symbols, matcher.filed = symbols, filed
             if alike is not None:
                 self._newest[alike] = matcher
             if filed is None:
@@ -272,13 +209,12 @@ class Registry:
         plan.leave(matcher.machine, member, registration.symbols)
         matcher.leave(name)
         matcher.renew()
-        filed = plan.filed()
+        filed = matcher.filed
         if matcher.machine.idle():
             if filed is None:
                 self._dismiss(lane, matcher, registration.symbols)
             else:
-                self._batch_paths.clear()
-                lane.take_out(matcher, filed)
+                self._take_out(lane, matcher, filed)
             alike = plan.alike(self.options)
             if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
@@ -286,6 +222,28 @@ class Registry:
             self.symbols.release(plan.inputs())
         if lane.empty():
             self._close((plan.kind, lane.streams, lane.keys))
+
+    def _take_out(self, lane: Lane, matcher: Matcher, filed: EventKey) -> None:
+        self._batch_paths.clear()
+        lane.take_out(matcher, filed)
+
+    def rewrite(self, name: str, plan: MachinePlan, changed: ChangedArcs) -> bool:
+        """Replace the arcs of a subscription. Returns whether its machine gets events of all keys from now on, after
+        which the runs have to be refreshed."""
+        registration = self.registrations[name]
+        lane, matcher = registration.lane, registration.matcher
+        key = plan.rewrite(matcher.machine, registration.member, changed)
+        if matcher.filed is None or matcher.filed == key:
+            return False
+        self._take_out(lane, matcher, matcher.filed)
+        matcher.filed = None
+        matcher.symbols = self.symbols.acquire(plan.inputs())
+        for other in self.registrations.values():
+            if other.matcher is matcher:
+                other.symbols = matcher.symbols
+        lane.enter(matcher, matcher.symbols)
+        lane.rouse(matcher)
+        return True
 
     def unite(self, name: str) -> None:
         """Undo `divide`. O(machines that read the subscription's symbols)."""

@@ -68,6 +68,7 @@ class Executor:
     all members, which join and leave; it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and
     its completions go to `found.epochs`, which also has the start of the current event
     (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it completes something.
+    `follows`: filed by a key, it gets `follow` instead of `take`.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Executor:
         self.by_symbols = by_symbols
         self.epochs = epochs
         self.serves = epochs
+        self.follows = False
         self.member: Member | None = None
         self.batches = False
         self.awake = False
@@ -120,8 +122,7 @@ class Executor:
         """Begin to follow a trail, which other machines may follow already. Called once, before any event."""
 
     def follow(self, trail: KeyTrail, found: Completions) -> None:
-        """Process the newest event of the trail, instead of `take`: for machines over epochs that are filed by a key.
-        """
+        """Process the newest event of the trail, instead of `take`."""
         raise AssertionError
 
     def take_all(

@@ -82,7 +82,7 @@ class MachinePlan:
         """The events that the machine needs."""
         raise AssertionError
 
-    def filed(self) -> EventKey | None:
+    def filed(self, options: Options) -> EventKey | None:
         """The key by which the dispatcher finds the machine of an event, if its events are those of one key of its one
         stream. Otherwise they are those that satisfy its inputs."""
         return None
@@ -128,8 +128,9 @@ class MachinePlan:
         """A machine without members for events in any order, if the plan `revises`."""
         raise AssertionError
 
-    def rewrite(self, machine: Any, member: Any, changed: ChangedArcs) -> None:
-        """Replace the arcs of a machine's member; they differ for events that are still to come."""
+    def rewrite(self, machine: Any, member: Any, changed: ChangedArcs) -> EventKey | None:
+        """Replace the arcs of a machine's member; they differ for events that are still to come. Returns the key of
+        the events of its runs with these arcs, as `filed`."""
         raise AssertionError
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
@@ -201,10 +202,12 @@ class MergedPlan(MachinePlan):
 
 
 class EventKey(NamedTuple):
-    """Positions of attributes, ascending, and the values that they have in a machine's events."""
+    """Positions of attributes, ascending, and the values that they have in a machine's events. `beginning`: how many
+    characters of the only one are its value; -1 for all of it."""
 
     positions: tuple[int, ...]
     values: tuple[Value, ...]
+    beginning: int = -1
 
 
 class Known(NamedTuple):

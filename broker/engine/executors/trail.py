@@ -23,7 +23,8 @@ ROOM_MIN: Final = 8  # a power of two
 
 @final
 class KeyTrail:
-    """`row`, `time`, `start`, `item`: the newest event. `number`: its number, so the count of events.
+    """`row`, `time`, `start`, `item`: the newest event. `number`: its number, so the count of events. `position` and
+    `place`: the numbers that it has in its lane, and in its partition, if that is counted.
 
     `epoch`: the count of epochs, `begun` the number of the first event of the newest one, at `now`. `plain`: the first
     epoch from which on every event ends when it begins. `depth`: how many epochs are kept, the newest included; 1 keeps
@@ -38,6 +39,8 @@ class KeyTrail:
         self.time: i64 = BEFORE
         self.start: i64 = BEFORE
         self.item: Item = 0
+        self.position: i64 = 0
+        self.place: i64 = 0
         self.number: i64 = 0
         self.epoch: i64 = 0
         self.begun: i64 = 1

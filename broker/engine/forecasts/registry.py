@@ -26,7 +26,7 @@ from ...forecast.progress import Progress
 from ...forecast.states import NONE
 from ...forecast.versions import check_version, continued
 from ..dispatch.matchers import Matcher
-from ..dispatch.registry import Registration
+from ..dispatch.registrations import Registration
 from ..notices import Notice
 from ..program.directory import Directory
 from ..program.target import ALWAYS_SINCE, Target

@@ -15,6 +15,7 @@ from ..executors.machine_plan import NAMES_SHOWN, Known, counted, stream_name
 from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
+from ..subscribing.subscriber import branch_name
 from .costs import COST, IN_COLUMNS, cost_of, plans_of
 
 
@@ -98,7 +99,7 @@ def sharing(catalog: Catalog, program: Program, disorder: Reordering | None, nam
     holding = catalog.holdings.get(name)
     services = {} if holding is None else {service.name: service for service in holding.services}
     for branch, recipe in enumerate(subscriber.form.recipes):
-        service = services.get(name if branch == 0 else f"{name} {branch}")
+        service = services.get(branch_name(name, branch))
         place = f"automaton {branch + 1}: " if len(subscriber.form.recipes) > 1 else ""
         if service is not None and service.end is not None:
             for state, others in enumerate(program.merged.shared(service.end), 1):

@@ -15,6 +15,7 @@ from ..dispatch.matchers import Matcher
 from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
+from ..subscribing.subscriber import branch_name
 from .costs import COST, IN_COLUMNS, cost_of, plans_of
 
 REVISES: Final = "it revises results, as events come in any order"
@@ -28,7 +29,7 @@ def sharing(catalog: Catalog, program: Program, name: str) -> list[str]:
     apart = set() if holding is None else {service.name for service in holding.services}
     found: list[str] = []
     for branch, planned in enumerate(plans_of(subscriber)):
-        entered = name if branch == 0 else f"{name} {branch}"
+        entered = branch_name(name, branch)
         if subscriber.machine is None and subscriber.form.recipes[branch] is not None and entered not in apart:
             found += [COLUMNS, f"{COST}{IN_COLUMNS}"]
             continue

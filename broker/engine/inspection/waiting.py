@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple, final
 
 from ...automaton.automaton import TAKING, Automaton, Kind
 from ..disorder.reordering import Reordering
-from ..dispatch.registry import Registration
+from ..dispatch.registrations import Registration
 from ..executors.matches import WaitingRun, ids
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
-from ..subscribing.subscriber import Subscriber
+from ..subscribing.subscriber import Subscriber, branch_name
 
 UNKNOWN: Final = -1
 EVENTS_A_RUN: Final = 10
@@ -158,7 +158,7 @@ def _sources(
     holding = catalog.holdings.get(name)
     services = {} if holding is None else {service.name: service for service in holding.services}
     for branch, automaton in enumerate(subscriber.automata()):
-        service = services.get(name if branch == 0 else f"{name} {branch}")
+        service = services.get(branch_name(name, branch))
         if service is None:
             recipe = subscriber.form.recipes[branch]
             states = [] if recipe is None else program.merged.waiting_states_of_member(recipe, subscriber.literals)

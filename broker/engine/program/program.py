@@ -50,6 +50,11 @@ class Program:
         self.machines.join(name, plan, subscriber, feed)
         return Service(name, None, subscriber, feed)
 
+    def saved_apart(self, name: str) -> bool:
+        """Whether a snapshot that is being restored has states or a machine for an automaton over epochs."""
+        restoring = self.machines.restoring
+        return restoring is not None and (name in restoring.places or name in restoring.apart)
+
     def withdraw(self, service: Service) -> None:
         """Undo one `enter`. O(its size, and subscribers of its end)."""
         if service.end is None:

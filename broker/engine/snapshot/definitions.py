@@ -55,7 +55,40 @@ def restore_widths(state: EngineState, content: Any) -> None:
     state.widths = dict(content)
 
 
+def save_apart(state: EngineState) -> Any:
+    """Automata that have states, although with all switches on they could be members in columns: runs of the two have
+    nothing in common. With a switch off these are all that have states."""
+    columns = state.program.options.in_columns
+    found: list[str] = []
+    for service in state.catalog.services():
+        subscriber = service.subscriber
+        if service.end is None or subscriber is None:
+            continue
+        recipe = subscriber.form.recipes[subscriber.branch]
+        if not columns or (recipe is not None and recipe.bounds(subscriber.literals) is not None):
+            found.append(service.name)
+    return found or None
+
+
+def restore_apart(state: EngineState, content: Any) -> None:
+    """Keep the names for the subscriptions, which are made again later."""
+    restoring = state.program.machines.restoring
+    assert restoring is not None
+    restoring.apart = frozenset(content)
+
+
 def restore(state: EngineState, content: Any) -> None:
+    """Make everything again. What was a member in columns is one again, whatever the switches are now."""
+    catalog = state.catalog
+    usual = catalog.compiler
+    options = state.program.options
+    if not options.in_columns:
+        catalog.compiler = catalog.compiler_with(options.with_columns())
+    _define(state, content)
+    catalog.compiler = usual
+
+
+def _define(state: EngineState, content: Any) -> None:
     catalog, engine = state.catalog, state.engine
     for name, attributes, *more in content["streams"]:
         engine.declare(StreamDefinition(name, Schema.declare(attributes), *more))

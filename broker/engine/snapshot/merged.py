@@ -29,7 +29,6 @@ def _order(state: EngineState) -> MergedOrder:
             (recipe, subscriber.literals)
             for subscriber in catalog.subscriptions.values()
             if subscriber.name not in catalog.withdrawn
-            for recipe in subscriber.form.recipes
-            if recipe is not None
+            for _, recipe in catalog.memberships(subscriber)
         ],
     )

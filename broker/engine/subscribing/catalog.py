@@ -19,9 +19,10 @@ from ...events.stream import StreamDefinition
 from ...language.subscription import SubscriptionDefinition
 from ..compiler.prepared import Prepared
 from ..compiler.query_compiler import Parsed, QueryCompiler
+from ..compiler.recipes import Recipe
 from ..options import Options
 from ..program.target import Feed
-from .subscriber import CompiledQuery, Subscriber
+from .subscriber import CompiledQuery, Subscriber, branch_name
 
 READERS_SHOWN: Final = 5
 _ALL: Final[Mapping[str, int]] = {}
@@ -95,7 +96,11 @@ class Catalog:
         self.internal: dict[str, InternalStream] = {}
         self._widths: Mapping[str, int] = _ALL  # of the subscription that is compiled: see `widths`
         self.timed: dict[str, int] = {}  # the timed streams, each with the number of subscriptions that read it
-        self.compiler = QueryCompiler(options, self.schema_of, self._known, self._key_of)
+        self.compiler = self.compiler_with(options)
+
+    def compiler_with(self, options: Options) -> QueryCompiler:
+        """A compiler of texts on these streams."""
+        return QueryCompiler(options, self.schema_of, self._known, self._key_of)
 
     def declare(self, definition: StreamDefinition) -> None:
         """Declare a stream. Raises DefinitionError if another stream has the name."""
@@ -321,6 +326,13 @@ class Catalog:
         published = self.published[stream]
         if not published.publishers and not published.readers:
             del self.published[stream]
+
+    def memberships(self, subscriber: Subscriber) -> list[tuple[int, Recipe]]:
+        """The branches of a subscription that are members in columns, without states of their own, with the recipes."""
+        holding = self.holdings.get(subscriber.name)
+        apart = () if holding is None else [service.name for service in holding.services]
+        name, recipes = subscriber.name, enumerate(subscriber.form.recipes)
+        return [(n, recipe) for n, recipe in recipes if recipe is not None and branch_name(name, n) not in apart]
 
     def services(self) -> list[Service]:
         """All running automata, in an order that depends only on the order of the subscriptions."""

@@ -14,7 +14,7 @@ from ..program.program import Program
 from ..program.target import Feed
 from .catalog import Catalog, Holding, InternalStream
 from .forecasting import start_forecasts
-from .subscriber import Subscriber
+from .subscriber import Subscriber, branch_name
 
 if TYPE_CHECKING:
     from ..engine import Engine
@@ -49,14 +49,14 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
         program.machines.join(subscriber.name, machine, subscriber, published)
     for branch, recipe in enumerate(form.recipes):
         own = subscriber if branch == 0 else subscriber.at_branch(branch)
-        if recipe is not None and program.merged.join(recipe, own):
+        entered = branch_name(subscriber.name, branch)
+        if recipe is not None and not program.saved_apart(entered) and program.merged.join(recipe, own):
             continue
         if holding is None:
             holding = Holding()
             if form.template is not None:
                 _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
         feed = _publishes(program, subscriber, subscriber.changing is not None)
-        entered = subscriber.name if branch == 0 else f"{subscriber.name} {branch}"
         holding.services.append(program.enter(entered, form.branches[branch].plan(subscriber.literals), own, feed))
     catalog.enter(subscriber, holding)
     if disorder is not None:

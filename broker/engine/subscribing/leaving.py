@@ -66,9 +66,8 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
     Returns notices of its censored forecasts, and the internal streams that it read. The caller refreshes the runtime.
     """
     name = subscriber.name
-    for branch, recipe in enumerate(subscriber.form.recipes):
-        if recipe is not None:
-            program.merged.leave(recipe, subscriber, branch)
+    for branch, recipe in catalog.memberships(subscriber):
+        program.merged.leave(recipe, subscriber, branch)
     holding = catalog.holdings.pop(name, None)
     censored = end_forecasts(program, subscriber, holding)
     if subscriber.machine is not None and name in program.machines.registrations:
@@ -147,8 +146,8 @@ def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
         services = [] if holding is None else list(holding.services)
         for stream in () if holding is None else holding.internal:
             services += catalog.internal[stream].services
-        recipes = [recipe for recipe in subscriber.form.recipes if recipe is not None]
-        member = any(merged.concerns_member(cause, recipe, subscriber.literals) for recipe in recipes)
+        recipes = catalog.memberships(subscriber)
+        member = any(merged.concerns_member(cause, recipe, subscriber.literals) for _, recipe in recipes)
         if name in served or member or any(map(below, services)):
             found.append(name)
     return found

@@ -35,6 +35,11 @@ IDENTITIES_MAX: Final = 1_024
 NEVER_UPDATED: Final[list[Any]] = []  # those of all subscriptions whose arcs do not change
 
 
+def branch_name(name: str, branch: int) -> str:
+    """The name of one of a subscription's automata."""
+    return name if branch == 0 else f"{name} {branch}"
+
+
 @final
 class CompiledQuery:
     """The form of subscriptions of one shape: all that they have in common.

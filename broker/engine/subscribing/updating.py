@@ -87,12 +87,11 @@ def present(engine: Engine, name: str) -> tuple[int, int]:
 
 def _rewrite(engine: Engine, subscriber: Subscriber, changed: ChangedArcs) -> JoinedResults:
     """Let the runs follow the arcs as they are now."""
-    plan, registrations = subscriber.machine, engine.program.machines.registrations
+    plan, machines = subscriber.machine, engine.program.machines
     assert plan is not None
     for name in (subscriber.name, name_of_copy(subscriber.name)):
-        reader = registrations.get(name)
-        if reader is not None:
-            plan.rewrite(reader.matcher.machine, reader.member, changed)
+        if name in machines.registrations and machines.rewrite(name, plan, changed):
+            engine.runtime.refresh()
     if engine.disorder is None:
         return JoinedResults([])
     return engine.disorder.rewrite(subscriber.name, changed)

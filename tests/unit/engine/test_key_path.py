@@ -14,6 +14,10 @@ from broker.events.schema import Row
 STEPS = "FILTER{{p < {1}}}(FILTER{{k = '{2}' AND p > {0} AND v > 0}}(S) NEXT{{$2.k = $1.k}} S)"
 TEXTS = {
     "steps": ("cayuga", "SELECT * FROM " + STEPS),
+    "begins": (
+        "cayuga",
+        "SELECT * FROM FILTER{{p < {1}}}(FILTER{{starts_with(k, '{2}') AND p > {0}}}(S) NEXT{{$2.k = $1.k}} S)",
+    ),
     "box": ("cayuga", "SELECT * FROM FILTER{{k = '{2}' AND p > {0} AND v > 2}}(S)"),
     "beside": (
         "sase",
@@ -29,6 +33,10 @@ TEXTS = {
         "sase",
         "PATTERN SEQ(S a, S b, ~(S n)) WHERE skip_till_next_match(a, b) {{ [k] AND a.k = '{2}' AND a.p > {0} AND"
         " b.p < {1} AND n.p > 3.5 }} WITHIN 5",
+    ),
+    "registers": (
+        "afa",
+        "FROM S BY k START a FINAL c a -> b WHEN k = '{2}' AND p > {0} b -> b WHEN p = 4 b -> c WHEN p < {1} WITHIN 50",
     ),
 }
 KEYS = "ABC"
@@ -52,7 +60,7 @@ def events(chance: random.Random, count: int, time: int) -> tuple[list[int], lis
         time += chance.choice((0, 1, 1, 2, 7))
         times.append(time)
         price = chance.choice([None, *map(float, range(5))])
-        rows.append((chance.choice([*KEYS, "D", None]), price, chance.randrange(5)))
+        rows.append((chance.choice([*KEYS, "A", "AB", "D", None]), price, chance.randrange(5)))
     return times, rows
 
 
@@ -61,7 +69,7 @@ def test_key_by_key_is_event_by_event(names: list[str]) -> None:
     one, other = engine(Options(), names), engine(Options(key_path=False), names)
     chance = random.Random(7)
     time, total = 0, 0
-    for count in (1, 2, 30, 5, 60, 1, 40):
+    for count in (1, 2, 30, 5, 60, 1, 40, 60):
         times, rows = events(chance, count, time)
         time = times[-1]
         found, expected = one.publish("S", times, rows), other.publish("S", times, rows)

@@ -1,12 +1,12 @@
 """Chains that look back: an event that could end matches is compared with the events before it, and no run is kept.
 
-Every next event of the key moves a run or ends it, so the events of a match are in consecutive epochs of the key. The
-last step is tested first. A value below every member's constant ends the search, mostly at the first or second event;
-what the last events leave is one lookup. O(1) an event if no events are simultaneous; otherwise as many paths as a
-chain has runs.
+Every next event of the key moves a run or ends it, so the events of a match are in consecutive epochs of the key, or
+are its last events where each is an epoch of its own. The last step is tested first. A value below every member's
+constant ends the search, mostly at the first or second event; what the last events leave is one lookup. O(1) an event
+if no events are simultaneous; otherwise as many paths as a chain has runs.
 
 Here: the search on a trail. Hot. Not here: runs as cohorts, which everything else needs (chain), and when a group
-changes from one to the other (machine).
+changes from one to the other (following).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .blocks import MatchBlocks
 from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats_from, integers_from
 from .coordinates import ATTRIBUTE, CoordinateBound, narrowed, number, number_of
 from .members import Members
-from .steps import NEXT, ChainTemplate, EarlierRows
+from .steps import NEXT, PARTITION, ChainTemplate, EarlierRows
 
 NO_ROW: Final[Row] = ()
 
@@ -90,6 +90,45 @@ class Lookback:
         if self._fits(last, trail.row, base):
             self._rows[last] = trail.row
             self._back(trail, last - 1, trail.begun, number, event, audience, found)
+
+    def ends(self, members: Members, trail: KeyTrail, number: i64, out: MatchBlocks) -> bool:
+        """Write the match that the trail's last events are, each an epoch of its own, for these members; whether some
+        have it. `number`: the newest event's number for the members. O(steps), and a lookup."""
+        self.members = members
+        x, d = self._x, self.d
+        step = self.length - 1
+        at = trail.number
+        least, mask = trail.least(), trail.mask
+        row = trail.row
+        base = step * d
+        j: i64
+        for j in range(base, base + d):
+            x[j] = INFINITY
+        while self._fits(step, row, base):
+            self._rows[step] = row
+            self._path[step] = at
+            if step == 0:
+                break
+            step -= 1
+            at -= 1
+            if at < least:
+                return False
+            row = trail.rows[at & mask]
+            base -= d
+            for j in range(base, base + d):
+                x[j] = x[j + d]
+        else:
+            return False
+        if self._late and not self._agrees(trail, trail.times[at & mask]):
+            return False
+        before = self.length - 1
+        begun, path = out.members_upto, out.paths_upto
+        if members.find(x, 0, number - before, out) == 0:
+            return False
+        for j in range(number - before, number):
+            out.add_number(j)
+        out.close(begun, path, before)
+        return True
 
     def _fits(self, step: i64, row: Row, at: i64) -> bool:
         """Lower the values to those of an event at a step; False if no member has it there."""
@@ -182,10 +221,11 @@ class Lookback:
         return True
 
 
-def lookback(template: object) -> Lookback | None:
-    """The search for a template; None if its runs may wait for longer than an epoch, or take different ways."""
-    if not isinstance(template, ChainTemplate) or template.unions or template.passes or template.window >= 0:
+def lookback(template: object, arrival: bool = False) -> Lookback | None:
+    """The search for a template; None if its runs may wait for longer than an epoch, or take different ways. `arrival`:
+    each event of a partition is an epoch of its own."""
+    if not isinstance(template, ChainTemplate) or template.unions or template.passes:
         return None
-    if any(stay != NEXT for stay in template.stays[1:]):
+    if any(stay != (PARTITION if arrival else NEXT) for stay in template.stays[1:]):
         return None
-    return Lookback(template)
+    return None if template.window >= 0 and not arrival else Lookback(template)

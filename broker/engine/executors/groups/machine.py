@@ -47,7 +47,7 @@ class GroupMachine(Executor):
     """The members of one template and key.
 
     `number`: that of the last event. `events_max`: the most events that it keeps; beyond them it drops all waiting
-    runs.
+    runs. `fixed`: by position the values that all its events have.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class GroupMachine(Executor):
         self._events_max: i64 = events_max
         self.outcome = outcome
         self.number: i64 = 0
+        self.fixed: dict[int, Any] = {}
         self.members = Members(recipe.dimensions)
         self.events = KeptEvents()
         self.cells: dict[Key, GroupCell] = {}
@@ -193,7 +194,13 @@ class GroupMachine(Executor):
         return self._recipe.make(self.members, self.events, self._runs, self._stamps)
 
     def advance(self, time: i64, found: Completions) -> None:
-        due = self._due
+        one, due = self._one, self._due
+        if one is not None:
+            one.advance(time, self._found)
+            self._wait(one)
+            if self._found.upto > 0:
+                self._tell(found)
+            return
         while len(due) > 0 and due[0][0] < time:
             until, first, cell = heappop(due)
             if cell.alarm == until and cell.awaited == first:  # otherwise it woke earlier
@@ -208,6 +215,9 @@ class GroupMachine(Executor):
     def _wait(self, cell: GroupCell) -> None:
         """Schedule a cell to wake when time completes its oldest run; where that ends before, it wakes for nothing."""
         until = cell.due()
+        if cell is self._one:
+            self.alarm = until
+            return
         if until < NOTHING_DUE and until <= cell.alarm:
             first = cell.first()
             if until < cell.alarm or first != cell.awaited:  # an earlier run may be due at the same time
@@ -305,7 +315,11 @@ class GroupMachine(Executor):
         return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
-        return {self._whole(key) for key in self.cells}
+        parted, found = self._recipe.template.partition, set()
+        for key in self.cells:
+            values = {**self.fixed, **dict(zip(self._parts, self._whole(key)))}
+            found.add(tuple([values[position] for position in parted]))
+        return found
 
     def _whole(self, key: Key) -> tuple[Any, ...]:
         return key if self._single < 0 else (key,)
@@ -368,8 +382,9 @@ class GroupMachine(Executor):
         for key, dumped in cells:
             cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._made()
             cell.load(dumped)
-            self._wait(cell)
         self._one = self.cells.get(())
+        for cell in self.cells.values():
+            self._wait(cell)
         known = self._audience.members
         self._free = [handle for handle in range(self._handles) if handle not in known]
 

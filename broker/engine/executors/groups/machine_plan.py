@@ -28,6 +28,7 @@ from ...program.target import Outcome
 from ..common_runs import Keeper
 from ..contract import Executor, Input, Member
 from ..machine_plan import EventKey, Known, MachinePlan, PlanMaker, counted
+from .arrival_machine import ArrivalMachine
 from .epoch_machine import EpochMachine
 from .machine import GroupMachine, GroupMember
 from .making import CellRecipe
@@ -146,10 +147,11 @@ class GroupPlan(MachinePlan):
     def keys(self) -> tuple[tuple[int, ...], ...]:
         return self.form.keys
 
-    def filed(self) -> EventKey | None:
+    def filed(self, options: Options) -> EventKey | None:
         template = self.form.template
         if template.found:
-            return None
+            begun = template.beginning
+            return None if begun is None else EventKey((begun[0].position,), (begun[1],), len(begun[1]))
         positions = tuple(sorted(one.position for one in template.constants))
         by_position = {one.position: constant.value for one, constant in zip(template.constants, self.key)}
         return EventKey(positions, tuple(by_position[position] for position in positions))
@@ -165,6 +167,12 @@ class GroupPlan(MachinePlan):
         return self.form, self.key
 
     def make(self, options: Options) -> Executor:
+        machine = self._machine(options)
+        constants = zip(self.form.template.constants, self.key)
+        machine.fixed = {one.position: constant.value for one, constant in constants}
+        return machine
+
+    def _machine(self, options: Options) -> GroupMachine:
         template, most = self.form.template, options.runs_max
         if template.common is not None:
             account = Account(options.work_max, options.work_earned)
@@ -173,6 +181,10 @@ class GroupPlan(MachinePlan):
             return GroupMachine(own, self.inputs(), self.outcome(), most, None, account)
         recipe = self.form.recipe if options.shared_steps else CellRecipe(template, self.form.layout)
         if recipe.epochs is None:
+            constants = sorted(one.position for one in template.constants)
+            keyed = constants == sorted(template.partition) and not template.parts and not template.found
+            if keyed and recipe.look is not None and options.lookback:  # the key's next event is the partition's
+                return ArrivalMachine(recipe, self.inputs(), self.outcome(), most)
             return GroupMachine(recipe, self.inputs(), self.outcome(), most)
         return EpochMachine(recipe, self.inputs(), self.outcome(), most, recipe.epochs.alike(), options.lookback)
 
@@ -180,7 +192,9 @@ class GroupPlan(MachinePlan):
         return cast(GroupMachine, machine).join(self.point)
 
     def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
-        cast(GroupMachine, machine).leave(cast(GroupMember, member), self.point)
+        known, group = cast(GroupMember, member), cast(GroupMachine, machine)
+        point = group.members.nearby(known.handle)
+        group.leave(known, self.point if point is None else point)
 
     def saved(self, machine: Executor, member: Member, symbols: list[int]) -> Any:
         known = cast(GroupMember, member)
@@ -197,7 +211,8 @@ class GroupPlan(MachinePlan):
     def shares(self) -> str:
         """What members have in common, for users."""
         template = self.form.template
-        equal = f" with {written(self.inputs()[0].guard)}" if self.key else ""
+        same = self.key or template.beginning is not None
+        equal = f" with {written(self.inputs()[0].guard)}" if same else ""
         return f"{counted(len(template.steps), 'step')} on {template.stream}{equal}"
 
     @classmethod

@@ -81,7 +81,7 @@ class CellRecipe:
         self.window = next(self._coordinates) if template.window else NONE
         self.within = NONE if template.within is None else template.within
         self.form = self._formed(layout.dimensions)
-        self.look = lookback(self.form)
+        self.look = lookback(self.form, self.arrival)
 
     def joined(self, handle: int, point: list[float]) -> None:
         """A member has joined the group."""

@@ -23,6 +23,7 @@ from .columns import INFINITY, NAN, Floats, filled, floats, floats_from, with_ro
 from .pages import BLOCK, NONE, SHIFT, MemberPage
 
 ONE_AXIS_MAX: Final = 2  # coordinates up to which rows are in the order of the first one
+PAGES_FEW: Final = 4  # that are searched sooner than a point is computed
 
 
 @final
@@ -92,6 +93,12 @@ class Members:
             self._pages = []
             self._least, self._greatest, self._low, self._high = floats(), floats(), floats(), floats()
         self._sole = self._pages[0] if len(self._pages) == 1 else None
+
+    def nearby(self, handle: int) -> list[float] | None:
+        """The point of a member, if there are few pages to look for it. O(a page)."""
+        if len(self._pages) > PAGES_FEW:
+            return None
+        return self.member(handle)[0]
 
     def since(self, handle: int, point: list[float]) -> i64:
         """The number of the event from which on runs count for the member at that point. O(pages + page)."""

@@ -3,7 +3,7 @@
 A pair waits from its c until time has passed its deadline, a + w. It is a match if no n came in between that kills its
 member.
 
-Pairs are completed as by a wait, and are stored with their start, because starts are in the order of their deadlines.
+Pairs are completed as by a wait, and are kept with their start, because starts are in the order of their deadlines.
 An n only updates suffix maxima of its value: a due pair looks up the greatest value since its c. Times are compared,
 not positions. An n at the time of c does not kill, one at the deadline does (notes on Kleene runs, 5).
 
@@ -12,7 +12,6 @@ The host calls `advance` for a time before it passes an event of that time, at t
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
 from typing import Any, final
 
 from mypy_extensions import i64
@@ -23,6 +22,7 @@ from .blocks import FIELDS, LATE, MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, floats, integers, put, put_integer
 from .members import Members
+from .pending_pairs import NONE, PendingPairs
 from .steps import StepClause
 from .wait import WaitCell, WaitTemplate
 
@@ -43,17 +43,8 @@ class TrailingTemplate:
 
 
 @final
-class PendingPairs:
-    """The pairs of one start: for each the handle, the event and time of c, and the negation's coordinate."""
-
-    def __init__(self, deadline: i64) -> None:
-        self.deadline: i64 = deadline
-        self.pairs: list[tuple[int, int, int, float]] = []
-
-
-@final
 class TrailingCell(GroupCell):
-    """The pairs of a key by start, a heap of the starts, and the suffix maxima of the killing values."""
+    """The pairs of a key by start, and the suffix maxima of the killing values."""
 
     def __init__(self, template: TrailingTemplate, members: Members | None = None) -> None:
         waiting = WaitCell(template.wait, members)
@@ -61,16 +52,14 @@ class TrailingCell(GroupCell):
         super().__init__(waiting.members)
         self.template = template
         self.waiting = waiting
-        self._pending: dict[int, PendingPairs] = {}
-        self._order: list[int] = []
+        self._pending = PendingPairs()
         self._levels: Floats = floats()
         self._times: Integers = integers()
         self._height: i64 = 0
 
     def forget(self, handle: int) -> None:
         """O(pairs)."""
-        for pending in self._pending.values():
-            pending.pairs = [pair for pair in pending.pairs if pair[0] != handle]
+        self._pending.forget(handle)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. As in a wait, and O(1) for each completed or due pair."""
@@ -84,31 +73,26 @@ class TrailingCell(GroupCell):
         self.waiting.start(row, time, event)
         if self.waiting.noted > self.noted:
             self.noted = self.waiting.noted
-        if len(self._order) > 0:
+        if self._pending.upto > 0:
             self._kill(row, time)
         else:
             self._height = 0  # no pair needs the past values any more
 
     def _hang(self, time: i64, event: i64) -> None:
-        """Store the pairs that an event completed with their starts."""
+        """Keep the pairs that an event completed with their starts. O(pairs), and log starts for each."""
         pairs, starts, d = self.template.pairs, self.waiting.starts, self.template.wait.d
+        within, killed, pending = self.template.wait.within, self.template.killed, self._pending
         block: i64 = 0
         i: i64
-        j: i64
         while block < pairs.upto:
             member, first, count = pairs.blocks[block + 3], pairs.blocks[block + 5], pairs.blocks[block + 6]
             block += FIELDS
-            level = self.waiting.points[member * d + self.template.killed]
-            pair = (int(pairs.members[member]), int(event), int(time), level)
-            j = 0
+            level = self.waiting.points[member * d + killed]
+            at: i64 = 0
             for i in range(first, first + count):
-                start = int(pairs.paths[i])
-                pending = self._pending.get(start)
-                if pending is None:
-                    j = starts.since_event(start, j, starts.count)
-                    pending = self._pending[start] = PendingPairs(starts.times[j] + self.template.wait.within)
-                    heappush(self._order, start)
-                pending.pairs.append(pair)
+                start = pairs.paths[i]
+                at = starts.since_event(start, at, starts.count)
+                pending.add(start, starts.times[at] + within, pairs.members[member], event, time, level)
 
     def _kill(self, row: Row, time: i64) -> None:
         """Record the value by which an event kills."""
@@ -124,37 +108,47 @@ class TrailingCell(GroupCell):
 
     def due(self) -> int:
         """The time after which `advance` has something to report. O(1), and once for each killed pair."""
-        while len(self._order) > 0:
-            pending = self._pending[self._order[0]]
-            pairs = pending.pairs
-            while len(pairs) > 0 and self._killed(pairs[-1][3], pairs[-1][2]):
-                pairs.pop()
-            if len(pairs) > 0:
-                return int(pending.deadline)
-            del self._pending[heappop(self._order)]  # nobody needs to be woken for it
+        pending = self._pending
+        while pending.upto > 0:
+            pair = pending.pair()
+            while pair != NONE and self._killed(pair):
+                pending.drop()
+                pair = pending.pair()
+            if pair != NONE:
+                return int(pending.deadline())
+            pending.drop_start()  # nobody needs to be woken for it
         return FOREVER
 
     def advance(self, time: i64, out: MatchBlocks) -> None:
         """Time has reached `time`, and no event of it has come: report the pairs past their deadline. O(pairs, log)."""
-        while len(self._order) > 0 and self._pending[self._order[0]].deadline < time:
+        while self._pending.upto > 0 and self._pending.deadline() < time:
             self.advance_first(out)
 
     def first(self) -> int:
-        return self._order[0]
+        return int(self._pending.start())
 
     def advance_first(self, out: MatchBlocks) -> None:
         """O(pairs, log)."""
-        start = heappop(self._order)
-        for handle, event, completed, level in self._pending.pop(start).pairs:
-            if not self._killed(level, completed):
+        pending = self._pending
+        start, pair = pending.start(), pending.pair()
+        while pair != NONE:
+            if not self._killed(pair):
                 member, path = out.members_upto, out.paths_upto
-                out.add_member(handle)
+                out.add_member(pending.handle(pair))
                 out.add_number(start)
-                out.add_number(event)
+                out.add_number(pending.event(pair))
                 out.close_one(member, path, 1, 2, LATE)
+            pending.drop()
+            pair = pending.pair()
+        pending.drop_start()
 
-    def _killed(self, level: float, completed: i64) -> bool:
-        """Whether an event after that time had a value that dominates the level. O(log)."""
+    def _killed(self, pair: i64) -> bool:
+        """Whether a pair is no match: an event after it had a value that dominates its level, or its member has left.
+        O(log)."""
+        pending = self._pending
+        if pending.handle(pair) == NONE:
+            return True
+        level, completed = pending.level(pair), pending.time(pair)
         low: i64 = 0
         high = self._height
         while low < high:
@@ -168,7 +162,7 @@ class TrailingCell(GroupCell):
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def quiet(self, time: i64) -> bool:
-        return len(self._order) == 0 and self.waiting.quiet(time)
+        return self._pending.upto == 0 and self.waiting.quiet(time)
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         """The member's starts; no event can continue a pair."""
@@ -176,33 +170,31 @@ class TrailingCell(GroupCell):
 
     def used(self, events: set[int]) -> None:
         self.waiting.used(events)
-        for start, pending in self._pending.items():
+        for start, _, pairs in self._pending.each():
             events.add(start)
-            events.update(pair[1] for pair in pending.pairs)
+            events.update(event for _, event, _, _ in pairs)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
         kills = [(self._levels[i], int(self._times[i])) for i in range(self._height)]
-        pending = [(start, int(each.deadline), list(each.pairs)) for start, each in sorted(self._pending.items())]
-        return {"waiting": self.waiting.dump(), "pending": pending, "kills": kills}
+        return {"waiting": self.waiting.dump(), "pending": list(self._pending.each()), "kills": kills}
 
     def load(self, dumped: dict[str, Any]) -> None:
         self.waiting.load(dumped["waiting"])
-        self._pending, self._order = {}, []
+        self._pending = PendingPairs()
         for start, deadline, pairs in dumped["pending"]:
-            pending = self._pending[start] = PendingPairs(deadline)
-            pending.pairs = [(handle, event, time, level) for handle, event, time, level in pairs]
-            heappush(self._order, start)
+            for handle, event, time, level in pairs:
+                self._pending.add(start, deadline, handle, event, time, level)
         for i, (level, time) in enumerate(dumped["kills"]):
             self._levels, self._times = put(self._levels, i, level), put_integer(self._times, i, time)
         self._height = len(dumped["kills"])
 
     def statistics(self) -> dict[str, int]:
-        return {**self.waiting.statistics(), "pairs": sum(len(each.pairs) for each in self._pending.values())}
+        return {**self.waiting.statistics(), "pairs": sum(len(pairs) for _, _, pairs in self._pending.each())}
 
     def check_invariants(self) -> None:
         self.waiting.check_invariants()
-        assert sorted(self._order) == sorted(self._pending)
+        self._pending.check_invariants()
         for i in range(1, int(self._height)):
             assert self._levels[i - 1] > self._levels[i]
             assert self._times[i - 1] <= self._times[i]

@@ -1,9 +1,9 @@
-"""Families: register automata that differ in one constant run as one, and a result says how far it reaches in them.
+"""Families: register automata that differ in one or two constants run as one, and a result says how far it reaches.
 
-The constant is one with which the only arc out of the start, or the only arc into the only final state, compares an
+A constant is one with which the only arc out of the start, or the only arc into the only final state, compares an
 attribute of its event. The family's automaton asks for the loosest constant, and its runs have a further register, the
-value of that attribute. A result is one of each member whose constant the value satisfies: of a stretch of the sorted
-members.
+value of that attribute. A result is one of each member whose constants the values satisfy. Members are sorted by the
+first constant, so that they are of a stretch of these.
 
 Here: which automata are of one family, and that automaton. Not here: automata that differ otherwise (merging), who
 reads results (together).
@@ -11,22 +11,25 @@ reads results (together).
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, final
 
+from ....algebra.computation import Slots
 from ....algebra.terms import Attribute, Comparison, Constant, Side
 from ....automaton.automaton import Arc, Automaton, Carry, Computed, Kind
 from ....events.schema import Attribute as Column
 from ....events.schema import Schema, Value
 from .operations import EXACT_MAX
 
-# Where the constant is. A unit of one automaton that is of no family is ALONE.
+# Where the constants are, as bits. A unit of one automaton that is of no family is ALONE.
 ALONE: Final = 0
 START: Final = 1
 FINAL: Final = 2
-REGISTER: Final = "_reach"  # a text cannot declare it twice, as it is added behind all others
+BOTH: Final = 3
+REGISTER: Final = "_reach"  # no text can declare it: they are added behind all others
 
 
 @final
@@ -62,6 +65,19 @@ def varying(automaton: Automaton, place: int) -> VaryingConstant | None:
     return None
 
 
+def all_varying(automaton: Automaton, place: int) -> list[VaryingConstant] | None:
+    """The constants at all places; the template of the last one is without all of them. None if one is missing."""
+    found: list[VaryingConstant] = []
+    for each in (START, FINAL):
+        if place & each:
+            one = varying(automaton, each)
+            if one is None or any(one.arc == other.arc for other in found):
+                return None
+            found.append(one)
+            automaton = one.template
+    return found
+
+
 def _constant(atom: Comparison) -> float | None:
     match atom:
         case Comparison("<" | "<=" | ">" | ">=", Attribute(Side.EVENT, _, "float"), Constant(value, _)):
@@ -82,36 +98,88 @@ def _with_arc(automaton: Automaton, number: int, arc: Arc) -> Automaton:
 
 @final
 class ConstantFamily:
-    """Automata that are equal but for a constant. `ranked`: their numbers, the loosest constant first."""
+    """Automata that are equal but for constants. `ranked`: their numbers, the loosest first constant first. `width`:
+    how many constants, and so registers of runs, there are; the first one is that of the `place` START, if it varies.
+    """
 
     def __init__(self, automata: Sequence[Automaton], place: int) -> None:
-        found = [varying(automaton, place) for automaton in automata]
-        constants = [each.constant for each in found if each is not None]
-        assert len(constants) == len(automata)
-        first = found[0]
-        assert first is not None
-        self.rising = first.operator in (">", ">=")
-        self.strict = first.operator in (">", "<")
-        signed = [constant if self.rising else -constant for constant in constants]
-        self.ranked = sorted(range(len(signed)), key=lambda number: signed[number])
-        self.limits = [signed[number] for number in self.ranked]
-        self.automaton = self._common(automata[0], first, constants[self.ranked[0]])
+        found = [all_varying(automaton, place) for automaton in automata]
+        known = [each for each in found if each is not None]
+        assert len(known) == len(automata)
+        self.place = place
+        self.width = len(known[0])
+        self._signs = [1.0 if each.operator in (">", ">=") else -1.0 for each in known[0]]
+        self._strict = [each.operator in (">", "<") for each in known[0]]
+        signed = [[sign * each.constant for sign, each in zip(self._signs, own)] for own in known]
+        self.ranked = sorted(range(len(signed)), key=lambda number: signed[number][0])
+        self._limits = [signed[number][0] for number in self.ranked]
+        self._others = LimitTree([signed[number][1] for number in self.ranked]) if self.width > 1 else None
+        loosest = [sign * min(each) for sign, each in zip(self._signs, zip(*signed))]
+        self.automaton = self._common(automata[0], known[0], loosest)
 
-    def _common(self, automaton: Automaton, place: VaryingConstant, loosest: float) -> Automaton:
-        slot = len(automaton.initial)
-        arcs: list[Arc] = []
-        for number, arc in enumerate(automaton.arcs):
-            if number == place.arc:
-                looser = _with_constant(arc, place.atom, loosest)
-                read = Computed(arc.guard[0][place.atom].left)
-                arcs.append(replace(looser, update=(*looser.update, read)))
-            else:
-                arcs.append(replace(arc, update=(*arc.update, Carry(slot))))
-        schema = Schema((*automaton.schema.attributes, Column(REGISTER, "float")))
-        return replace(automaton, arcs=tuple(arcs), schema=schema, initial=(*automaton.initial, 0.0))
+    def _common(self, automaton: Automaton, places: list[VaryingConstant], loosest: list[float]) -> Automaton:
+        for number, (place, constant) in enumerate(zip(places, loosest)):
+            slot = len(automaton.initial)
+            arcs: list[Arc] = []
+            for at, arc in enumerate(automaton.arcs):
+                if at == place.arc:
+                    looser = _with_constant(arc, place.atom, constant)
+                    read = Computed(arc.guard[0][place.atom].left)
+                    arcs.append(replace(looser, update=(*looser.update, read)))
+                else:
+                    arcs.append(replace(arc, update=(*arc.update, Carry(slot))))
+            schema = Schema((*automaton.schema.attributes, Column(f"{REGISTER}{number}", "float")))
+            automaton = replace(automaton, arcs=tuple(arcs), schema=schema, initial=(*automaton.initial, 0.0))
+        return automaton
 
-    def reach(self, value: Value) -> int:
-        """How many of the ranked members a value satisfies. O(log members)."""
+    def own(self, registers: Slots) -> Slots:
+        """The registers that the text of a member has."""
+        return registers[: len(registers) - self.width]
+
+    def begun(self, registers: Slots) -> int:
+        """How many of the ranked members a run that has left the start may be one of. O(log members)."""
+        return self._reach(registers[len(registers) - self.width]) if self.place & START else len(self.ranked)
+
+    def completed(self, registers: Slots) -> Sequence[int]:
+        """The ranks of the members that have a result. O(log members), and with two constants O(log members) each."""
+        first = len(registers) - self.width
+        reach = self._reach(registers[first])
+        if self._others is None:
+            return range(reach)
+        value = registers[first + 1]
         assert isinstance(value, float)
-        signed = value if self.rising else -value
-        return bisect_left(self.limits, signed) if self.strict else bisect_right(self.limits, signed)
+        return self._others.satisfied(reach, self._signs[1] * value, self._strict[1])
+
+    def _reach(self, value: Value) -> int:
+        assert isinstance(value, float)
+        signed = self._signs[0] * value
+        return bisect_left(self._limits, signed) if self._strict[0] else bisect_right(self._limits, signed)
+
+
+@final
+class LimitTree:
+    """Lower limits in an order: which of the first so many a value satisfies. `_least`: for each node of a binary tree,
+    whose children are at 2n and 2n + 1, the least limit below it; those of leaves in the order, from `_size` on."""
+
+    def __init__(self, limits: Sequence[float]) -> None:
+        self._size = 1 << max(0, len(limits) - 1).bit_length()
+        self._least = [math.inf] * self._size + [*limits] + [math.inf] * (self._size - len(limits))
+        for node in range(self._size - 1, 0, -1):
+            self._least[node] = min(self._least[2 * node], self._least[2 * node + 1])
+
+    def satisfied(self, upto: int, value: float, strict: bool) -> list[int]:
+        """The numbers below `upto` of the limits at most, or below, a value, ascending. O(log limits) for each."""
+        found: list[int] = []
+        waiting = [(1, 0, self._size)]  # nodes, each with its first leaf and the number of its leaves
+        least = self._least
+        while waiting:
+            node, first, count = waiting.pop()
+            if first >= upto or least[node] > value or (strict and least[node] == value):
+                continue
+            if count == 1:
+                found.append(first)
+            else:
+                half = count >> 1
+                waiting.append((2 * node + 1, first + half, half))
+                waiting.append((2 * node, first, half))
+        return found

@@ -10,7 +10,7 @@ results, whose they are (owners).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any, Final, TypeAlias, cast, final
 
 from mypy_extensions import i64, mypyc_attr
@@ -25,6 +25,7 @@ from .changes import Changes
 from .owners import RegisterMember, ResultOwners
 
 _BEGUN: Final[Any] = hashlib.blake2b(digest_size=8)
+NOBODY: Final[Set[int]] = frozenset()
 KnownEvents: TypeAlias = dict[int, tuple[int, tuple[int, ...]]]
 """By the number of an event of a published stream, its time, and the ids behind it."""
 
@@ -83,12 +84,11 @@ class ResultPage(MatchColumns):
         return Matched([], start, begin, registers, known, (begin, end), (items, 0, len(items)))
 
     def _registers(self, at: i64) -> Slots:
-        """The values of a result, without that by which a family tells its members."""
+        """The values of a result, without those by which a family tells its members."""
         changes, owners = self.changes, self.owners
         registers = changes.registers(at)
-        if not owners.single and owners.families[owners.units[changes.state(at) - owners.final]] is not None:
-            return registers[:-1]
-        return registers
+        family = None if owners.single else owners.families[owners.units[changes.state(at) - owners.final]]
+        return registers if family is None else family.own(registers)
 
     def _number(self, at: i64, registers: Slots) -> int:
         changes, owners = self.changes, self.owners
@@ -127,21 +127,22 @@ class ResultPage(MatchColumns):
         return found
 
     def parts(
-        self, first: i64, upto: i64, members: dict[int, RegisterMember]
+        self, first: i64, upto: i64, members: dict[int, RegisterMember], gone: Set[int] = NOBODY
     ) -> list[tuple[RegisterMember, LifetimeMatches]]:
-        """The results from a place to below another of each of these members, in the order of their numbers."""
+        """The results from a place to below another of each of these members, in the order of their numbers. `gone`:
+        those whose runs are not these any more."""
         owners, changes = self.owners, self.changes
         if owners.single and upto == first + 1:
             return [
                 (member, LifetimeMatches(self, [int(first)]))
                 for member in owners.members(changes, first)
-                if member.number in members
+                if member.number in members and member.number not in gone
             ]
         found: dict[int, LifetimeMatches] = {}
         at: i64
         for at in range(first, upto):
             for member in owners.members(changes, at):
-                if member.number in members:
+                if member.number in members and member.number not in gone:
                     own = found.get(member.number)
                     if own is None:
                         found[member.number] = LifetimeMatches(self, [int(at)])

@@ -107,7 +107,7 @@ class RegisterMachine(Executor):
         parts: list[tuple[RegisterMember, LifetimeMatches]] = []
         for group in groups:
             page, first, upto = group.show(known, endless)
-            parts += page.parts(first, upto, self.together.members)
+            parts += page.parts(first, upto, self.together.members, group.gone)
         self.account.spend(MATCH_UNITS * sum([len(own.places) for _, own in parts]))
         if len(parts) > 0:
             found.add(shared(sorted(parts, key=_number)))
@@ -136,7 +136,7 @@ class RegisterMachine(Executor):
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
     ) -> Iterator[WaitingRun] | None:
-        return self.together.waiting_runs(cast(RegisterMember, member))
+        return self.together.waiting_runs(cast(RegisterMember, member), time)
 
     def statistics(self) -> dict[str, int]:
         return {"speculative": 1, **self.together.statistics()}

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ....algebra.timed_stream import untimed
 from ....automaton.analyses.cycles import unbounded_cycles
+from ....automaton.analyses.first_key import first_key
 from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Arc, Automaton, Kind, describe_arc
 from ....automaton.binding import MarkedParts
@@ -18,7 +19,7 @@ from ....events.instant import format_duration
 from ...options import Options
 from ...program.target import Outcome, Target
 from ..contract import Executor, Input, Member
-from ..machine_plan import Known, MachinePlan, PlanMaker, counted
+from ..machine_plan import EventKey, Known, MachinePlan, PlanMaker, counted
 from ..revising import Reviser
 from .machine import RegisterMachine, inputs_of
 from .owners import RegisterMember
@@ -40,6 +41,7 @@ class RegisterPlan(MachinePlan):
         "speculative_repairs",
     )
     kind = "registers"
+    same_inputs = True
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
@@ -49,6 +51,9 @@ class RegisterPlan(MachinePlan):
 
     def streams(self) -> tuple[str, ...]:
         return tuple(sorted(self.automaton.streams()))
+
+    def filed(self, options: Options) -> EventKey | None:
+        return _event_key(self.automaton) if options.together else None
 
     def outcome(self) -> Outcome:
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
@@ -86,8 +91,9 @@ class RegisterPlan(MachinePlan):
         limits = options.work_max, options.work_earned, options.runs_max
         return SpeculativeReviser(self.outcome(), self.automaton.within, *limits)
 
-    def rewrite(self, machine: Any, member: Any, changed: ChangedArcs) -> None:
+    def rewrite(self, machine: Any, member: Any, changed: ChangedArcs) -> EventKey | None:
         machine.write(member, changed)
+        return _event_key(changed.automaton)
 
     def advice(self) -> list[str]:
         """Cycles on which too many runs may stay."""
@@ -135,6 +141,13 @@ class RegisterPlan(MachinePlan):
                 loops = arc.kind is Kind.LOOP and arc.target == arc.source
                 edges.append(Edge(key[arc.source], key[target], label, "rebind" if loops else "forward"))
         return Graph("", tuple(nodes), tuple(edges))
+
+
+def _event_key(automaton: Automaton) -> EventKey | None:
+    known = sorted(first_key(automaton).items())
+    if not known:
+        return None
+    return EventKey(tuple([position for position, _ in known]), tuple([value.value for _, value in known]))
 
 
 def _listed(cycle: tuple[Arc, ...]) -> str:

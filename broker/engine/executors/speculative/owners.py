@@ -51,4 +51,5 @@ class ResultOwners:
         family = self.families[unit]
         if family is None:
             return self.ranked[unit]
-        return self.ranked[unit][: family.reach(changes.registers(at)[-1])]
+        ranked = self.ranked[unit]
+        return [ranked[rank] for rank in family.completed(changes.registers(at))]

@@ -13,6 +13,7 @@ from mypy_extensions import i64
 
 from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Automaton
+from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, Account
 from ...program.target import Outcome, Target
@@ -103,7 +104,7 @@ class SpeculativeReviser(Reviser):
     # --- inspection ---------------------------------------------------------------------------------------------
 
     def waiting_runs(self, number: int) -> Iterator[WaitingRun] | None:
-        return self.together.waiting_runs(self.together.members[number])
+        return self.together.waiting_runs(self.together.members[number], -FOREVER)
 
     def statistics(self) -> dict[str, int]:
         return {"speculative": 1, **self.together.statistics()}

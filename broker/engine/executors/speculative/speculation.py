@@ -306,23 +306,24 @@ class Speculation:
         """Collect further changes apart from those so far."""
         self.changes = Changes(self.layout, self.within, self.lineage, self.changes.count)
 
-    def waiting_runs(self) -> Iterator[tuple[Row, int, int, Slots]]:
-        """The runs that an event at the newest time or later may find: key, state, time of the first event, registers.
-        """
+    def waiting_runs(self, now: int) -> Iterator[tuple[Row, int, int, Slots]]:
+        """The runs that an event at the newest time, or at `now` if that is later, may find: key, state, time of the
+        first event, registers."""
         arena = self.arena
+        oldest = max(now, int(self.newest)) - int(self.within)
         for key, timeline in self.timelines.items():
             runs = timeline.runs
-            found = self._records(arena.words, arena.numbers, arena.objects, timeline.newest_nodes())
+            found = self._records(arena.words, arena.numbers, arena.objects, timeline.newest_nodes(), oldest)
             if runs is not None:
-                found += self._records(runs.words, runs.numbers, [], runs.endless())
+                found += self._records(runs.words, runs.numbers, [], runs.endless(), oldest)
             for state, begun, registers in found:
                 yield key, state, begun, registers
 
     def _records(
-        self, words: Integers, numbers: Floats, objects: list[object], nodes: list[int]
+        self, words: Integers, numbers: Floats, objects: list[object], nodes: list[int], oldest: int
     ) -> list[tuple[int, int, Slots]]:
-        """State, time of the first event and registers of those of these records that are in their window."""
-        layout, oldest = self.layout, int(self.newest - self.within)
+        """State, time of the first event and registers of those of these records whose first event is later."""
+        layout = self.layout
         found: list[tuple[int, int, Slots]] = []
         for node in nodes:
             at = int(node * layout.stride)

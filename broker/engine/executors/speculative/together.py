@@ -21,7 +21,7 @@ from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.target import Target
 from ..matches import WaitingRun
-from .families import ALONE, FINAL, START, ConstantFamily, varying
+from .families import ALONE, BOTH, FINAL, START, ConstantFamily, all_varying, varying
 from .found import KnownEvents, ResultPage
 from .merging import Key, merged, merging_key
 from .owners import RegisterMember, ResultOwners
@@ -45,16 +45,26 @@ def _units(members: Sequence[RegisterMember]) -> list[Unit]:
     """Families of two or more members, and the others alone, in the order of the members."""
     units: dict[object, Unit] = {}
     left = list(members)
-    for place in (START, FINAL):
-        found: dict[object, Unit] = {}
+    for place in (BOTH, START, FINAL):
+        found: dict[object, list[RegisterMember]] = {}
         for member in left:
-            constant = varying(member.automaton, place)
-            key = member.number if constant is None else (constant.template, constant.operator, constant.atom)
-            found.setdefault(key, (place, []))[1].append(member)
-        units.update({(place, key): unit for key, unit in found.items() if len(unit[1]) > 1})
-        left = [unit[1][0] for unit in found.values() if len(unit[1]) == 1]
+            constants = all_varying(member.automaton, place)
+            found.setdefault(member.number if constants is None else constants[-1].template, []).append(member)
+        units.update({(place, key): (_where(place, unit), unit) for key, unit in found.items() if len(unit) > 1})
+        left = [unit[0] for unit in found.values() if len(unit) == 1]
     units.update({member.number: (ALONE, [member]) for member in left})
     return sorted(units.values(), key=lambda unit: unit[1][0].number)
+
+
+def _where(place: int, members: Sequence[RegisterMember]) -> int:
+    """Where the automata of a family differ, of the places where they may. At START, if they are equal."""
+    if place != BOTH:
+        return place
+    own = [all_varying(member.automaton, BOTH) or [] for member in members]
+    firsts, lasts = ({each[at].constant for each in own} for at in range(2))
+    if len(lasts) == 1:
+        return START
+    return FINAL if len(firsts) == 1 else BOTH
 
 
 @final
@@ -177,12 +187,12 @@ class MergedUnits:
                     continue
                 family = before.families[was]
                 kept = registers
-                if family is not None and before.units[was][0] == START and state != 0:
-                    reached = before.owners.ranked[was][: family.reach(registers[-1])]
+                if family is not None and state != 0:
+                    reached = before.owners.ranked[was][: family.begun(registers)]
                     if not any(member in reached for member in self.units[at][1]):
                         continue
                 if family is not None and self.families[at] is None:
-                    kept = registers[:-1]
+                    kept = family.own(registers)
                 seen.add(mine)
                 found.append([start, order, end, mine, kept, trace, links])
         return found
@@ -237,7 +247,8 @@ class RegistersTogether:
         text = f"as one with {self.size() - 1} others that begin alike"
         if not families:
             return text
-        return f"{text}; {sum(map(len, families))} of them differ in one constant only and share all states"
+        differ = "two constants" if any(place == BOTH for place, _ in units) else "one constant"
+        return f"{text}; {sum(map(len, families))} of them differ in {differ} only and share all states"
 
     def begin(self) -> None:
         """Make the groups. O(arcs)."""
@@ -312,8 +323,9 @@ class RegistersTogether:
     def keys(self) -> int:
         return sum(len(group.speculation.timelines) for group in self.groups)
 
-    def waiting_runs(self, member: RegisterMember) -> Iterator[WaitingRun]:
-        """The runs of a member, which may be those of others, too, in the states of its own automaton."""
+    def waiting_runs(self, member: RegisterMember, now: int) -> Iterator[WaitingRun]:
+        """The runs of a member at a time, or at that of the newest event, which may be those of others, too, in the
+        states of its own automaton."""
         if not self.begun:
             return
         group = self.groups[self._place(member)]
@@ -321,10 +333,10 @@ class RegistersTogether:
         own: dict[int, int] = {}
         for state, whole in enumerate(group.places[unit]):
             own.setdefault(whole, state)
-        family = group.families[unit] if group.units[unit][0] == START else None
+        family = group.families[unit]
         rank = group.owners.ranked[unit].index(member)
-        for key, state, begun, registers in group.speculation.waiting_runs():
-            if state in own and (family is None or family.reach(registers[-1]) > rank):
+        for key, state, begun, registers in group.speculation.waiting_runs(now):
+            if state in own and (family is None or family.begun(registers) > rank):
                 yield WaitingRun(key, own[state], begun, [])
 
     def statistics(self) -> dict[str, int]:

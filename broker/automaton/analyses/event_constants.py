@@ -1,0 +1,86 @@
+"""Constants that say which events a pattern is about: what attributes must equal, and with what they must begin.
+
+Here: finding them in conditions. Not here: what a template makes of them (template), the key of an automaton (keys).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from ...algebra.normal_form import Clause, Form
+from ...algebra.terms import Attribute, Comparison, Constant, Function, Side
+
+CLAUSES_MAX: Final = 8  # alternatives of a step
+
+
+def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
+    """What every clause of every form wants attributes to equal, by position."""
+    shared: dict[Attribute, Constant] | None = None
+    for form in forms:
+        for clause in form:
+            own = dict(filter(None, map(equality, clause)))
+            if shared is None:
+                shared = own
+            else:
+                shared = {attribute: value for attribute, value in shared.items() if own.get(attribute) == value}
+    known = shared or {}
+    return {attribute: known[attribute] for attribute in sorted(known, key=_position)}
+
+
+def shared_beginning(forms: list[Form], positions: Collection[int]) -> Clause:
+    """The beginning of an attribute that all events have: every clause of every form asks for it, or every clause of
+    one form, at one of these positions, where all events have the same value. At most one, the longest."""
+    each = [[{atom for atom in clause if beginning(atom) is not None} for clause in form] for form in forms]
+    common = [set.intersection(*clauses) for clauses in each if clauses]
+    known = set.intersection(*common) if common else set()
+    for atoms in common:
+        known |= {atom for atom in atoms if (own := beginning(atom)) is not None and own[0].position in positions}
+    return tuple(sorted(known, key=_by_length, reverse=True)[:1])
+
+
+def own_constants(forms: list[Form]) -> Form:
+    """The texts that the events of each condition must equal, or begin with, as alternatives; none if some event has no
+    such text, or there are too many."""
+    found: dict[Clause, None] = {}
+    for form in forms:
+        for clause in form:
+            texts = tuple(atom for atom in clause if _equals_text(atom) or beginning(atom) is not None)
+            if not texts:
+                return ()
+            found[texts] = None
+    return tuple(found) if len(found) <= CLAUSES_MAX else ()
+
+
+def _equals_text(atom: Comparison) -> bool:
+    own = equality(atom)
+    return own is not None and own[1].type == "string"
+
+
+def _by_length(atom: Comparison) -> tuple[int, str]:
+    own = beginning(atom)
+    return (0, "") if own is None else (len(own[1]), repr(atom))
+
+
+def _position(attribute: Attribute) -> int:
+    return attribute.position
+
+
+def equality(atom: Comparison) -> tuple[Attribute, Constant] | None:
+    """The attribute of the event and the constant that an atom wants to be equal, if it is that."""
+    match atom:
+        case Comparison("=", Attribute(Side.EVENT) as attribute, Constant() as value):
+            return attribute, value
+        case _:
+            return None
+
+
+def beginning(atom: Comparison) -> tuple[Attribute, str] | None:
+    """The attribute of the event and the text with which an atom wants it to begin, if it is that."""
+    match atom:
+        case Comparison(
+            "=", Function("starts_with", (Attribute(Side.EVENT) as attribute, Constant(str() as text))), Constant(True)
+        ):
+            return attribute, text
+        case _:
+            return None

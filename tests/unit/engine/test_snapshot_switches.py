@@ -1,0 +1,84 @@
+"""Snapshots are restored with any switches: what they hold keeps its form, what comes later takes the engine's."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker.engine import Engine, Options
+
+OFF = {
+    "": Options(),
+    "templates": Options(templates=False),
+    "static_index": Options(static_index=False),
+    "cohorts": Options(cohorts=False),
+    "affected_index": Options(affected_index=False),
+    "arcs_few": Options(arcs_few=1),
+    "groups": Options(executors_off=("groups",)),
+    "templates, groups": Options(templates=False, executors_off=("groups",)),
+    "columns": Options(columns=False),
+    "columns, merging": Options(columns=False, merging=False),
+    "buffer": Options(buffer=False),
+}
+RISING = "PATTERN SEQ(S+ a[]) WHERE skip_till_next_match(a[]) { [k] AND a[i].p > a[i-1].p AND a[1].p > %s } WITHIN 9"
+PASTS = """PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match(a[], b)
+{ [k] AND a[i].p > a[i-1].p AND b.p < a[1].p } WITHIN 9"""
+
+
+def filled(options: Options) -> Engine:
+    """Pairs and filters of a key, which may be members in columns, and what never is."""
+    engine = Engine(options)
+    engine.add_stream("S", {"k": "string", "p": "float"})
+    step = "NEXT{$2.k = $1.k} S"
+    for at in range(4):
+        below = f"FILTER{{p < {3 - at / 2}}}(FILTER{{k = 'A' AND p > {at}}}(S) {step})"
+        engine.subscribe(f"pair{at}", query=f"SELECT * FROM {below}")
+    engine.subscribe("chain", query=f"SELECT * FROM FILTER{{p < 3}}(FILTER{{p > 2}}(FILTER{{p > 1}}(S) {step}) {step})")
+    engine.subscribe("twice", query=f"SELECT * FROM FILTER{{k = 'A' AND (p > 3 OR p < {1 << 60})}}(S)")
+    for at in range(3):
+        engine.subscribe(f"own{at}", query=f"SELECT * FROM FILTER{{k = 'A' AND p > {at}}}(S)")
+        engine.subscribe(f"all{at}", query=f"SELECT * FROM FILTER{{p > {at}}}(S)")
+    for at in range(2):
+        engine.subscribe(f"rising{at}", language="sase", query=RISING % at)
+    engine.subscribe("pasts", language="sase", query=PASTS)
+    return engine
+
+
+def told(first: Options, second: Options | None) -> list[str]:
+    """What all subscriptions get, with a snapshot between some events, which then are others' switches."""
+    engine = filled(first)
+    found = list(engine.publish("S", [1, 2, 3], [("A", 2.5), ("B", 2.5), ("A", 3.5)]))
+    if second is not None:
+        saved = engine.snapshot()
+        assert Engine.restore(saved, first).snapshot() == saved
+        engine = Engine.restore(saved, second)
+    found += engine.publish("S", [4, 5], [("A", 1.2), ("B", 2.5)])
+    engine.subscribe("late", query="SELECT * FROM FILTER{k = 'A' AND p > 2}(S)")
+    engine.check_invariants()
+    found += engine.publish("S", [6, 7], [("A", 2.2), ("B", 1.5)])
+    for name in ("pair1", "own1", "chain", "all0", "late"):
+        engine.sharing(name)
+        engine.waiting_runs(name)
+        engine.unsubscribe(name)
+    engine = Engine.restore(engine.snapshot())
+    engine.check_invariants()
+    found += engine.publish("S", [8, 9], [("A", 1.2), ("B", 2.5)])
+    return sorted(map(repr, found))
+
+
+@pytest.mark.parametrize("second", OFF)
+@pytest.mark.parametrize("first", OFF)
+def test_runs_go_on_with_other_switches(first: str, second: str) -> None:
+    assert told(OFF[first], OFF[second]) == told(Options(), None)
+
+
+def test_only_what_has_another_form_is_written() -> None:
+    assert b"apart" not in filled(Options()).snapshot()
+    assert b"forms" not in filled(Options()).snapshot()
+    assert b"forms" in filled(Options(buffer=False)).snapshot()
+    assert b"forms" in Engine.restore(filled(Options(buffer=False)).snapshot()).snapshot()
+    assert b"apart" in filled(Options(cohorts=False)).snapshot()
+    kept = Engine.restore(filled(Options(cohorts=False)).snapshot())
+    assert b"apart" in kept.snapshot()
+    again = Engine.restore(filled(Options()).snapshot(), Options(static_index=False))
+    assert again.sharing("pair0")[0].startswith("no states of its own")
+    assert not kept.sharing("pair0")[0].startswith("no states of its own")
