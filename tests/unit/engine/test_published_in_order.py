@@ -103,6 +103,15 @@ def test_lateness_makes_final_what_the_end_of_the_input_does_not_have_to(
 
 
 @pytest.mark.parametrize("join", [0, 4, 6])
+@pytest.mark.parametrize("update", [False, True])
+def test_also_of_a_publisher_that_gets_events_of_one_key(join: int, update: bool) -> None:
+    publishers = (("afa", RISES.replace("WHEN ty = 'A'", "WHEN k = 'K' AND ty = 'A'")),)
+    found, _ = played("speculate", publishers, join, update=update)
+    assert found == played("buffer", publishers, join, update=update)[0]
+    assert found["r0"]
+
+
+@pytest.mark.parametrize("join", [0, 4, 6])
 def test_a_reader_that_comes_after_an_update_gets_what_the_new_arcs_find(join: int) -> None:
     found, _ = played("speculate", ONE, join, update=True)
     assert found == played("buffer", ONE, join, update=True)[0]
