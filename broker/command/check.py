@@ -99,7 +99,7 @@ def checked_text(text: str, place: str) -> tuple[Engine, SubscriptionFile, list[
     for definition in file.subscriptions:
         try:
             one = engine.catalog.parse(definition)
-            engine.catalog.check_publish(definition.name, one.publish)
+            engine.catalog.check_publish(definition.name, one.publish, definition.query)
             parsed.append(one)
         except ForetellError as error:
             wrong.append(at(place, error))

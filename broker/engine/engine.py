@@ -322,7 +322,7 @@ class Engine(EngineView):
         n = batch.count
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         begun = moments if starts is None else list(starts)
-        if begun == moments:  # moments, which go by columns
+        if starts is not None and begun == moments:  # moments, which go by columns
             begun = moments
         if self.disorder is not None:
             joined = self.disorder.publish(definition, moments, batch.rows(), numbers, begun)

@@ -39,6 +39,8 @@ class Options:
     changes of the arcs of one subscription (updating). `batches`: a machine that is the only reader of a stream takes
     several events at once. `dormancy`: a machine of windows without open ones gets no event that can begin none.
     `prolonging`: where all open windows stay together, an event is not taken through all that it may do to others.
+    `stretches`: where there is no BY, several events that only make open windows longer are processed at once.
+    `session_columns`: the partitions of SESSION are numbers, with their events in one log (windows.sessions).
     `executors_off` names executors that no subscription gets: the
     planner takes the next one that can run it, and in the end the reference.
     """
@@ -60,6 +62,8 @@ class Options:
     batches: bool = True
     dormancy: bool = True
     prolonging: bool = True
+    stretches: bool = True
+    session_columns: bool = True
     cancelling: bool = True
     executors_off: tuple[str, ...] = ()
     arcs_few: int = 8

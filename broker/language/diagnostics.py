@@ -13,6 +13,7 @@ from ..events.errors import QueryError
 from .habits import habit
 
 _WORD: Final = re.compile(r"\$?[A-Za-z0-9_.]+|'[^'\n]*'?|<>|[<>!=]=?|.")
+_PUBLISHED: Final = re.compile(r"'(?:[^']|'')*'|--[^\n]*|\bPUBLISH\b(?:\s|--[^\n]*\n)+(?P<name>\w+)", re.IGNORECASE)
 _EXCERPT_WIDTH: Final = 120
 _QUOTED_WIDTH: Final = 40
 
@@ -30,6 +31,11 @@ class Misread(Exception):
 def place_in(text: str, at: int) -> str:
     """Return `line L, column C` for the 0-based offset `at` of a query's text."""
     return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
+
+
+def published_in(text: str, stream: str) -> str:
+    """Return `line L, column C` where a query's text says that its results are this stream; else its beginning."""
+    return place_in(text, next((one.start("name") for one in _PUBLISHED.finditer(text) if one["name"] == stream), 0))
 
 
 def query_error(text: str, at: int, message: str) -> QueryError:

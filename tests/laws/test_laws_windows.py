@@ -20,6 +20,7 @@ from broker.automaton.constructions.windows import automaton_of_windows
 from broker.engine import Engine, Options
 from broker.engine.executors.windows.clock import ClockMachine
 from broker.engine.executors.windows.machine import WindowMachine
+from broker.engine.executors.windows.sessions import SessionMachine
 from broker.language.window import print_query
 from broker.language.window.syntax import WindowQuery
 
@@ -41,9 +42,10 @@ def play(
     saved: int,
     promises: bool = False,
     options: Options | None = None,
+    again: Options | None = None,
 ) -> list[list[Found]]:
-    """What each subscription gets. `cuts`: lengths of batches; `saved`: the batch after which the engine is restored;
-    `promises`: a punctuation comes before each batch."""
+    """What each subscription gets. `cuts`: lengths of batches; `saved`: the batch after which the engine is restored,
+    with the options `again`; `promises`: a punctuation comes before each batch."""
     engine = Engine(options)
     engine.add_stream("S", {name: f"{kind}?" for name, kind in (("ty", "string"), ("v", "int"), ("x", "float"))})
     for number, text in enumerate(texts):
@@ -59,7 +61,7 @@ def play(
         found += in_columns(engine.publish("S", [time for time, _ in part], [row for _, row in part]))
         engine.check_invariants()
         if batch == saved:
-            engine = Engine.restore(engine.snapshot())
+            engine = Engine.restore(engine.snapshot(), again)
             engine.check_invariants()
         at, batch = upto, batch + 1
     found += engine.finish()
@@ -79,21 +81,18 @@ def trim(engine: Engine, at_once: bool) -> None:
             machine = matcher.machine
             if isinstance(machine, WindowMachine):
                 machine.stepper.trims_at_once = at_once
-            elif isinstance(machine, ClockMachine):
+            elif isinstance(machine, ClockMachine | SessionMachine):
                 machine.trims_at_once = at_once
 
 
 BATCHES = st.lists(st.integers(1, 4), max_size=3)
-SWITCHES = st.builds(Options, batches=st.booleans(), dormancy=st.booleans(), prolonging=st.booleans())
-LIMITS = st.fixed_dictionaries(
-    {},
-    optional={
-        "runs_max": st.integers(1, 3),
-        "nodes_max": st.integers(1, 4),
-        "bindings_max": st.integers(1, 2),
-        "work_max": st.integers(4, 40),
-        "work_earned": st.integers(1, 6),
-    },
+SWITCHES = st.builds(
+    Options,
+    batches=st.booleans(),
+    dormancy=st.booleans(),
+    prolonging=st.booleans(),
+    session_columns=st.booleans(),
+    stretches=st.booleans(),
 )
 # At full count about 10,500 expressions and 31,500 pairs of expression and stream, alone and beside others.
 many = settings(max_examples=7 * settings().max_examples)
@@ -108,6 +107,7 @@ many = settings(max_examples=7 * settings().max_examples)
     st.integers(-1, 4),
     st.booleans(),
     SWITCHES,
+    SWITCHES,
 )
 def test_the_engine_finds_what_is_meant(
     several: list[WindowQuery],
@@ -117,45 +117,15 @@ def test_the_engine_finds_what_is_meant(
     saved: int,
     promises: bool,
     options: Options,
+    again: Options,
 ) -> None:
     texts = [print_query(query) for query in several]
     together, *apart = inputs
     wanted = [meant(query, together) for query in several]
-    assert play(texts, together, cuts, at_once, saved, promises, options) == wanted
+    assert play(texts, together, cuts, at_once, saved, promises, options, again) == wanted
     for query, text in zip(several, texts):
         for events in apart:
-            assert play([text], events, cuts, at_once, saved, promises, options) == [meant(query, events)]
-
-
-@given(queries(), streams(30), BATCHES, LIMITS)
-def test_switches_change_no_result_and_no_order_whatever_the_limits(
-    query: WindowQuery, events: list[Event], cuts: list[int], limits: dict[str, Any]
-) -> None:
-    text = print_query(query)
-    told = [
-        in_order(text, events, cuts, Options(batches=batches, dormancy=dormancy, **limits))
-        for batches in (True, False)
-        for dormancy in (True, False)
-    ]
-    assert all(one == told[0] for one in told[1:])
-
-
-def in_order(text: str, events: list[Event], cuts: list[int], options: Options) -> list[str]:
-    """All that a subscription is told, in order; also which limits it hits, and when it is suspended."""
-    engine = Engine(options)
-    engine.add_stream("S", SCHEMA.declared())
-    engine.subscribe("q", language="window", query=text, lineage=True)
-    found: list[str] = []
-    at, batch = 0, 0
-    while at < len(events):
-        upto = at + (cuts[batch % len(cuts)] if cuts else len(events))
-        part = events[at:upto]
-        results = engine.publish("S", [time for time, _ in part], [row for _, row in part])
-        assert len(results) == len(list(results))
-        found += [json.dumps(match.line()) for match in results]
-        engine.check_invariants()
-        at, batch = upto, batch + 1
-    return found + [json.dumps(match.line()) for match in engine.finish()]
+            assert play([text], events, cuts, at_once, saved, promises, options, again) == [meant(query, events)]
 
 
 @given(queries(marked()), streams(6), BATCHES, st.booleans(), st.integers(-1, 4))

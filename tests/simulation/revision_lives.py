@@ -56,9 +56,15 @@ ANN: Final = b"ann"
 CURSOR: Final = "desk"
 SCHEMA: Final = {"k": "string", "x": "int"}
 QUERIES: Final = (
-    "FROM D BY k\nSTART a\nFINAL c\none: a -> b WHEN x < 5\ntwo: b -> c WHEN x >= 3\nWITHIN 40",
-    "FROM D\nREGISTER n INT = 0\nSTART a\nFINAL c\none: a -> b WHEN x > 3 SET n = x\ntwo: b -> b WHEN x < n\n"
-    "three: b -> c WHEN x > n\nWITHIN 30",
+    ("afa", "FROM D BY k\nSTART a\nFINAL c\none: a -> b WHEN x < 5\ntwo: b -> c WHEN x >= 3\nWITHIN 40"),
+    (
+        "afa",
+        "FROM D\nREGISTER n INT = 0\nSTART a\nFINAL c\none: a -> b WHEN x > 3 SET n = x\ntwo: b -> b WHEN x < n\n"
+        "three: b -> c WHEN x > n\nWITHIN 30",
+    ),
+    ("window", "FROM D BY k WINDOW AFTER any* MATCHING [x < 5] any* [x >= 3] WITHIN 40 AGGREGATE sum(x / 7) AS s"),
+    ("window", "FROM D WINDOW LAST 3 EVENTS EVERY 2 EVENTS AGGREGATE avg(x * 0.1) AS m, max(x) AS h"),
+    ("window", "FROM D BY k WINDOW SESSION 15 AGGREGATE count(*) AS n, sum(x * 0.1) AS s"),
 )
 PREDICATES: Final = (None, None, "k = 'a'", "k = 'b'", "x < 3", "NOT x < 3", "k = 'a' AND x IN (1, 7)")
 ARCS: Final = ("more: a -> b WHEN x = 7", "more: b -> c WHEN x = 2", "wrong")
@@ -77,7 +83,7 @@ class RevisionStory:
             growth_bytes=random.randrange(100, 2_000), record_bytes=4_000,
         )  # fmt: skip
         self.checkpoint_bytes = random.randrange(100, 3_000)
-        self.query = random.choice(QUERIES)
+        self.language, self.query = random.choice(QUERIES)
         self.disorder = random.choice(("speculate", "speculate", "buffer"))
         self.numbered = random.random() < 0.2
         self.lateness = random.choice((None, None, 20, 100))
@@ -164,7 +170,8 @@ class RevisionStory:
         self.schema, sequence = (SCHEMA | {"n": "int"}, "n") if self.numbered else (SCHEMA, None)
         self.say(AddStream(2, "D", self.schema, None, self.disorder, self.lateness, None, self.idle, None, sequence))
         options: dict[str, Any] = {"durable": CURSOR, "retain": 10_000, "replay": 1, "incarnation": self.incarnation}
-        self.say(Subscribe(3, "all", "afa", self.query, True, None, None, 100_000, results=self.results, **options))
+        options["results"] = self.results
+        self.say(Subscribe(3, "all", self.language, self.query, True, None, None, 100_000, **options))
         self.hear()
 
     def converse(self) -> None:
@@ -264,6 +271,8 @@ class RevisionStory:
                             continue
                         self.position = max(self.position, position)
                         self.count(f"told {line['kind']}")
+                        if line["kind"] != "punctuation":
+                            self.count(f"told {line['kind']} of {self.language}")
                         assert self.told.setdefault(position, line) == line, "two results at a position"
                 case Done(correlation=7):
                     self.count("replaced")

@@ -12,7 +12,8 @@ STORIES = max(120, settings().max_examples)
 MET = (
     "answered Publish", "answered Retract", "answered Punctuate", "answered Update", "refused alone", "repeated",
     "answered DeclareGap",
-    "told match", "told retraction", "told punctuation", "by the clock", "checked", "from a checkpoint", "closed",
+    "told match of afa", "told retraction of afa", "told match of window", "told retraction of window",
+    "told punctuation", "by the clock", "checked", "from a checkpoint", "closed",
     "killed", "refused query", "refused definition", "replaced",
 )  # fmt: skip
 

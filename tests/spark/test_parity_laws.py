@@ -6,13 +6,14 @@ buckets without any. The cells are those that Spark's workers do, done here one 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from doubles.divided_history import DividedHistory, Happened
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 from strategies import composite_subscriptions as ptopss
-from strategies import forecasts, sase
+from strategies import forecasts, sase, windows
 from strategies import typed_queries as cayuga
 
 from broker.events import Schema, StreamDefinition
@@ -20,6 +21,7 @@ from broker.events.errors import DefinitionError, LimitExceeded, QueryError
 from broker.forecast.model_file import Model, read_model
 from broker.language.cayuga.printer import print_query
 from broker.language.subscription import SubscriptionDefinition
+from broker.language.window import print_query as print_window_query
 from spark_bridge.plan.cell import Point
 from spark_bridge.plan.choice import plan_for
 from spark_bridge.plan.properties import Purpose
@@ -108,6 +110,24 @@ def sase_programs(draw: st.DrawFn) -> Program:
 
 
 @st.composite
+def window_programs(draw: st.DrawFn) -> Program:
+    streams = declared({"S": windows.SCHEMA.declared()}, {"S": "ty"})
+    lineage = st.sampled_from([None, None, False])
+    kind = draw(st.sampled_from(["any", "by key", "within a time"]))
+    some = windows.queries(windows.brief() if kind == "within a time" else None)
+    asked = draw(st.lists(some, min_size=1, max_size=3))
+    if kind != "any":
+        asked = [replace(query, partition=(windows.TYPE,) if kind == "by key" else ()) for query in asked]
+    wanted = [
+        SubscriptionDefinition(f"q{n}", "window", print_window_query(query), draw(lineage))
+        for n, query in enumerate(asked)
+    ]
+    events = [("S", time, row) for time, row in draw(windows.streams(14))]
+    happened = draw(numbered(events, [time for _, time, _ in events]))
+    return fitting(streams, wanted), DividedHistory({s.name: s for s in streams}, happened, draw(st.integers(1, 5)))
+
+
+@st.composite
 def cuts(draw: st.DrawFn, history: DividedHistory) -> list[Point]:
     """Anywhere: before all events, in a tie, at one point twice, after all of them."""
     last = history.happened[-1] if history.happened else ("", 1, 1, 1, ())
@@ -172,6 +192,12 @@ def test_ptopss(program: Program, data: st.DataObject) -> None:
 @settings(max_examples=settings().max_examples // EVERY, suppress_health_check=slow, deadline=None)
 @given(sase_programs(), st.data())
 def test_sase(program: Program, data: st.DataObject) -> None:
+    check_results(program, data)
+
+
+@settings(max_examples=settings().max_examples // EVERY, suppress_health_check=slow, deadline=None)
+@given(window_programs(), st.data())
+def test_windows(program: Program, data: st.DataObject) -> None:
     check_results(program, data)
 
 

@@ -84,6 +84,8 @@ PREDICATES: Final[tuple[Expression, ...]] = (
     InRange(VALUE, _before("v"), Number(3), True),
     compared(">", CaseExpression((CaseBranch(IsNull(VALUE), Number(5)),), VALUE), Number(3)),
 )
+FORGETFUL: Final = tuple(each for each in PREDICATES if not isinstance(each, Not) and "prev" not in repr(each))
+"""Those that read one event alone."""
 OWN: Final = Number(777)
 """The constant in which the members of a family differ."""
 FAMILY_PREDICATES: Final[tuple[Expression, ...]] = (
@@ -161,6 +163,13 @@ def pairs(draw: st.DrawFn, predicates: tuple[Expression, ...] = PREDICATES, most
     prefix, body = regexes(2, predicates), regexes(3, predicates)
     one = st.builds(PairExpression, st.one_of(everything, prefix), st.one_of(body, bounded), bounds)
     return Pairs(tuple(draw(st.lists(one, min_size=1, max_size=most))))
+
+
+def brief() -> st.SearchStrategy[Pairs]:
+    """Pairs whose windows begin anywhere and last some time at most."""
+    anywhere = st.just(Quantified(AnyEvent(), 0, None))
+    one = st.builds(PairExpression, anywhere, regexes(3, FORGETFUL), st.sampled_from((0, 2, 5)))
+    return st.builds(Pairs, st.lists(one, min_size=1, max_size=2).map(tuple))
 
 
 @st.composite
@@ -248,12 +257,13 @@ Event = tuple[int, tuple[Any, ...]]
 
 
 @st.composite
-def streams(draw: st.DrawFn, most: int = 10) -> list[Event]:
+def streams(draw: st.DrawFn, most: int = 10, least: int = 0) -> list[Event]:
     """Times, which do not decrease, and rows."""
     numbers = st.one_of(st.none(), st.sampled_from((0.1, 0.2, -0.3, 1e6, 1e-6, 3.0, 1e12)))
     row = st.tuples(st.sampled_from(("A", "A", "B", "C", None)), st.sampled_from((None, 1, 2, 3, 4)), numbers)
     time, found = 0, []
-    for gap, values in draw(st.lists(st.tuples(st.sampled_from((0, 0, 1, 1, 2, 5)), row), max_size=most)):
+    steps = st.tuples(st.sampled_from((0, 0, 1, 1, 2, 5)), row)
+    for gap, values in draw(st.lists(steps, min_size=least, max_size=most)):
         time += gap
         found.append((time, values))
     return found

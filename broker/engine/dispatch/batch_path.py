@@ -191,7 +191,7 @@ class BatchPath:
             if matcher.suspended != NOT_SUSPENDED:
                 machine.at = at + 1
                 continue
-            lane.step_all(matcher, masks, times, rows, items, n, clock.next, found)
+            lane.step_all(matcher, masks, times, rows, items, n, clock.next_of_others(matcher), found)
             now = times[max(machine.at - 1, 0)]
         lane.position += n
         lane.upkeep(now, n)

@@ -128,6 +128,21 @@ class Clock:
         if due < self.next:
             self.next = due
 
+    def next_of_others(self, matcher: Matcher) -> i64:
+        """The first time after which a machine that is not this one must wake. O(alarms of this one)."""
+        alarms = self._alarms
+        found: i64 = NOTHING_DUE
+        looked = [0]
+        for at in looked:  # below an alarm of another one there is no sooner one
+            if at >= len(alarms):
+                continue
+            if alarms[at][2] is matcher:
+                looked.append(2 * at + 1)
+                looked.append(2 * at + 2)
+            elif alarms[at][0] < found:
+                found = alarms[at][0]
+        return found
+
     def advance(self, time: i64, found: Completions) -> None:
         """All events before `time` have come: wake the machines that have waited for it."""
         alarms = self._alarms

@@ -131,17 +131,20 @@ class Executor:
     ) -> None:  # fmt: skip
         """Process events, from the one with the index `at` to below `upto`, and leave `at` behind the last one.
 
-        As `take`, which is called with the mask of each that it needs. It earns for each of these, stops behind one at
-        which a limit was hit, and before one that is later than `limit` or than its alarm. If an event raises, `at` is
-        its index.
+        As `take`, which is called with the mask of each that it needs, and `advance` before one that is later than its
+        alarm. It earns for each event, stops behind one at which a limit was hit, and before one that is later than
+        `limit`. If an event raises, `at` is its index.
         """
         account = self.account
         at = self.at
         begun: i64 = times[at]
         while at < upto:
             time: i64 = times[at]
-            if time > begun and (time > limit or time > self.alarm):
+            if time > begun and time > limit:
                 return
+            if time > self.alarm:
+                found.event = at
+                self.advance(time, found)
             if masks[at] == 0 and not self.awake:
                 at += 1
                 self.at = at

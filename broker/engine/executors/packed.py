@@ -7,6 +7,7 @@ reference across that call.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, TypeAlias
 
@@ -53,6 +54,22 @@ def put_integer(values: vec[i64], at: i64, value: i64) -> vec[i64]:
         values.append(value)  # type: ignore[attr-defined]  # a list
         return values
     return append(values, value)
+
+
+def integers_of(numbers: Sequence[int]) -> vec[i64]:
+    """Numbers as a column. O(their number)."""
+    found = integers()
+    for at, number in enumerate(numbers):
+        found = put_integer(found, at, number)
+    return found
+
+
+def floats_of(numbers: Sequence[float]) -> vec[float]:
+    """The same for floats."""
+    found = floats()
+    for at, number in enumerate(numbers):
+        found = put(found, at, number)
+    return found
 
 
 def roomy(values: vec[i64], size: i64) -> vec[i64]:

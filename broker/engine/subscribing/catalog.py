@@ -16,6 +16,7 @@ from ...events.names import checked_subscription_name
 from ...events.nearest import suggestion
 from ...events.schema import Schema
 from ...events.stream import StreamDefinition
+from ...language.diagnostics import published_in
 from ...language.subscription import SubscriptionDefinition
 from ..compiler.prepared import Prepared
 from ..compiler.query_compiler import Parsed, QueryCompiler
@@ -196,9 +197,9 @@ class Catalog:
         subscriber = self.compiler.bound(Subscriber(definition.name, form, literals, own, definition.lineage, since, 0))
         subscriber.results = definition.results
         if replaced is None:
-            self._check_new(definition.name, form)
+            self._check_new(definition.name, form, definition.query)
         else:
-            self._check_replacement(replaced, form)
+            self._check_replacement(replaced, form, definition.query)
         return subscriber
 
     def bound(self, name: str, prepared: Prepared, lineage: bool | None, since: int) -> Subscriber:
@@ -209,19 +210,18 @@ class Catalog:
             definition = SubscriptionDefinition(name, prepared.language, prepared.query, lineage)
             return self.compile(self.parse(definition), since)
         own = prepared.own
-        found = self.compiler.bound(
-            Subscriber(checked_subscription_name(name), form, prepared.literals, own, lineage, since, 0)
-        )
-        self._check_new(name, form)
+        own_name = checked_subscription_name(name)
+        found = self.compiler.bound(Subscriber(own_name, form, prepared.literals, own, lineage, since, 0))
+        self._check_new(name, form, prepared.query)
         return found
 
-    def _check_new(self, name: str, form: CompiledQuery) -> None:
+    def _check_new(self, name: str, form: CompiledQuery, text: str) -> None:
         if name in self.subscriptions:
             raise DefinitionError(f"subscription {name!r} exists already")
         if form.publish is not None:
-            self._check_published(name, form.publish, form)
+            self._check_published(name, form.publish, form, text)
 
-    def _check_replacement(self, replaced: Subscriber, form: CompiledQuery) -> None:
+    def _check_replacement(self, replaced: Subscriber, form: CompiledQuery, text: str) -> None:
         """As for a new one; what only the replaced one publishes stays for those that read it, and is not there for
         itself."""
         name, stream = replaced.name, replaced.form.publish
@@ -235,24 +235,24 @@ class Catalog:
             )
         if form.publish is not None:
             unread = alone == form.publish and not self.published[alone].readers
-            self._check_published(name, form.publish, form, unread)
+            self._check_published(name, form.publish, form, text, unread)
 
-    def check_publish(self, name: str, stream: str | None) -> None:
+    def check_publish(self, name: str, stream: str | None, text: str) -> None:
         """Raise DefinitionError if results would flow into a declared stream."""
         if stream in self.streams:
-            raise DefinitionError(f"subscription {name!r}: cannot publish {stream!r}, a declared stream has this name")
+            where = f"subscription {name!r}: {published_in(text, stream)}"
+            raise DefinitionError(f"{where}: cannot publish {stream!r}, a declared stream has this name")
 
-    def _check_published(self, name: str, stream: str, form: CompiledQuery, replaced: bool = False) -> None:
+    def _check_published(self, name: str, stream: str, form: CompiledQuery, text: str, replaced: bool = False) -> None:
         """`replaced`: only the subscription that this one replaces publishes the stream, and nothing reads it."""
-        self.check_publish(name, stream)
+        self.check_publish(name, stream, text)
+        where = f"subscription {name!r}: {published_in(text, stream)}"
         if stream in self._upstream([source for source, _ in form.sources]):
-            raise DefinitionError(f"subscription {name!r}: it would read its own results through the stream {stream!r}")
+            raise DefinitionError(f"{where}: it would read its own results through the stream {stream!r}")
         other = None if replaced else self.published.get(stream)
         if other is not None and _columns(other.schema) != _columns(form.schema):
-            raise DefinitionError(
-                f"subscription {name!r}: the stream {stream!r} is published already with another schema:"
-                f" expected ({_listed(other.schema)}), found ({_listed(form.schema)})"
-            )
+            found = f"expected ({_listed(other.schema)}), found ({_listed(form.schema)})"
+            raise DefinitionError(f"{where}: the stream {stream!r} is published already with another schema: {found}")
 
     def _upstream(self, streams: list[str]) -> set[str]:
         """These streams and all streams that feed them. O(streams found)."""

@@ -45,6 +45,6 @@ def install_all(engine: Engine, definitions: Iterable[SubscriptionDefinition]) -
     """
     parsed = [engine.catalog.parse(definition) for definition in definitions]
     for one in parsed:
-        engine.catalog.check_publish(one.definition.name, one.publish)
+        engine.catalog.check_publish(one.definition.name, one.publish, one.definition.query)
     for one in in_order(parsed):
         engine.install(one, ALWAYS_SINCE)

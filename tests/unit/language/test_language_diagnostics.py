@@ -11,7 +11,7 @@ from broker.events.errors import QueryError
 from broker.language.cayuga import parse
 from broker.language.cayuga.printer import print_query
 from broker.language.cayuga.syntax import CelQuery
-from broker.language.diagnostics import query_error
+from broker.language.diagnostics import place_in, published_in, query_error
 
 OPERAND = "an attribute, a number, a string or '('"
 
@@ -178,3 +178,19 @@ def test_a_damaged_query_is_read_or_refused(query: CelQuery, data: st.DataObject
     begin = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(begin, min(len(text), begin + 3)))
     parses_or_refuses(text[:begin] + data.draw(st.sampled_from(["", *PIECES])) + text[end:])
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("FROM S PUBLISH P", 15),
+        ("from S publish\n  P", 17),
+        ("[x = 'PUBLISH P'] PUBLISH P", 26),
+        ("FROM S -- PUBLISH P\nPUBLISH P", 28),
+        ("FROM S PUBLISH -- to\nP", 21),
+        ("SELECT * FROM (SELECT * FROM S PUBLISH Q) PUBLISH P", 50),
+        ("FROM S PUBLISH Q", 0),
+    ],
+)
+def test_where_a_text_says_what_it_publishes(text: str, at: int) -> None:
+    assert published_in(text, "P") == place_in(text, at)

@@ -102,10 +102,8 @@ class ConstantFamily:
     how many constants, and so registers of runs, there are; the first one is that of the `place` START, if it varies.
     """
 
-    def __init__(self, automata: Sequence[Automaton], place: int) -> None:
-        found = [all_varying(automaton, place) for automaton in automata]
-        known = [each for each in found if each is not None]
-        assert len(known) == len(automata)
+    def __init__(self, automaton: Automaton, known: Sequence[Sequence[VaryingConstant]], place: int) -> None:
+        """`automaton`: one of them; `known`: the constants of each."""
         self.place = place
         self.width = len(known[0])
         self._signs = [1.0 if each.operator in (">", ">=") else -1.0 for each in known[0]]
@@ -115,9 +113,9 @@ class ConstantFamily:
         self._limits = [signed[number][0] for number in self.ranked]
         self._others = LimitTree([signed[number][1] for number in self.ranked]) if self.width > 1 else None
         loosest = [sign * min(each) for sign, each in zip(self._signs, zip(*signed))]
-        self.automaton = self._common(automata[0], known[0], loosest)
+        self.automaton = self._common(automaton, known[0], loosest)
 
-    def _common(self, automaton: Automaton, places: list[VaryingConstant], loosest: list[float]) -> Automaton:
+    def _common(self, automaton: Automaton, places: Sequence[VaryingConstant], loosest: list[float]) -> Automaton:
         for number, (place, constant) in enumerate(zip(places, loosest)):
             slot = len(automaton.initial)
             arcs: list[Arc] = []

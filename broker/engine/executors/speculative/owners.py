@@ -13,19 +13,36 @@ from ....automaton.automaton import Automaton
 from ...program.target import Target
 from ..contract import Member
 from .changes import Changes
-from .families import ConstantFamily
+from .families import ConstantFamily, VaryingConstant, all_varying
 
 
 @final
 class RegisterMember(Member):
     """A subscription and its automaton. `number`: its place among those of the machine."""
 
-    __slots__ = ("automaton", "number")
+    __slots__ = ("_constants", "automaton", "number")
 
     def __init__(self, target: Target, automaton: Automaton, number: int) -> None:
         super().__init__(target)
         self.automaton = automaton
         self.number = number
+        self._constants: dict[int, list[VaryingConstant] | None] = {}
+
+    def constants(self, place: int) -> list[VaryingConstant] | None:
+        """The constants there by which its automaton may differ from others; None if one is missing. O(arcs), once
+        until `forget`."""
+        if place not in self._constants:
+            self._constants[place] = all_varying(self.automaton, place)
+        return self._constants[place]
+
+    def write(self, automaton: Automaton) -> None:
+        """Replace the automaton."""
+        self.automaton = automaton
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the constants, with which there are automata without them."""
+        self._constants = {}
 
 
 @final

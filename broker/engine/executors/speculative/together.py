@@ -10,6 +10,7 @@ Here: members, their groups, and whose a result is. Not here: families (families
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, final
@@ -21,7 +22,7 @@ from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.target import Target
 from ..matches import WaitingRun
-from .families import ALONE, BOTH, FINAL, START, ConstantFamily, all_varying, varying
+from .families import ALONE, BOTH, FINAL, START, ConstantFamily, varying
 from .found import KnownEvents, ResultPage
 from .merging import Key, merged, merging_key
 from .owners import RegisterMember, ResultOwners
@@ -48,7 +49,7 @@ def _units(members: Sequence[RegisterMember]) -> list[Unit]:
     for place in (BOTH, START, FINAL):
         found: dict[object, list[RegisterMember]] = {}
         for member in left:
-            constants = all_varying(member.automaton, place)
+            constants = member.constants(place)
             found.setdefault(member.number if constants is None else constants[-1].template, []).append(member)
         units.update({(place, key): (_where(place, unit), unit) for key, unit in found.items() if len(unit) > 1})
         left = [unit[0] for unit in found.values() if len(unit) == 1]
@@ -60,11 +61,18 @@ def _where(place: int, members: Sequence[RegisterMember]) -> int:
     """Where the automata of a family differ, of the places where they may. At START, if they are equal."""
     if place != BOTH:
         return place
-    own = [all_varying(member.automaton, BOTH) or [] for member in members]
+    own = [member.constants(BOTH) or [] for member in members]
     firsts, lasts = ({each[at].constant for each in own} for at in range(2))
     if len(lasts) == 1:
         return START
     return FINAL if len(firsts) == 1 else BOTH
+
+
+def _family(place: int, members: Sequence[RegisterMember]) -> ConstantFamily | None:
+    """The family of a unit's members; None if it is one alone."""
+    if place == ALONE:
+        return None
+    return ConstantFamily(members[0].automaton, [member.constants(place) or [] for member in members], place)
 
 
 @final
@@ -77,13 +85,15 @@ class MergedUnits:
         self.families: list[ConstantFamily | None] = []
         automata: list[Automaton] = []
         for place, members in units:
-            family = None if place == ALONE else ConstantFamily([member.automaton for member in members], place)
+            family = _family(place, members)
             self.families.append(family)
             automata.append(members[0].automaton if family is None else family.automaton)
         ranked = [
             members if family is None else [members[number] for number in family.ranked]
             for (_, members), family in zip(self.units, self.families)
         ]
+        for member in itertools.chain.from_iterable(ranked):
+            member.forget()
         self.gone: set[int] = set()
         self.count = sum(len(members) for _, members in units)
         self.automata = automata
@@ -258,8 +268,8 @@ class RegistersTogether:
         units = _units(list(self.members.values()))
         by_key: dict[Key, list[Unit]] = {}
         for place, members in units:
-            automata = [member.automaton for member in members]
-            common = automata[0] if place == ALONE else ConstantFamily(automata, place).automaton
+            family = _family(place, members)
+            common = members[0].automaton if family is None else family.automaton
             by_key.setdefault(merging_key(common), []).append((place, members))
         self.groups = [MergedUnits(each, self.runs_max) for each in by_key.values()]
 
@@ -294,7 +304,7 @@ class RegistersTogether:
         its group).
         """
         if not self.begun:
-            member.automaton = changed.automaton
+            member.write(changed.automaton)
             return
         at = self._place(member)
         group = self.groups[at]
@@ -303,7 +313,7 @@ class RegistersTogether:
             self._put(at, group.without(member))
             self.groups.append(alone)
             group = alone
-        member.automaton = changed.automaton
+        member.write(changed.automaton)
         group.speculation.change(changed)
 
     def found(self) -> i64:

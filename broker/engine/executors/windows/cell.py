@@ -13,7 +13,6 @@ and numbers are packed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any, Final, TypeVar, final
 
 from mypy_extensions import i64, mypyc_attr
@@ -22,7 +21,7 @@ from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
 from ..matches import Item, tuple_item
-from ..packed import Integers, integers, put_integer
+from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
 from .pane_groups import NO_REST, Group
 from .tables import WindowTables
@@ -31,6 +30,7 @@ from .window_page import NO_CLOSINGS, MeasureClosing
 TRIMMED_MIN: Final = 64  # panes or events that must be useless before columns are moved
 
 # Columns that a query does not need are these, which stay empty.
+NO_ITEMS: Final[list[Item]] = []
 NO_ROWS: Final[list[Row]] = []
 NO_TIMES: Final[list[int | None]] = []
 NO_GROUPS: Final[list[Group]] = []
@@ -42,20 +42,65 @@ class PaneColumns:
     """The panes and the log of a partition, for itself and for matches that are not read yet.
 
     `panes` has two numbers for each: the event at which the pane with the number `base` + k began, and its time. The
-    log begins with the event number `logged`. Columns grow at the end; to forget something is to have other columns.
+    log begins with the event number `logged`, and has `size` events. Columns grow at the end; to forget something is to
+    have other columns.
+
+    The first event of the log is beside the lists, which are made when another one comes, or somebody reads: where
+    partitions are many, most have one event. `rowed`: rows are kept, too.
     """
 
-    def __init__(self, base: i64, panes: Integers, logged: i64, items: list[Item], rows: list[Row]) -> None:
+    def __init__(self, base: i64, panes: Integers, logged: i64, rowed: bool) -> None:
         self.base = base
         self.panes = panes
         self.count: i64 = len(panes) >> 1
         self.logged = logged
-        self.items = items
-        self.rows = rows
+        self.rowed = rowed
+        self.size: i64 = 0
+        self.item: Item = None
+        self.row: Row = ()
+        self.items: list[Item] = NO_ITEMS
+        self.rows: list[Row] = NO_ROWS
 
     def end(self) -> i64:
         """The number of the next pane."""
         return self.base + self.count
+
+    def note(self, row: Row, item: Item) -> None:
+        """Add an event to the log."""
+        if self.size == 0:
+            self.item = item
+            if self.rowed:
+                self.row = row
+        else:
+            if len(self.items) == 0:
+                self.listed()
+            self.items.append(item)
+            if self.rowed:
+                self.rows.append(row)
+        self.size += 1
+
+    def extend(self, rows: list[Row], items: list[Item], first: i64, upto: i64) -> None:
+        """Add several events to the log, which has some. O(their number)."""
+        self.listed()
+        self.items += items[first:upto]
+        if self.rowed:
+            self.rows += rows[first:upto]
+        self.size += upto - first
+
+    def listed(self) -> PaneColumns:
+        """Have the events of the log, if there are any, in `items`, and `rows`. O(1)."""
+        if len(self.items) == 0 and self.size > 0:
+            self.items = [self.item]
+            if self.rowed:
+                self.rows = [self.row]
+        return self
+
+    def fill(self, items: list[Item], rows: list[Row]) -> PaneColumns:
+        """Have these events in the log."""
+        self.items = items
+        self.rows = rows
+        self.size = len(items)
+        return self
 
 
 @mypyc_attr(acyclic=True)
@@ -90,15 +135,21 @@ class WindowCell(PanePartition):
     long, and the first whose windows are too short. `before`: the rows of its newest events, the newest first, and
     `times` of them. `ends`, for windows that wait, by pane: the last event at which there was a window, or NONE_YET,
     and its time; groups know better. `slot`: its place among those that wait. `upto`: of windows of the clock, the
-    newest that it is in; `periods`: by pane, its period; `head`: the first pane of an open window, behind the base.
+    newest that it is in; `periods`: by pane, its period; `head`: the first pane of an open window, behind the base,
+    and its `period`.
     `measure`: the first of its measures, which are a chain.
     """
 
     def __init__(self, key: Any, tables: WindowTables, blank: Row) -> None:
         self.key = key
-        self.parts: i64 = tables.parts
-        self.count: i64 = 0
+        self.count: i64 = 0  # what windows of the clock read lies together
         self.last: i64 = 0
+        self.head: i64 = 0
+        self.period: i64 = 0
+        self.upto: i64 = 0
+        self.columns = PaneColumns(0, integers(), 0, tables.rows)
+        self.measure = tables.measures()
+        self.parts: i64 = tables.parts
         self.marks: Integers = tables.marks[:]
         self.before: list[Row] = NO_ROWS
         self.times: list[int | None] = NO_TIMES
@@ -106,13 +157,9 @@ class WindowCell(PanePartition):
             self.before = [blank] * tables.back
             self.times = [None] * tables.back
         self.groups: list[Group] = [] if tables.parts > 0 else NO_GROUPS
-        self.columns = PaneColumns(0, integers(), 0, [], [] if tables.rows else NO_ROWS)
         self.ends: Integers = integers()
         self.slot: i64 = -1
         self.periods: Integers = integers()
-        self.head: i64 = 0
-        self.upto: i64 = 0
-        self.measure = tables.measures()
 
     def open(self, time: i64) -> i64:
         """Begin a pane at the current event; returns its number."""
@@ -129,14 +176,20 @@ class WindowCell(PanePartition):
             measure = measure.rest
         return columns.base + count
 
-    def note(self, row: Row, times: Slots, item: Item, rows: bool) -> None:
+    def note(self, row: Row, times: Slots, item: Item) -> None:
         """Add the current event to the log and to all measures."""
-        self.columns.items.append(item)
-        if rows:
-            self.columns.rows.append(row)
+        self.columns.note(row, item)
         measure = self.measure
         while measure is not None:
             measure.push(row, times, self.count)
+            measure = measure.rest
+
+    def note_all(self, rows: list[Row], items: list[Item], first: i64, upto: i64) -> None:
+        """Add the events from the index `first` to below `upto`, which come before the current one."""
+        self.columns.extend(rows, items, first, upto)
+        measure = self.measure
+        while measure is not None:
+            measure.push_all(rows, first, upto, self.count - (upto - first))
             measure = measure.rest
 
     def measures(self) -> list[WindowMeasure]:
@@ -168,13 +221,21 @@ class WindowCell(PanePartition):
     def forget(self) -> None:
         """Drop all panes and the log: no window is open."""
         old = self.columns
-        self.columns = PaneColumns(old.end(), integers(), 0, [], [] if len(old.rows) > 0 else old.rows)
+        self.columns = PaneColumns(old.end(), integers(), 0, old.rowed)
         if len(self.ends) > 0:
             self.ends = integers()
         measure = self.measure
         while measure is not None:
             measure.reset()
             measure = measure.rest
+
+    def renew(self, key: Any) -> None:
+        """Be the partition of another key, of windows of the clock, as if it were new: no window is open."""
+        self.key = key
+        self.forget()
+        self.columns.base = 0
+        self.periods = integers()
+        self.count = self.last = self.head = self.period = 0
 
     def trim(self, first: i64, at_once: bool = False) -> None:
         """Drop the panes below the number `first` and the events before them, if that is worth while.
@@ -187,9 +248,9 @@ class WindowCell(PanePartition):
             return
         start: i64 = old.panes[2 * dead]
         events = start - old.logged
-        rows = old.rows[events:] if len(old.rows) > 0 else old.rows
+        rows = old.listed().rows[events:] if old.rowed else NO_ROWS
         left = old.panes[2 * dead : 2 * old.count]
-        self.columns = PaneColumns(first, left, start, old.items[events:], rows)
+        self.columns = PaneColumns(first, left, start, old.rowed).fill(old.items[events:], rows)
         if len(self.ends) > 0:
             self.ends = self.ends[2 * dead :]
         if len(self.periods) > 0:
@@ -213,10 +274,28 @@ class WindowCell(PanePartition):
                 return False
         return True
 
+    def copied(self, tables: WindowTables, blank: Row) -> WindowCell:
+        """The same partition, which goes on by itself. O(its events and panes)."""
+        copy = WindowCell(self.key, tables, blank)
+        copy.count, copy.last, copy.upto = self.count, self.last, self.upto
+        copy.head, copy.period = self.head, self.period
+        copy.marks, copy.ends, copy.periods = self.marks[:], self.ends[:], self.periods[:]
+        if len(self.before) > 0:
+            copy.before, copy.times = self.before[:], self.times[:]
+        if len(self.groups) > 0:
+            copy.groups = [group.copied() for group in self.groups]
+        old = self.columns.listed()
+        copy.columns = PaneColumns(old.base, old.panes[: 2 * old.count], old.logged, old.rowed)
+        if old.size > 0:
+            copy.columns.fill(old.items[:], old.rows[:])
+        for measure, other in zip(copy.measures(), self.measures(), strict=True):
+            measure.load(other.dump())
+        return copy
+
     # --- snapshots ---------------------------------------------------------------------------------------------------
 
     def dump(self) -> list[Any]:
-        columns = self.columns
+        columns = self.columns.listed()
         numbers = [self.count, columns.base, columns.logged, self.last, self.upto, self.head]
         return [
             list(self.key) if isinstance(self.key, tuple) else [self.key],
@@ -233,7 +312,7 @@ class WindowCell(PanePartition):
     def load(self, data: Any) -> None:
         _, numbers, marks, before, times, groups, panes, log, measures = data
         self.count, base, logged, self.last, self.upto, self.head = numbers
-        self.marks = unpacked(marks)
+        self.marks = integers_of(marks)
         if before:
             self.before, self.times = [tuple(row) for row in before], list(times)
         if groups:
@@ -243,23 +322,25 @@ class WindowCell(PanePartition):
             group.take(list(intervals))
             group.last, group.moment = last, moment
             self.groups.append(group)
-        rows = [tuple(row) for row in log[1]] if log[1] else self.columns.rows
-        items = [tuple_item(item) for item in log[0]]
-        self.columns = PaneColumns(base, unpacked(panes[0]), logged, items, rows)
-        self.ends, self.periods = unpacked(panes[1]), unpacked(panes[2])
+        self.columns = PaneColumns(base, integers_of(panes[0]), logged, self.columns.rowed)
+        if log[0]:
+            self.columns.fill([tuple_item(item) for item in log[0]], [tuple(row) for row in log[1]])
+        self.ends, self.periods = integers_of(panes[1]), integers_of(panes[2])
         for measure, saved in zip(self.measures(), measures, strict=True):
             measure.load(saved)
 
     def check_invariants(self, tables: WindowTables) -> None:
         """Raise AssertionError if its parts contradict each other."""
-        assert all(len(column) == 0 for column in (NO_ROWS, NO_TIMES, NO_GROUPS, NO_REST))
+        assert all(len(column) == 0 for column in (NO_ITEMS, NO_ROWS, NO_TIMES, NO_GROUPS, NO_REST))
         columns = self.columns
         count = int(columns.count)
         positions = [int(columns.panes[2 * at]) for at in range(count)]
         assert len(columns.panes) == 2 * count
         assert not positions or columns.logged == positions[0]
         assert all(one < other for one, other in itertools.pairwise(positions))
-        assert len(columns.items) == (self.count - columns.logged if positions else 0)
+        assert columns.rowed == tables.rows
+        assert columns.size == (self.count - columns.logged if positions else 0)
+        assert len(columns.items) == columns.size or (len(columns.items) == 0 and columns.size == 1)
         assert len(columns.rows) == (len(columns.items) if tables.rows else 0)
         seen: set[int] = set()
         for group in self.groups:
@@ -295,12 +376,4 @@ def looked(tables: WindowTables, cell: WindowCell | None, row: Row, time: i64, s
         elif holds(tables.tested[at], row, (), slots, 1, 1):
             found |= bit
         bit <<= 1
-    return found
-
-
-def unpacked(numbers: Sequence[int]) -> Integers:
-    """Saved numbers as a column."""
-    found = integers()
-    for at, number in enumerate(numbers):
-        found = put_integer(found, at, number)
     return found

@@ -26,6 +26,7 @@ from .tables import WindowTables
 from .window_matches import WindowAudience
 from .window_page import ONE, ONE_NUMBERS
 
+SPARE_MAX: Final = 1_024  # partitions that are kept to be used again
 NEVER_IN: Final = -(1 << 62)
 """The number of a window before all that there can be."""
 
@@ -61,6 +62,7 @@ class ClockMachine(Executor):
         self.earliest: i64 = 0
         self.latest: i64 = 0
         self.trims_at_once = False  # for tests
+        self.spare: list[WindowCell] = []
 
     @property
     def method(self) -> str:
@@ -88,21 +90,30 @@ class ClockMachine(Executor):
             if len(self.cells) >= self.keys_max:
                 self.lost += 1
                 return False
-            cell = self.cells[key] = WindowCell(key, tables, ())
-            cell.upto = NEVER_IN
+            cell = self.cells[key] = self._cell(key)
         if newest > cell.upto:
             self._enter(cell, max(self.earliest, cell.upto + 1), newest, time)
         if tables.timed:
             moment = int(time)  # rows may have more attributes by now
-            cell.note((*row[: tables.width], moment), (moment,), item, tables.rows)
+            cell.note((*row[: tables.width], moment), (moment,), item)
         else:
-            cell.note(row, NO_TIME, item, tables.rows)
+            cell.note(row, NO_TIME, item)
         cell.count += 1
         cell.last = time
-        if len(cell.columns.items) > self.events_max:
+        if cell.columns.size > self.events_max:
             self.lost += 1
             self._leave(cell, newest)
         return True
+
+    def _cell(self, key: Any) -> WindowCell:
+        """A new partition: where they are many, most come and go, and those that are gone are used again."""
+        if len(self.spare) > 0:
+            cell = self.spare.pop()
+            cell.key = key
+        else:
+            cell = WindowCell(key, self.tables, ())
+        cell.upto = NEVER_IN
+        return cell
 
     def _turn(self, time: i64) -> None:
         """Find the windows that a moment is in, and until when these are the same."""
@@ -115,7 +126,10 @@ class ClockMachine(Executor):
     def _enter(self, cell: WindowCell, first: i64, newest: i64, time: i64) -> None:
         """Begin a pane in a new period, and enter the windows that it is the first of its partition in."""
         pane = cell.open(time)
-        cell.periods = put_integer(cell.periods, pane - cell.columns.base, newest)
+        at = pane - cell.columns.base
+        cell.periods = put_integer(cell.periods, at, newest)
+        if at == cell.head:
+            cell.period = newest
         cell.upto = newest
         if self.newest < self.oldest or first < self.oldest:
             self.oldest = first
@@ -164,7 +178,7 @@ class ClockMachine(Executor):
         numbers = found.room(ONE_NUMBERS * count)
         place = found.upto + HEADER
         for cell in cells:
-            if cell.head < 0 or cell.periods[cell.head] < number:
+            if cell.period < number:
                 self._skip(cell, number)
             write_one(cell, cell.head, cell.count - 1, cell.last, begin, page, numbers, place)
             place += ONE_NUMBERS
@@ -179,13 +193,20 @@ class ClockMachine(Executor):
         while head < count and periods[head] < number:
             head += 1
         cell.head = head
+        if head < count:
+            cell.period = periods[head]
 
     def _leave(self, cell: WindowCell, number: i64) -> None:
         """Forget the panes of a partition before a period; the partition, if it has no others."""
+        if cell.period >= number:
+            return
         self._skip(cell, number)
         head = cell.head
         if head == cell.columns.count:
             del self.cells[cell.key]
+            if len(self.spare) < SPARE_MAX:
+                cell.renew(None)
+                self.spare.append(cell)
         elif self.trims_at_once or head >= TRIMMED_MIN:
             cell.trim(cell.columns.base + head, self.trims_at_once)
 
@@ -193,6 +214,7 @@ class ClockMachine(Executor):
 
     def clear(self) -> None:
         self.cells = {}
+        self.spare = []
         self.ring = [[] for _ in range(int(self.room))]
         self.newest = NEVER_IN
         self.alarm = NOTHING_DUE
@@ -210,13 +232,14 @@ class ClockMachine(Executor):
             "window_keys": len(self.cells),
             "window_starts": sum([int(cell.columns.count) for cell in cells]),
             "window_groups": sum([len(cells) > 0 for cells in self.ring]),
-            "window_events": sum([len(cell.columns.items) for cell in cells]),
+            "window_events": sum([int(cell.columns.size) for cell in cells]),
         }
 
     def check_invariants(self) -> None:
         for key, cell in self.cells.items():
             assert cell.key == key
             assert len(cell.periods) == cell.columns.count > cell.head >= 0
+            assert cell.period == cell.periods[cell.head]
             cell.check_invariants(self.tables)
         for number in self._open():
             for cell in self.ring[number % self.room]:
@@ -239,6 +262,7 @@ class ClockMachine(Executor):
             key = self.tables.key_of(each[0])
             cell = self.cells[key] = WindowCell(key, self.tables, ())
             cell.load(each)
+            cell.period = cell.periods[cell.head]
             cells.append(cell)
         for number, inside in ring:
             self.ring[number % self.room] = [cells[at] for at in inside]

@@ -134,11 +134,9 @@ def write_one(
     numbers[place + 6] = page.count_count
     numbers[place + 7] = len(page.values)
     measure = cell.measure
-    if measure is not None:
-        first = columns.panes[2 * at]
-        while measure is not None:
-            measure.settle(page, at, first)
-            measure = measure.rest
+    while measure is not None:
+        measure.settle(page, at, columns.panes)
+        measure = measure.rest
 
 
 def _report_several(

@@ -35,12 +35,14 @@ class Rectangle:
 @final
 @mypyc_attr(acyclic=True)
 class RectangleGroup(StartGroup):
-    """The rectangles of a state, which have no window in common, by their first panes. `oldest`: no pane is older."""
+    """The rectangles of a state, which have no window in common, by their first panes. `oldest`: no pane is older.
+    `calm`: how many whole ones have come since a part of one has."""
 
     def __init__(self, state: i64, rectangles: list[Rectangle], oldest: i64) -> None:
         self.state: i64 = state
         self.rectangles = rectangles
         self.oldest: i64 = oldest
+        self.calm: i64 = NEARBY
 
     def add(self, low: i64, high: i64, first: i64, upto: i64, spare: Rectangle | None = None) -> bool:
         """Add a rectangle, or extend one of the last ones by it. Returns whether it is the `spare` one, if there is

@@ -1,6 +1,7 @@
 """The windows of a family as matches: rectangles of a row, read for each member.
 
-A row is as that of several windows (window_page), with the members from and to below behind each interval of panes.
+A row is as that of several windows (window_page), with how many windows there are instead of a beginning, and with the
+members from and to below behind each interval of panes.
 Here: who gets which windows of a row. Not here: writing rows (family_stepping), the windows themselves
 (window_matches).
 """
@@ -16,7 +17,7 @@ from mypy_extensions import i64, mypyc_attr
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..matches import MatchSource
-from .family_stepping import SIDES
+from .family_stepping import COUNTED, SIDES
 from .pane_groups import joined
 from .tables import WindowTables
 from .window_matches import CompletedWindows
@@ -30,6 +31,7 @@ class FamilyAudience(Audience):
     def __init__(self, targets: list[Target], tables: WindowTables) -> None:
         super().__init__(targets, False)
         self.tables = tables
+        self._single: bool | None = None  # each member is one subscription
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         page = found.pages[found.numbers[at + 2] >> 2]
@@ -38,8 +40,12 @@ class FamilyAudience(Audience):
         return FamilyWindows(self, page, numbers)
 
     def total(self, found: Completions, at: i64) -> int:
-        """O(rectangles)."""
+        """O(rectangles), or O(1) if each member is one subscription."""
         served = self.served()
+        if self._single is None:
+            self._single = served == list(range(len(served)))
+        if self._single:
+            return int(found.numbers[at + HEADER + COUNTED])
         place = at + HEADER + SEVERAL_NUMBERS
         end = at + HEADER + found.numbers[at + 4]
         total = 0

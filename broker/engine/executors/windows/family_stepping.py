@@ -19,13 +19,14 @@ from ..completions import HEADER, Completions
 from ..matches import Item
 from .cell import TRIMMED_MIN
 from .completing import page_of
-from .family_cell import FamilyCell, Rectangle, RectangleGroup
+from .family_cell import NEARBY, FamilyCell, Rectangle, RectangleGroup
 from .family_columns import FamilyColumns
 from .pane_groups import cut_all
 from .stepping import Stepper
 from .tables import WindowTables
 from .window_page import SEVERAL, SEVERAL_NUMBERS
 
+COUNTED: Final = 3  # where a row has the number of its windows
 SIDES: Final = 4  # numbers of a rectangle in a row: panes from and to, members from and to below
 
 
@@ -98,7 +99,10 @@ class FamilyStepper:
         family.groups = moved
 
     def _divide(self, group: RectangleGroup, begin: i64, moved: list[RectangleGroup]) -> None:
-        """Move the parts of each rectangle whose members see different columns."""
+        """Move the parts of each rectangle whose members see different columns.
+
+        Most are not divided, and there is none to join them with, unless one of the last ones has been.
+        """
         body = self.tables.body
         ranges = self.columns
         upto = ranges.upto
@@ -106,11 +110,26 @@ class FamilyStepper:
         self.account.spend(len(group.rectangles))
         arrived: list[RectangleGroup] = []
         for one in group.rectangles:
-            low, high, first, last = one.low, one.high, one.first, one.upto
-            spare: Rectangle | None = one  # its first part may stay what it is
+            first, last = one.first, one.upto
             at: i64 = 0
             while upto[at] <= first:
                 at += 1
+            if last <= upto[at]:
+                whole = body[begin + columns[at]]
+                if whole >= 0:
+                    place = _in_state(arrived, whole)
+                    if place is None:
+                        place = RectangleGroup(whole, [], one.low)
+                        arrived.append(place)
+                    if place.calm < NEARBY:
+                        place.calm += 1
+                        place.add(one.low, one.high, first, last, one)
+                    else:
+                        place.rectangles.append(one)
+                        place.oldest = min(place.oldest, one.low)
+                continue
+            low, high = one.low, one.high
+            spare: Rectangle | None = one  # its first part may stay what it is
             while first < last:
                 end = min(upto[at], last)
                 target = body[begin + columns[at]]
@@ -119,6 +138,7 @@ class FamilyStepper:
                     if known is None:
                         known = RectangleGroup(target, [], low)
                         arrived.append(known)
+                    known.calm = 0
                     if known.add(low, high, first, end, spare):
                         spare = None
                 first = end
@@ -229,7 +249,7 @@ class FamilyStepper:
         numbers[begin] = page.of(columns)
         numbers[begin + 1] = cell.count
         numbers[begin + 2] = time
-        numbers[begin + 3] = 0
+        numbers[begin + COUNTED] = windows
         numbers[begin + 4] = page.close(closings)
         found.close(page, 0, SEVERAL, size, windows)
         self.account.spend((size - SEVERAL_NUMBERS) // SIDES)

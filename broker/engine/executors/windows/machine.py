@@ -17,6 +17,7 @@ from ...program.account import Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
 from ..matches import Item, WaitingRun
+from ..packed import Integers
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
@@ -24,13 +25,14 @@ from .stepping import QUIET, UNTOUCHED, Stepper
 from .tables import WindowTables
 from .window_matches import WindowAudience
 
+CALM_MIN: Final = 16  # events that only make windows longer, behind which others are tried together
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
 
 
 @final
 class WindowMachine(Executor):
     """The partitions of one subscription, by the attributes of BY: by the value of one, or a tuple of several. Without
-    BY there is one, of the key ().
+    BY there is one, of the key (), and several of its events may be processed at once.
 
     `keys_max`: the most partitions. `gap`: after so much time without an event, windows that wait are over; -1 if
     unknown.
@@ -56,6 +58,9 @@ class WindowMachine(Executor):
         self.lone = len(tables.positions) == 0
         self.only: WindowCell | None = None  # the partition, if there is no BY
         self.queue = WaitingCells()
+        self.calm: i64 = 0  # so many events, the newest ones, have only made windows longer
+        self.calm_min: i64 = CALM_MIN
+        self.stretches = self.lone and self.stepper.stretches
 
     @property
     def method(self) -> str:
@@ -65,6 +70,40 @@ class WindowMachine(Executor):
 
     def audience(self) -> Audience:
         return WindowAudience([] if self.member is None else [self.member.target], self.tables)
+
+    def take_all(
+        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
+        found: Completions,
+    ) -> None:  # fmt: skip
+        if not self.stretches:
+            super().take_all(masks, times, rows, items, upto, limit, found)
+            return
+        begun = times[self.at]
+        while self.at < upto and (times[self.at] <= limit or times[self.at] == begun):
+            super().take_all(masks, times, rows, items, min(self.at + self.calm_min, upto), limit, found)
+            if self.lost > 0:
+                return
+            cell = self.only
+            if cell is not None and self.calm >= self.calm_min and self.at < upto:
+                self._stretch(cell, masks, times, rows, items, upto, limit)
+
+    def _stretch(
+        self, cell: WindowCell, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64,
+        limit: i64,
+    ) -> None:  # fmt: skip
+        """Pass all events from the one with the index `at` that do nothing but make open windows longer."""
+        first = self.at
+        stepper = self.stepper
+        upto = min(upto, first + self.account.left // 2, first + stepper.events_max - cell.columns.size)
+        if upto <= first:
+            return
+        upto = stepper.stretch(cell, masks, self.shift, times, first, upto, limit)
+        self.calm = upto - first
+        if upto > first:
+            cell.note_all(rows, items, first, upto)
+            cell.last = times[upto - 1]
+            self.account.turn_over(upto - first, 2)
+            self.at = upto
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
@@ -79,6 +118,8 @@ class WindowMachine(Executor):
         else:
             key = ()
         self.taken = True
+        calm = self.calm
+        self.calm = 0
         letter = mask >> self.shift
         looks = len(tables.gaps) > 0
         if tables.gap >= 0:
@@ -108,7 +149,9 @@ class WindowMachine(Executor):
             done = stepper.prolong(cell, column, row, time, item)
         if done == UNTOUCHED:
             stepper.move(cell, column, row, time, item)
-        if done != QUIET:
+        if done == QUIET:
+            self.calm = calm + 1
+        else:
             if waiting is not None:
                 waiting.completed(cell, time, found)
             elif len(cell.groups) > 0:
@@ -213,7 +256,7 @@ class WindowMachine(Executor):
             "window_keys": len(self.cells),
             "window_starts": sum([int(cell.columns.count) for cell in cells]),
             "window_groups": sum([len(cell.groups) for cell in cells]),
-            "window_events": sum([len(cell.columns.items) for cell in cells]),
+            "window_events": sum([int(cell.columns.size) for cell in cells]),
         }
 
     def check_invariants(self) -> None:

@@ -28,9 +28,11 @@ from .clock import ClockMachine
 from .machine import WindowMachine
 from .progress import WindowProgress
 from .reviser import WindowReviser
+from .sessions import SessionMachine, keeps_sessions
 from .tables import WindowTables
 
 LIMITS: Final = "runs_max, bindings_max or nodes_max"
+GIVEN_UP: Final = "; beyond runs_max in a partition, the oldest are given up"
 
 
 class WindowsPlan(MachinePlan):
@@ -74,9 +76,14 @@ class WindowsPlan(MachinePlan):
             clock.batches = options.batches
             return clock
         limits = options.bindings_max, options.runs_max, options.nodes_max
+        if options.session_columns and keeps_sessions(tables):
+            sessions = SessionMachine(tables, account, *limits)
+            sessions.batches = options.batches
+            return sessions
         machine = WindowMachine(tables, account, *limits, options.dormancy)
         machine.batches = options.batches
         machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging
+        machine.stretches = machine.stretches and options.prolonging and options.stretches
         return machine
 
     @property
@@ -95,10 +102,12 @@ class WindowsPlan(MachinePlan):
         return WindowProgress(cast(WindowMachine, machine), states, window_chain(self.windows, states.cells))
 
     def advice(self) -> list[str]:
-        """That the number of open starts is not bounded, or that this is unknown; a limit bounds it at run time."""
-        if window_bounds(self.windows).verdict == "bounded":
-            return []
-        return [f"{bounded_line(self.windows)}; at most runs_max of a partition are kept"]
+        """That the number of open starts is not bounded, or that this is unknown, and what bounds it at run time."""
+        return [f"{bounded_line(self.windows)}{given}" for given in self._given_up()]
+
+    def _given_up(self) -> list[str]:
+        """What happens to open starts if the query does not bound them."""
+        return [] if window_bounds(self.windows).verdict == "bounded" else [GIVEN_UP]
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
@@ -106,6 +115,7 @@ class WindowsPlan(MachinePlan):
         lines: list[str] = []
         for name, plan, machine in known:
             lines += [f"{name}: {line}" for line in windows_lines(plan.windows)]
+            lines[-1] += "".join(plan._given_up())
             lines.append(f"{name}: {'suspended' if machine is None else machine.method}")
         return lines
 

@@ -6,32 +6,32 @@ neither can say is computed from the rows of the window.
 
 One window that an event completes is settled at once, as numbers of a page; of several, a closing refers to columns.
 
-Here: measures, one class each. Hot. Not here: which aggregates need which (tables), reading values (window_matches).
+Here: counts and sums, a class each. Hot. Not here: stacks (extreme_measures), which aggregates need which measure
+(tables), reading values (window_matches).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Computation, EventValue, Slots
 from ....events.schema import Row
-from ..packed import Floats, Integers, floats, integers, put, put_integer
+from ..packed import Floats, Integers, floats, floats_of, integers, integers_of, put, put_integer
 from .exact_sums import between
 from .window_page import (
     CountClosing,
-    ExtremeClosing,
     FloatClosing,
     IntegerClosing,
     MeasureClosing,
     WindowPage,
-    first_at_least,
 )
 
+NO_TIMES: Final[Slots] = ()
 
-def _position(value: Computation) -> int:
+
+def position_of(value: Computation) -> int:
     """The attribute that a value is, if it is nothing else; else -1."""
     return value.position if isinstance(value, EventValue) else -1
 
@@ -54,8 +54,14 @@ class WindowMeasure:
         """Add an event; `times` has its time."""
         raise AssertionError
 
-    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
-        """Write the value of the window that ends now, and began with a pane at the position `first`."""
+    def push_all(self, rows: list[Row], first: i64, upto: i64, position: i64) -> None:
+        """Add the events from the index `first` to below `upto`, of which the first one has this position."""
+        at: i64
+        for at in range(first, upto):
+            self.push(rows[at], NO_TIMES, position + at - first)
+
+    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
+        """Write the value of the window that ends now, and began with a pane; `panes` as cell.PaneColumns has them."""
         raise AssertionError
 
     def closing(self, first: i64) -> MeasureClosing:
@@ -94,7 +100,7 @@ class CountMeasure(WindowMeasure):
         if self.value.value(row, (), times, 1, 1) is not None:
             self.count += 1
 
-    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
+    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
         page.add_count(self.count - self.counts[pane])
 
     def closing(self, first: i64) -> MeasureClosing:
@@ -111,7 +117,7 @@ class CountMeasure(WindowMeasure):
         return [int(self.count), [int(count) for count in self.counts]]
 
     def load(self, data: Any) -> None:
-        self.count, self.counts = data[0], _integers(data[1])
+        self.count, self.counts = data[0], integers_of(data[1])
 
 
 @final
@@ -138,9 +144,10 @@ class IntegerMeasure(WindowMeasure):
             self.count += 1
             self.total += value
 
-    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
+    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
         page.values.append(self.total - self.totals[pane])
-        page.add_count(self.count - self.counts[pane] if self.nullable else -1)
+        if self.nullable:
+            page.add_count(self.count - self.counts[pane])
 
     def closing(self, first: i64) -> MeasureClosing:
         return IntegerClosing(self.counts, self.count, self.totals, self.total)
@@ -164,7 +171,7 @@ class IntegerMeasure(WindowMeasure):
 
     def load(self, data: Any) -> None:
         self.count, self.total, self.totals = data[0], data[1], list(data[3])
-        self.counts = _integers(data[2])
+        self.counts = integers_of(data[2])
 
 
 @final
@@ -175,7 +182,7 @@ class FloatMeasure(WindowMeasure):
 
     def __init__(self, value: Computation, nullable: bool) -> None:
         self.value = value
-        self.attribute: i64 = _position(value)
+        self.attribute: i64 = position_of(value)
         self.nullable = nullable
         self.count: i64 = 0
         self.high = 0.0
@@ -214,11 +221,36 @@ class FloatMeasure(WindowMeasure):
             if magnitude > self.greatest:
                 self.greatest = magnitude
 
-    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
+    def push_all(self, rows: list[Row], first: i64, upto: i64, position: i64) -> None:
+        where = self.attribute
+        if where < 0:
+            super().push_all(rows, first, upto, position)
+            return
+        high, low, greatest = self.high, self.low, self.greatest
+        count = self.count
+        at: i64
+        for at in range(first, upto):
+            found: Any = rows[at][where]
+            if found is not None:
+                value: float = found
+                count += 1
+                total = high + value
+                part = total - high
+                rest = ((high - (total - part)) + (value - part)) + low
+                high = total + rest
+                low = rest - (high - total)
+                magnitude = high if high >= 0.0 else -high
+                if magnitude > greatest:
+                    greatest = magnitude
+        self.high, self.low, self.greatest = high, low, greatest
+        self.count = count
+
+    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
         sums = self.sums
         exact = between(self.high, self.low, sums[2 * pane], sums[2 * pane + 1], float(self.count), self.greatest)
         page.add_float(exact)
-        page.add_count(self.count - self.counts[pane] if self.nullable else -1)
+        if self.nullable:
+            page.add_count(self.count - self.counts[pane])
 
     def closing(self, first: i64) -> MeasureClosing:
         return FloatClosing(self.counts, self.count, self.sums, self.high, self.low, self.greatest)
@@ -243,139 +275,5 @@ class FloatMeasure(WindowMeasure):
 
     def load(self, data: Any) -> None:
         self.count, self.high, self.low, self.greatest, counts, sums = data
-        self.sums = _floats(sums)
-        self.counts = _integers(counts)
-
-
-@final
-@mypyc_attr(acyclic=True)
-class FloatExtremeMeasure(WindowMeasure):
-    """The least values, or the `greatest`, behind each position: a stack in which they only rise, or fall. The stack is
-    the first `top` entries of its columns."""
-
-    def __init__(self, value: Computation, greatest: bool) -> None:
-        self.value = value
-        self.attribute: i64 = _position(value)
-        self.greatest = greatest
-        self.top: i64 = 0
-        self.positions: Integers = integers()
-        self.values: Floats = floats()
-
-    def open(self, pane: i64) -> None:
-        pass
-
-    def push(self, row: Row, times: Slots, position: i64) -> None:
-        at = self.attribute
-        found: Any = row[at] if at >= 0 else self.value.value(row, (), times, 1, 1)
-        if found is None:
-            return
-        value: float = found
-        values = self.values
-        top = self.top
-        if self.greatest:
-            while top > 0 and values[top - 1] <= value:
-                top -= 1
-        else:
-            while top > 0 and values[top - 1] >= value:
-                top -= 1
-        self.values = put(values, top, value)
-        self.positions = put_integer(self.positions, top, position)
-        self.top = top + 1
-
-    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
-        at = first_at_least(self.positions, self.top, first)
-        page.values.append(self.values[at] if at < self.top else None)
-
-    def closing(self, first: i64) -> MeasureClosing:
-        at = first_at_least(self.positions, self.top, first)
-        values: list[Any] = []
-        number: i64
-        for number in range(at, self.top):
-            values.append(self.values[number])
-        return ExtremeClosing(self.positions[at : self.top], values)
-
-    def trim(self, panes: i64, first: i64) -> None:
-        at = first_at_least(self.positions, self.top, first)
-        self.positions = self.positions[at : self.top]
-        self.values = self.values[at : self.top]
-        self.top -= at
-
-    def reset(self) -> None:
-        self.top = 0
-
-    def dump(self) -> list[Any]:
-        top = int(self.top)
-        return [[int(position) for position in self.positions[:top]], list(self.values[:top])]
-
-    def load(self, data: Any) -> None:
-        self.positions, self.values = _integers(data[0]), _floats(data[1])
-        self.top = len(self.positions)
-
-
-@final
-@mypyc_attr(acyclic=True)
-class ExtremeMeasure(WindowMeasure):
-    """The same for ints, strings and booleans."""
-
-    def __init__(self, value: Computation, greatest: bool) -> None:
-        self.value = value
-        self.greatest = greatest
-        self.positions: Integers = integers()
-        self.values: list[Any] = []
-
-    def open(self, pane: i64) -> None:
-        pass
-
-    def push(self, row: Row, times: Slots, position: i64) -> None:
-        value: Any = self.value.value(row, (), times, 1, 1)
-        if value is None:
-            return
-        values = self.values
-        if self.greatest:
-            while len(values) > 0 and values[-1] <= value:
-                values.pop()
-        else:
-            while len(values) > 0 and values[-1] >= value:
-                values.pop()
-        values.append(value)
-        self.positions = put_integer(self.positions, len(values) - 1, position)
-
-    def settle(self, page: WindowPage, pane: i64, first: i64) -> None:
-        top: i64 = len(self.values)
-        at = first_at_least(self.positions, top, first)
-        page.values.append(self.values[at] if at < top else None)
-
-    def closing(self, first: i64) -> MeasureClosing:
-        top: i64 = len(self.values)
-        at = first_at_least(self.positions, top, first)
-        return ExtremeClosing(self.positions[at:top], self.values[at:])
-
-    def trim(self, panes: i64, first: i64) -> None:
-        top: i64 = len(self.values)
-        at = first_at_least(self.positions, top, first)
-        self.positions = self.positions[at:top]
-        self.values = self.values[at:]
-
-    def reset(self) -> None:
-        self.values = []
-
-    def dump(self) -> list[Any]:
-        top = len(self.values)
-        return [[int(position) for position in self.positions[:top]], list(self.values)]
-
-    def load(self, data: Any) -> None:
-        self.positions, self.values = _integers(data[0]), list(data[1])
-
-
-def _integers(numbers: Sequence[int]) -> Integers:
-    found = integers()
-    for at, number in enumerate(numbers):
-        found = put_integer(found, at, number)
-    return found
-
-
-def _floats(numbers: Sequence[float]) -> Floats:
-    found = floats()
-    for at, number in enumerate(numbers):
-        found = put(found, at, number)
-    return found
+        self.sums = floats_of(sums)
+        self.counts = integers_of(counts)

@@ -86,6 +86,12 @@ class Group(StartGroup):
             return
         self.take(joined([self.intervals(), other.intervals()]))
 
+    def copied(self) -> Group:
+        copy = Group(self.state, self.low, self.high, self.rest)
+        copy.last = self.last
+        copy.moment = self.moment
+        return copy
+
     def intervals(self) -> list[int]:
         """All its intervals."""
         return [*self.rest, int(self.low), int(self.high)]

@@ -211,16 +211,12 @@ class WindowReviser(Reviser):
         """Note how the partition is before an event, where it is now, if that is worth while. O(1) amortised."""
         cell = self.machine.cells.get(part.key)
         since = at - part.marks[-1]
-        if since >= MARKED_MIN and (cell is None or since >= len(cell.columns.items)):
+        if since >= MARKED_MIN and (cell is None or since >= cell.columns.size):
             part.marks.append(at)
             part.cells.append(self._copy(cell))
 
     def _copy(self, cell: WindowCell | None) -> WindowCell | None:
-        if cell is None:
-            return None
-        copy = WindowCell(cell.key, self.tables, self.machine.blank)
-        copy.load(cell.dump())
-        return copy
+        return None if cell is None else cell.copied(self.tables, self.machine.blank)
 
     def _set_back(self, part: RevisedPartition) -> int:
         """Bring the partition to its last mark; returns before which event that is."""

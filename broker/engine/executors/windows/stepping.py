@@ -34,7 +34,8 @@ class Stepper:
     """Steps all partitions of a machine.
 
     `lost`: how many open starts a limit has cut off since it was last asked. `over`: the groups that the current event
-    has ended, if windows wait for that and their bounds do not. `prolongs`: whether `prolong` may be asked.
+    has ended, if windows wait for that and their bounds do not. `prolongs`: whether `prolong` may be
+    asked; `stretches`: and `stretch`.
     """
 
     def __init__(self, tables: WindowTables, account: Account, starts_max: int, events_max: int) -> None:
@@ -46,6 +47,7 @@ class Stepper:
         self.waits = tables.waits
         self.over: list[Group] = []
         self.prolongs = tables.parts == 1 and (tables.plain or not tables.waits)
+        self.stretches = self.prolongs and not (tables.waits or tables.timed) and tables.foresees
         self.trims_at_once = False  # for tests
         self._where: Integers = integers()  # by state: its group, while there are many
         self._stamp: Integers = integers()
@@ -109,6 +111,49 @@ class Stepper:
             self._limit(cell)
         return QUIET if quiet else STEPPED
 
+    def stretch(
+        self, cell: WindowCell, masks: Integers, shift: i64, times: list[int], first: i64, upto: i64, limit: i64
+    ) -> i64:
+        """Do what `prolong` does along several events, but for log and measures, while it would say QUIET and no start
+        begins. Returns the index behind the last one; the first one is not later than `limit`. O(events)."""
+        tables = self.tables
+        if len(cell.groups) != 1:
+            return first
+        group = cell.groups[0]
+        if tables.bounded and len(group.rest) > 0:
+            return first
+        columns = tables.columns
+        dense = tables.dense
+        body = tables.body
+        prefix = tables.prefix
+        begins = tables.first
+        final = tables.final
+        terminal = tables.terminal
+        bounded = tables.bounded
+        place = 2 * (group.low - cell.columns.base)
+        oldest = cell.columns.panes[place]
+        until = min(limit, cell.columns.panes[place + 1] + tables.within[0])
+        longest = oldest + tables.most[0] - 1  # the number of the last event that is not too late for it
+        least = oldest + tables.least[0] - 1 if bounded else 0
+        count = cell.count
+        state = group.state
+        before = cell.marks[0]
+        at = first
+        while at < upto and count <= longest and times[at] <= until:
+            column = dense[masks[at] >> shift]
+            entry = before * columns + column
+            after = body[state * columns + column]
+            if begins[entry] >= 0 or after < 0 or terminal[after] != 0 or (final[after] != 0 and count >= least):
+                break
+            state = after
+            before = prefix[entry]
+            count += 1
+            at += 1
+        group.state = state
+        cell.marks[0] = before
+        cell.count = count
+        return at
+
     def move(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> None:
         """Move all groups along the event, begin a start if it begins one, and add it to log and measures."""
         tables = self.tables
@@ -148,11 +193,11 @@ class Stepper:
         tables = self.tables
         if tables.timed:
             moment = int(time)  # rows may have more attributes by now
-            cell.note((*row[: tables.width], moment), (moment,), item, tables.rows)
+            cell.note((*row[: tables.width], moment), (moment,), item)
         else:
-            cell.note(row, NO_TIME, item, tables.rows)
+            cell.note(row, NO_TIME, item)
         kept = cell.columns
-        return kept.count > self.starts_max or len(kept.items) > self.events_max
+        return kept.count > self.starts_max or kept.size > self.events_max
 
     def _move_one(self, cell: WindowCell, column: i64) -> None:
         tables = self.tables

@@ -30,15 +30,9 @@ from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
 from ....events.schema import Row
 from ..contract import Input
-from ..packed import Integers, integers, put_integer
-from .measures import (
-    CountMeasure,
-    ExtremeMeasure,
-    FloatExtremeMeasure,
-    FloatMeasure,
-    IntegerMeasure,
-    WindowMeasure,
-)
+from ..packed import Integers, integers, integers_of
+from .extreme_measures import ExtremeMeasure, FloatExtremeMeasure
+from .measures import CountMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
 
 UNBOUNDED: Final = 1 << 60
 NO_MEASURE: Final = -1
@@ -101,8 +95,9 @@ class WindowTables:
     `forgets`: a partition without open windows needs no state; `begins`: by column, whether one may begin then.
     `expires`: windows may become too long; `bounded`: or be too short; `waits`: they are told when they are over.
     `plain`: one part without bounds. `sleeps`: without open windows, an event that satisfies no condition changes
-    nothing. `rows`: the rows of open windows are kept, because an aggregate may ask for them.
-    `measured`: there are measures, of these `kinds`. `marks`: of a partition that has had no event (cell).
+    nothing. `foresees`: what an event satisfies is known without those before it, and has a column in `dense`. `rows`:
+    the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are measures, of these
+    `kinds`; `counted`: they say how many values there were. `marks`: of a partition that has had no event (cell).
 
     Conditions that compare the time of an event with the one before are `gaps`, by bit the most microseconds between
     the two, or -1; all others that look back are in `tested`, and `looks` says whether there are any. `gap`: that of
@@ -127,6 +122,7 @@ class WindowTables:
             self.back = 0  # the time of the newest event is known anyway
         self._read_classes(windows if family is None else None)
         self._read_parts(windows)
+        self.foresees = len(self.gaps) == 0 and len(self.dense) > 0
         self.sleeps = self.forgets and len(self.gaps) == 0 and windows.clock is None
         if family is None:
             self.sleeps = self.sleeps and not self.begins[self.column(0)]
@@ -157,7 +153,7 @@ class WindowTables:
         plain = [at for at, form in enumerate(conditions) if _is_static(form)]
         rest = [at for at in range(len(conditions)) if at not in plain]
         self.guards = [Input(self.source.stream, conditions[at]) for at in plain]
-        self.gaps: Integers = _packed([_gap(conditions[at], back) for at in rest])
+        self.gaps: Integers = integers_of([_gap(conditions[at], back) for at in rest])
         self.tested: list[All | None] = [condition(conditions[at]) for at in rest]
         self.plain_bits: i64 = len(plain)
         self.gap: i64 = self.gaps[0] if len(rest) == 1 else -1
@@ -173,7 +169,7 @@ class WindowTables:
             own = sum(1 << bit for bit, at in enumerate(order) if letter >> at & 1)
             self.sparse[own] = column
         if windows is not None and len(order) <= DENSE_BITS:
-            self.dense = _packed([self.sparse.get(own, 0) for own in range(1 << len(order))])
+            self.dense = integers_of([self.sparse.get(own, 0) for own in range(1 << len(order))])
 
     def need_every_event(self) -> None:
         """An event that satisfies no condition may begin a window, or change a partition."""
@@ -207,17 +203,17 @@ class WindowTables:
             body += [DEAD if state == DEAD else state + shift for state in one.body]
             final += one.final
             part += [number] * len(one.final)
-        self.prefix: Integers = _packed(prefix)
-        self.first: Integers = _packed(first)
-        self.body: Integers = _packed(body)
-        self.part: Integers = _packed(part)
-        self.initial: Integers = _packed(initial)
-        self.least: Integers = _packed([one.least for one in windows.parts])
-        self.most: Integers = _packed([UNBOUNDED if one.most is None else one.most for one in windows.parts])
-        self.within: Integers = _packed([UNBOUNDED if one.within is None else one.within for one in windows.parts])
+        self.prefix: Integers = integers_of(prefix)
+        self.first: Integers = integers_of(first)
+        self.body: Integers = integers_of(body)
+        self.part: Integers = integers_of(part)
+        self.initial: Integers = integers_of(initial)
+        self.least: Integers = integers_of([one.least for one in windows.parts])
+        self.most: Integers = integers_of([UNBOUNDED if one.most is None else one.most for one in windows.parts])
+        self.within: Integers = integers_of([UNBOUNDED if one.within is None else one.within for one in windows.parts])
         self.states: i64 = len(final)
-        self.final: Integers = _packed([int(ends) for ends in final])
-        self.terminal: Integers = _packed(
+        self.final: Integers = integers_of([int(ends) for ends in final])
+        self.terminal: Integers = integers_of(
             [
                 int(all(target == DEAD for target in body[state * width : (state + 1) * width]))
                 for state in range(len(final))
@@ -226,7 +222,7 @@ class WindowTables:
         self.expires = any(one.most is not None or one.within is not None for one in windows.parts)
         self.bounded = self.expires or any(one.least > 1 for one in windows.parts)
         self.plain = len(windows.parts) == 1 and not self.bounded
-        self.marks: Integers = _packed([*initial, *([0] * (2 * len(initial) if self.bounded else 0))])
+        self.marks: Integers = integers_of([*initial, *([0] * (2 * len(initial) if self.bounded else 0))])
         self.waits = windows.keep == "longest"
         # Where a partition without open windows is as if it had had no event, most events need not be looked at.
         self.forgets = windows.back == 0 and all(len(one.starts) == 1 for one in windows.parts)
@@ -260,6 +256,7 @@ class WindowTables:
             self._measured = []
         self.kinds: list[str] = [kind for kind, _ in self._measured]
         self._plans = [MeasurePlan(kind, term) for kind, term in self._measured]
+        self.counted = [plan.counts or (plan.sums and plan.nullable) for plan in self._plans]
         self.measured = len(self._measured) > 0
 
     def measures(self) -> WindowMeasure | None:
@@ -313,10 +310,3 @@ def _gap(form: Form, back: int) -> int:
             if same == (now.slot, now.position, before.slot, before.position) and 0 <= most < UNBOUNDED:
                 return most
     return -1
-
-
-def _packed(numbers: list[int]) -> Integers:
-    found = integers()
-    for at, number in enumerate(numbers):
-        found = put_integer(found, at, number)
-    return found

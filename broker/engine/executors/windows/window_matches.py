@@ -118,19 +118,19 @@ class CompletedWindows(MatchSource):
         page, last = self.page, self.numbers[at + 2]
         floats, counts, values = self.numbers[at + 5 : at + ONE_NUMBERS]
         said: list[tuple[Any, int]] = []
-        for kind in self.tables.kinds:
+        for kind, counted in zip(self.tables.kinds, self.tables.counted):
             told: Any = None
-            count = 0
+            count = last - first + 1
             if kind == EXACT:
                 told = float(page.floats[floats])
                 floats += 1
             elif kind != COUNT:
                 told = page.values[values]
                 values += 1
-            if kind in (COUNT, TOTAL, EXACT):
+            if counted:
                 count = int(page.counts[counts])
                 counts += 1
-            said.append((told, last - first + 1 if count < 0 else count))
+            said.append((told, count))
         found: list[Value] = []
         for plan in self.tables.aggregates:
             if plan.measure < 0:
@@ -208,7 +208,7 @@ def matched_window(
     columns: PaneColumns, first: int, last: int, start: int, end: int, values: Row, begin: int | None
 ) -> Matched:
     """A window as a match: identified by its first and last event, and by its beginning if it is of the clock."""
-    items, shift = columns.items, int(columns.logged)
+    items, shift = columns.listed().items, int(columns.logged)
     assigned: Assigned = [(0, items[first - shift], start), (1, items[last - shift], end)]
     if begin is not None:
         assigned.append((2, begin, begin))
@@ -227,7 +227,7 @@ def value_of_rows(
     if not plan.values:
         return last - first + 1
     logged = int(columns.logged)
-    rows = columns.rows[first - logged : last - logged + 1]
+    rows = columns.listed().rows[first - logged : last - logged + 1]
     if plan.function == "first":
         rows = rows[:1]
     elif plan.function == "last":

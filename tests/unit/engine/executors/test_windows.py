@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from broker.algebra.window.lowering import lower
+from broker.algebra.window.semantics import TimedEvent, results
 from broker.engine import Engine, Options
 from broker.engine.executors.windows.pane_groups import Group, joined, without
 from broker.events.errors import Unsupported
+from broker.events.schema import Schema
+from broker.language.window import parse
 
 
 def engine_of(*queries: str, options: Options | None = None, lineage: bool = True) -> Engine:
@@ -152,12 +156,14 @@ def test_users_are_told_before_that_windows_may_become_many() -> None:
     plans = [subscriber.machine for subscriber in engine.catalog.subscriptions.values()]
     assert [[] if plan is None else plan.advice() for plan in plans] == [
         [
-            "open starts: unbounded, one more each time these events come: [ty = 'A']; at most runs_max of a partition"
-            " are kept"
+            "open starts: unbounded, one more each time these events come: [ty = 'A']; beyond runs_max in a partition,"
+            " the oldest are given up"
         ],
         [],
         [],
     ]
+    explained = [line for line in engine.explain() if ": open starts: " in line]
+    assert [line.endswith("the oldest are given up") for line in explained] == [True, False]
 
 
 def test_what_cannot_be_asked_says_so() -> None:
@@ -178,3 +184,29 @@ def test_intervals() -> None:
     assert group.cut(6)
     assert group.intervals() == [6, 6]
     assert not group.cut(7)
+
+
+@pytest.mark.parametrize("windows", ["SESSION 40 us", "EVERY 100 us", "LAST 90 us EVERY 30 us"])
+def test_many_partitions_come_and_go(windows: str) -> None:
+    chance = random.Random(1)
+    rows: list[tuple[str, int | None]] = [
+        (f"{chance.choice('AB')}{chance.randrange(100)}", chance.choice((None, 1, 2, 3))) for _ in range(1_200)
+    ]
+    text = f"FROM S BY ty WINDOW {windows} AGGREGATE sum(v) AS s"
+    engine = Engine()
+    engine.add_stream("S", {"ty": "string", "v": "int?"})
+    engine.subscribe("q", "window", text, lineage=True)
+    found: list[Any] = []
+    for first in range(0, len(rows), 70):
+        part = rows[first : first + 70]
+        found += engine.publish("S", range(first, first + len(part)), part)
+        engine.check_invariants()
+        if first == 420:
+            engine = Engine.restore(engine.snapshot())
+    found += engine.finish()
+    schema = Schema.declare({"ty": "string", "v": "int?"})
+    expression = lower(parse(text), text, lambda name: schema, lambda: ["S"])
+    meant = results(expression, [TimedEvent(at + 1, at, row) for at, row in enumerate(rows)])
+    assert len(found) > 700
+    told = [(tuple(match.lineage), match.start, match.end, tuple(match.data.values())) for match in found]
+    assert sorted(told, key=repr) == sorted([(w.lineage, w.start, w.end, w.values) for w in meant], key=repr)
