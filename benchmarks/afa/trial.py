@@ -105,24 +105,24 @@ class Swap:
 
     def __init__(self, speculation: Speculation, arc: Arc, lifetime: int) -> None:
         self.speculation = speculation
+        self.amend, self.arcs_of = speculation.amend, speculation.table.arcs_of
         self.lifetime = lifetime
         self.state = arc.source
-        self.arc = speculation.table.prepare(arc)
+        self.lasting = speculation.table.prepare(arc).lasting
         self.changed = 0
 
     def change(self) -> None:
         """Delete the arc, and insert it again."""
-        speculation, arc = self.speculation, self.arc
         self.changed += 1
         if self.lifetime:
-            begin = int(speculation.newest) - self.lifetime
-            speculation.amend(self.state, 1, [arc.lasting(begin, begin + 1)], begin, begin + self.lifetime)
+            begin = self.speculation.newest - self.lifetime
+            self.amend(self.state, 1, [self.lasting(begin, begin + 1)], begin, begin + self.lifetime)
             return
-        begin = int(speculation.newest) + 1
-        arcs = speculation.table.arcs_of(self.state)
+        begin = self.speculation.newest + 1
+        arcs = self.arcs_of(self.state)
         last = len(arcs) - 1
-        ended = arcs[last].lasting(-FOREVER, begin)
-        speculation.amend(self.state, last, [ended, arc.lasting(begin, FOREVER)], begin, FOREVER)
+        arcs = [arcs[last].lasting(-FOREVER, begin), self.lasting(begin, FOREVER)]
+        self.amend(self.state, last, arcs, begin, FOREVER)
 
 
 def _run(
@@ -132,6 +132,7 @@ def _run(
     batches = [came[at : at + size] for at in range(0, len(came), size)]
     columns = [([time for time, _ in batch], [row for _, row in batch]) for batch in batches]
     inserted = retracted = taken = 0
+    every = 0 if swap is None else job["changes"]
     begun = process_time()
     for times, batch in columns:
         speculation.take_batch(0, times, times, times, batch)
@@ -143,7 +144,7 @@ def _run(
         taken += len(times)
         if taken % EVERY == 0:
             speculation.punctuate(taken - behind)
-        if swap is not None and taken % job["changes"] == 0:
+        if swap is not None and taken % every == 0:
             swap.change()
     found["cpu"] = min(found["cpu"], process_time() - begun)
     found["inserted"], found["retracted"] = inserted, retracted

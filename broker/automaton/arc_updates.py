@@ -56,16 +56,14 @@ class ChangingArcs:
         out. O(arcs). Raises QueryError for a text that is no such arc, DefinitionError for a name that no arc has."""
         raise AssertionError
 
+    def after(self, updates: Sequence[ArcUpdate]) -> ChangingArcs:
+        """The arcs after several updates, in their order. O(updates, arcs, and what the updates change). Raises as
+        `updated` does."""
+        raise AssertionError
+
     def difference(
         self, text: str, updates: Sequence[ArcUpdate], wanted: object, begin: int
     ) -> tuple[list[str], list[str]]:
         """The arcs to insert, as texts, and the names of those to delete at `begin`, so that a subscription says what
         the syntax `wanted` says. `text` and `updates`: what it says now. Raises DefinitionError if no arcs do that."""
         raise AssertionError
-
-
-def after_all(changing: ChangingArcs, updates: Sequence[ArcUpdate]) -> ChangingArcs:
-    """The arcs after several updates, in their order."""
-    for update in updates:
-        changing = changing.updated(update)
-    return changing

@@ -98,11 +98,16 @@ def check_late(stream: StreamDefinition, times: Sequence[Any], floor: int | None
     """
     last = -LARGEST if floor is None else floor
     lateness = stream.lateness
+    least, most = LARGEST, -LARGEST
     for time in times:
         if type(time) is not int:
             break
+        moment: int = time  # compiled, numbers are compared faster than objects
+        if moment < least:
+            least = moment
+        if moment > most:
+            most = moment
     else:
-        least, most = min(times, default=last), max(times, default=last)
         if least >= last and most <= LARGEST and (lateness is None or most - least <= lateness):
             return
     for index, time in enumerate(times):

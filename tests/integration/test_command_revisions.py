@@ -201,3 +201,33 @@ def test_both_clients_and_the_shell_number_events(
                 client.publish("Tick", {"n": 5}, time=40)
             seen = client.statistics()["broker"]
             assert (seen["gaps"], seen["events_refused_misnumbered"]) == (2, 1)
+
+
+def test_what_is_published_before_it_is_final_comes_to_readers_in_order_when_it_is() -> None:
+    rises = "FROM S REGISTER low INT = 0 START a FINAL c a -> b SET low = x b -> c WHEN x > low PUBLISH D"
+    with broker_process() as broker, Client(broker.address) as client:
+        client.add_stream("S", {"x": "int"}, disorder="speculate", lateness=20)
+
+        def come(time: int, x: int) -> None:
+            client.publish("S", {"x": x}, time)
+
+        def told(name: str) -> list[tuple[str, int | None]]:
+            found = [(each.kind, each.end) for each in iter(lambda: readers[name].next(0.2), None)]
+            return [each for each in found if each[0] != "punctuation"]
+
+        readers = {"rises": client.subscribe("rises", "afa", rises)}
+        readers["cel"] = client.subscribe("cel", "cayuga", "D", results="final")
+        come(10, 1)
+        come(30, 5)
+        come(20, 9)
+        assert told("rises") == [("match", 30), ("match", 20), ("retraction", 30)]
+        assert told("cel") == []
+        readers["sase"] = client.subscribe(
+            "sase", "sase", "PATTERN SEQ(D a) WHERE strict_contiguity(a) { a.low >= 0 }", results="final"
+        )
+        come(41, 0)  # 20 is final behind it
+        assert told("cel") == told("sase") == [("match", 20)]
+        come(45, 7)
+        assert told("cel") == []
+        client.punctuate(46)
+        assert told("cel") == told("sase") == [("match", 45)]

@@ -13,6 +13,7 @@ from strategies.afa import (
     Punctuation,
     Update,
     Withdrawal,
+    arc_texts,
     number_texts,
     query_texts,
     scripts,
@@ -168,10 +169,10 @@ def test_what_is_found_does_not_depend_on_how_events_are_batched(text: str, batc
 class Amended:
     """An executor whose arcs are exchanged one by one; `named`: the arcs that are there, by name."""
 
-    def __init__(self, registers: RegisterAutomaton) -> None:
+    def __init__(self, registers: RegisterAutomaton, passing: bool) -> None:
         self.registers = registers
         automaton = automaton_of_registers(registers)
-        self.speculation = Speculation(automaton)
+        self.speculation = Speculation(automaton, passing=passing)
         self.named: dict[str, list[Written]] = {}
         places = [0] * len(automaton.states)
         for arc in automaton.arcs:
@@ -202,8 +203,8 @@ class Amended:
         self.named[name] = kept
 
 
-def played(registers: RegisterAutomaton, batches: list[list[Any]]) -> ToldResults:
-    amended = Amended(registers)
+def played(registers: RegisterAutomaton, batches: list[list[Any]], passing: bool) -> ToldResults:
+    amended = Amended(registers, passing)
     speculation = amended.speculation
     told = ToldResults(speculation)
     events: dict[int, LivingEvent] = {}
@@ -231,7 +232,29 @@ def played(registers: RegisterAutomaton, batches: list[list[Any]]) -> ToldResult
     return told
 
 
-@given(query_texts().filter(lambda text: "~>" not in text), scripts())
-def test_arcs_changed_one_by_one_are_as_arcs_set_anew(text: str, batches: list[list[Any]]) -> None:
+@given(query_texts().filter(lambda text: "~>" not in text), scripts(), st.booleans())
+def test_arcs_changed_one_by_one_are_as_arcs_set_anew(text: str, batches: list[list[Any]], passing: bool) -> None:
     _, _, anew = play(typed(text), batches)
-    assert played(typed(text), batches).live == anew.live
+    assert played(typed(text), batches, passing).live == anew.live
+
+
+@st.composite
+def late_changes(draw: st.DrawFn) -> list[Any]:
+    """Changes of arcs for events that have come."""
+    changes = []
+    for number in range(draw(st.integers(1, 3))):
+        arc = draw(st.sampled_from(("n0", "n1", "a0", "l0", "e0", "e0")) | arc_texts(f"u{number}", False))
+        begin = draw(st.integers(0, 10))
+        changes.append(Update(arc, begin, draw(st.none() | st.integers(begin + 1, begin + 8))))
+    return changes
+
+
+@given(
+    waiting_texts() | query_texts().filter(lambda text: "~>" not in text), scripts(updates=False),
+    late_changes().map(lambda changes: without_ends([changes])[0]),
+)  # fmt: skip
+def test_what_a_change_passes_over_is_as_it_was(text: str, batches: list[list[Any]], changes: list[Any]) -> None:
+    steps = [*batches, *([change] for change in changes)]
+    _, _, anew = play(typed(text), steps)
+    assert played(typed(text), steps, True).live == anew.live
+    assert played(typed(text), steps, False).live == anew.live

@@ -6,12 +6,13 @@ made of results. Runs alone are compared in test_laws_afa.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from doubles.read_columns import in_columns
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies.afa import Insertion, query_texts, scripts
+from strategies.afa import Insertion, Punctuation, Update, Withdrawal, query_texts, scripts
 from strategies.disorder import ATTRIBUTES, Play, Told, meant, typed
 
 from broker.algebra.afa.semantics import LivingEvent
@@ -27,6 +28,24 @@ UPPER = (
     "b -> c WHEN r >= n WITHIN 12",
     "FROM D REGISTER n INT = 0 START a FINAL b a -> b WHEN f > 0 SET n = r b -> b WHEN r != n WITHIN 5",
     "FROM D REGISTER n INT = 0 START a FINAL b a -> b WHEN TRUE SET n = n + 1",
+)
+STATES = "a -> a WHEN FALSE b -> b WHEN FALSE c -> c WHEN FALSE d -> d WHEN FALSE"
+_LASTING = (  # with results of most scripts, of runs that last
+    "FROM S REGISTER r INT = 0, f FLOAT = 1 START a FINAL c n0: a -> b WHEN x > 0 SET r = x n1: b -> b n2: b -> c "
+    f"WHEN x >= r SET r = x, f = f + x {STATES} WITHIN 10",
+    "FROM S BY k REGISTER r INT = 0, f FLOAT = 1 START a FINAL d n0: a -> b SET r = x n1: b -> b SET r = r + 1 "
+    f"n2: b -> d WHEN x > 1 SET f = x {STATES}",
+    "FROM S REGISTER r INT = 0, f FLOAT = 1 START a FINAL d n0: a -> b WHEN ty = 'A' SET r = x n1: b -> b WHEN "
+    f"ty != 'C' n2: b -> d WHEN x IS NOT NULL SET r = r + x {STATES}",
+)
+LASTING = (*_LASTING, *[_LASTING[0].replace("x > 0", f"x > {least}") for least in (1, 2)])  # these run as one
+IN_ORDER = (  # of a stream D with a number v
+    ("cayuga", "FILTER{v > 0}(D)"),
+    ("cayuga", "FILTER{v_1 < v}(D NEXT{} D)"),
+    ("sase", "PATTERN SEQ(D a, D b) WHERE skip_till_any_match(a, b) { a.v <= b.v } WITHIN 12 us"),
+    ("ptopss", "FROM D\na: v > 0\nb: v < 3\nMATCH a; b WITHIN 12 us"),
+    ("window", "FROM D WINDOW AFTER [v > 0] MATCHING any{2}"),
+    ("afa", "FROM D REGISTER w INT = 0 START a FINAL c a -> b WHEN v > 0 SET w = v b -> b b -> c WHEN v >= w"),
 )
 
 
@@ -112,6 +131,57 @@ def test_readers_in_order_get_what_stands_at_the_end(one: str, upper: str, batch
     assert final.told.standing.get("q0", {}) == each.told.standing.get("q0", {})
     assert final.told.standing.get("u0", {}) == each.told.standing.get("u0", {})
     assert all(line["kind"] == "match" for line in final.told.log.get("u0", []))
+
+
+@given(
+    st.lists(st.sampled_from(LASTING) | query_texts(), min_size=1, max_size=2), st.sampled_from(IN_ORDER),
+    st.sampled_from((None, *UPPER[1:])), scripts(), st.integers(0, 20), st.integers(0, 14),
+    st.sampled_from((None, None, 0, 3)),
+)  # fmt: skip
+def test_readers_in_order_get_the_same_whether_or_not_their_publishers_revise(
+    texts: list[str], reader: tuple[str, str], between: str | None, batches: list[list[Any]], cut: int, join: int,
+    speculation: int | None,
+) -> None:  # fmt: skip
+    """Also of publishers of publishers, and of those whose runs are under way when the reader comes."""
+    language, text = reader
+    plays = []
+    for disorder in ("speculate", "buffer"):
+        ahead = speculation if disorder == "speculate" else None
+        play = Play([f"{each} PUBLISH D" for each in texts], [], "each", disorder, speculation=ahead)
+        if between is not None:
+            play.engine.subscribe("between", "afa", f"{between} PUBLISH E")
+        plays.append(play)
+    source, value = ("D", "r") if between is None else ("E", "n")
+    in_order = re.sub(r"\bD\b", source, re.sub(r"\bv(?=\b|_)", value, text))
+    steps = [step for batch in batches for step in batch]
+    times = {step.event.id: step.event.time for step in steps if isinstance(step, Insertion)}
+    for at, step in enumerate([*steps, None]):
+        for play in plays:
+            if at == min(join, len(steps)):
+                play.engine.subscribe("reader", language, in_order, results="final")
+            play.step(Punctuation(_promise(steps[at:], times)))
+            play.step(step)
+            play.engine.check_invariants()
+            if at == cut:
+                play.restart()
+    for play in plays:
+        play.told.add(play.engine.finish())
+    assert plays[0].told.standing.get("reader", {}) == plays[1].told.standing.get("reader", {})
+    assert all(line["kind"] == "match" for line in plays[0].told.log.get("reader", []))
+
+
+def _promise(coming: list[Any], times: dict[int, int]) -> int:
+    """A time before which none of these steps changes anything. `times`: those of all events."""
+    later: list[int] = []
+    for step in coming:
+        match step:
+            case Insertion(event):
+                later.append(event.time)
+            case Withdrawal(id):
+                later.append(times[id])
+            case Update(_, int(begin), _):
+                later.append(begin)
+    return min(later, default=-1)
 
 
 @given(query_texts(), scripts(updates=False), st.sampled_from((None, 0, 3)), st.integers(1, 6), st.integers(0, 8))

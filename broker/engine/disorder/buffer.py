@@ -29,9 +29,9 @@ NEAR: Final = 512  # places before the end, up to which moving what is behind co
 @final
 class ReorderBuffer:
     """`columns`: the events in their order, from place `head` on; those before have gone. `far`: time, id, a number in
-    the order of arrival and the event, for those that came more than `near` places before the end. `known`: by id, the
-    times of those that are known by it; `unknown`: how many others there are of each stream, time and id. `overtaken`:
-    events so far that came after one of a later time.
+    the order of arrival and the event, for those that came more than `near` places before the end; `apart`: how many.
+    `known`: the ids of those that are known by them, `dated`: also their times, once one has been sought; `unknown`:
+    how many others there are of each stream, time and id. `overtaken`: events so far that came after a later one.
     """
 
     def __init__(self, near: int = NEAR) -> None:
@@ -39,13 +39,15 @@ class ReorderBuffer:
         self.columns = no_events()
         self.head: i64 = 0
         self.far: Any = SortedList()
+        self.apart: i64 = 0
         self.came = 0  # events that were kept apart so far
         self.overtaken: i64 = 0
-        self.known: dict[int, int] = {}
+        self.known: set[int] = set()
+        self.dated: dict[int, int] | None = None
         self.unknown: dict[tuple[str, int, int], int] = {}
 
     def __len__(self) -> int:
-        return len(self.columns.times) - int(self.head) + len(self.far)
+        return len(self.columns.times) - int(self.head) + int(self.apart)
 
     # --- coming -------------------------------------------------------------------------------------------------
 
@@ -59,10 +61,12 @@ class ReorderBuffer:
         """
         if known:
             most = len(self.known) + len(numbers)
-            self.known.update(zip(numbers, times))
+            self.known.update(numbers)
             if len(self.known) < most:
-                self.known = {event.number: event.time for event, told in self._all() if told}
+                self.known = {event.number for event, told in self._all() if told}
                 return None
+            if self.dated is not None:
+                self.dated.update(zip(numbers, times))
         else:
             for time, number in zip(times, numbers):
                 one = (stream, time, number)
@@ -106,10 +110,11 @@ class ReorderBuffer:
             if moment < last:
                 self.overtaken += 1
             at = self._place(moment, numbers[i])
-            if len(own_times) - at > near or (len(self.far) > 0 and self._has_equal(times[i], numbers[i])):
+            if len(own_times) - at > near or (self.apart > 0 and self._has_equal(times[i], numbers[i])):
                 event = HeldEvent(times[i], numbers[i], stream, starts[i], rows[i])
                 self.came += 1
                 self.far.add((event.time, event.number, self.came, event))
+                self.apart += 1
                 continue
             own_times.insert(at, given)
             own_numbers.insert(at, all_numbers[i])
@@ -165,19 +170,24 @@ class ReorderBuffer:
         if 2 * upto >= len(columns.times):
             columns.drop(0, int(upto))
             self.head = 0
-        if len(self.far) > 0 and self.far[0][0] < time:
+        if self.apart > 0 and self.far[0][0] < time:
             found = self._with_far(found, self.far.bisect_left((time,)))
-        known, unknown = self.known, self.unknown
-        if len(unknown) == 0:
-            numbers: list[Any] = found.numbers
-            for number in numbers:
-                del known[number]
+        if len(self.unknown) == 0:
+            self.known.difference_update(found.numbers)
+            if self.dated is not None:
+                for number in found.numbers:
+                    del self.dated[number]
         else:
             for at in range(len(found.times)):
                 event = found.event(at)
                 if not self._forget(event.stream, event.time, event.number):
-                    del known[event.number]
+                    self._forget_known(event.number)
         return found
+
+    def _forget_known(self, number: int) -> None:
+        self.known.discard(number)
+        if self.dated is not None:
+            del self.dated[number]
 
     def _forget(self, stream: str, time: int, number: int) -> bool:
         """Forget an unknown event; False if there is none."""
@@ -191,6 +201,7 @@ class ReorderBuffer:
         """The first events that were kept apart, taken out, among those there."""
         events: list[Any] = list(islice(self.far, upto))
         del self.far[:upto]
+        self.apart -= len(events)
         near.tell_apart()
         near.spread()
         found = no_events()
@@ -212,7 +223,7 @@ class ReorderBuffer:
         event = self.find(number)
         if event is None:
             return None
-        del self.known[number]
+        self._forget_known(number)
         columns = self.columns
         at = bisect_left(columns.times, event.time, int(self.head))
         while at < len(columns.times) and columns.times[at] == event.time:
@@ -224,6 +235,7 @@ class ReorderBuffer:
         while self.far[place][3].stream != event.stream:
             place += 1
         del self.far[place]
+        self.apart -= 1
         return event
 
     def forget(self, stream: str) -> None:
@@ -236,7 +248,9 @@ class ReorderBuffer:
     def _clear(self) -> None:
         self.columns, self.head = no_events(), 0
         self.far.clear()
+        self.apart = 0
         self.known.clear()
+        self.dated = None
         self.unknown.clear()
 
     def _add_again(self, event: HeldEvent, known: bool) -> None:
@@ -257,10 +271,12 @@ class ReorderBuffer:
     # --- questions ----------------------------------------------------------------------------------------------
 
     def find(self, number: int) -> HeldEvent | None:
-        """The event that is known by that id; None if there is none. O(log events)."""
-        time = self.known.get(number)
-        if time is None:
+        """The event that is known by that id; None if there is none. O(log events), but the first time O(all)."""
+        if number not in self.known:
             return None
+        if self.dated is None:
+            self.dated = {event.number: event.time for event, told in self._all() if told}
+        time = self.dated[number]
         for event in self.since(time, number):
             if (event.stream, time, number) not in self.unknown:
                 return event
@@ -273,7 +289,7 @@ class ReorderBuffer:
         while at < len(columns.times) and columns.times[at] == time and columns.numbers[at] < number:
             at += 1
         near = map(columns.event, range(at, len(columns.times)))
-        if len(self.far) == 0:
+        if self.apart == 0:
             return near
         far = [each[3] for each in self.far.irange((time, number))]
         return merge(near, far, key=_order)
@@ -286,7 +302,7 @@ class ReorderBuffer:
         """The time of the first event; FOREVER if there is none."""
         columns = self.columns
         near = columns.times[int(self.head)] if len(columns.times) > self.head else FOREVER
-        return min(near, int(self.far[0][0])) if len(self.far) > 0 else near
+        return min(near, int(self.far[0][0])) if self.apart > 0 else near
 
     def _all(self) -> Iterator[tuple[HeldEvent, bool]]:
         """All events in order, and whether each is known by its id."""
@@ -306,7 +322,10 @@ class ReorderBuffer:
         assert near == sorted(near, key=_order), "the events are in their order"
         events = list(self._all())
         assert len(events) == len(self)
-        assert {event.number: event.time for event, known in events if known} == self.known
+        assert self.apart == len(self.far)
+        times = {event.number: event.time for event, known in events if known}
+        assert times.keys() == self.known
+        assert self.dated is None or times == self.dated
         assert len(events) == len(self.known) + sum(self.unknown.values())
 
     def dump(self) -> Any:

@@ -1,7 +1,7 @@
 """Streams published by subscriptions that revise their results, for readers that want events in order.
 
 Such a reader gets nothing that may be withdrawn. So the publisher's automaton runs a second time, on events that are
-final, as long as somebody reads what it publishes in order.
+final, as long as somebody reads what it publishes in order. It begins with the runs that final events have led to.
 
 Here: when that is so. Not here: the readers that take results before they are final (readers).
 """
@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from typing import final
 
+from ...automaton.arc_updates import ChangedArcs
 from ...events.errors import DefinitionError
+from ...events.instant import FOREVER
+from ..program.account import NOT_SUSPENDED
 from ..program.program import Program
 from ..program.target import ALWAYS_SINCE, Feed
 from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import Subscriber
 from .readers import RevisingReaders
 from .revising_groups import RevisingReader
+from .watermarks import NOTHING_PROMISED, Watermarks
 
 
 def name_of_copy(name: str) -> str:
@@ -31,8 +35,9 @@ class OrderedCopies:
     `restoring`: while a snapshot is restored, the subscriptions that revised when it was taken.
     """
 
-    def __init__(self, catalog: Catalog, program: Program, readers: RevisingReaders) -> None:
+    def __init__(self, catalog: Catalog, program: Program, readers: RevisingReaders, marks: Watermarks) -> None:
         self.catalog = catalog
+        self.marks = marks
         self.program = program
         self.readers = readers
         self.feeds: dict[str, Feed] = {}
@@ -90,10 +95,19 @@ class OrderedCopies:
         return readers + len([reader for reader in copies if stream in reader.streams])
 
     def _start(self, reader: RevisingReader) -> None:
-        name = reader.subscriber.name
+        """Let the automaton of a subscription run a second time, with its runs and arcs as they are. O(state)."""
+        subscriber, machines = reader.subscriber, self.program.machines
+        name, copy = subscriber.name, name_of_copy(subscriber.name)
         if name in self.feeds or reader.publish is None:
             return
-        plan = reader.subscriber.machine
+        restoring = machines.restoring
+        if reader.suspended != NOT_SUSPENDED or (restoring is not None and copy not in restoring.places):
+            return  # it finds nothing any more
+        plan = subscriber.machine
         assert plan is not None
         feed = self.feeds[name] = Feed(self.program.directory.stream(reader.publish), ALWAYS_SINCE, reader.salt)
-        self.program.machines.join(name_of_copy(name), plan, None, feed)
+        begun = restoring is None and self.marks.safe > NOTHING_PROMISED
+        kept = reader.group.reviser.settled(reader.place, self.marks.safe) if begun else None
+        machines.join(copy, plan, None, feed, kept)
+        if subscriber.updates:
+            machines.rewrite(copy, plan, ChangedArcs(subscriber.revised(), None, -FOREVER, FOREVER))

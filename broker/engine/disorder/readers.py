@@ -70,6 +70,7 @@ class RevisingReaders:
         place = group.reviser.join(subscriber.revised(), -1)
         reader = self.by_name[subscriber.name] = RevisingReader(subscriber, group, place, self._made)
         group.members[place] = reader
+        group.publishes = group.publishes or reader.publish is not None
         for at, stream in enumerate(reader.streams):
             self.readers.setdefault(stream, []).append((reader, at))
         self._rank()
@@ -217,7 +218,8 @@ class RevisingReaders:
     def _clean(self, safe: int) -> None:
         running = self._running()
         for group in running:
-            group.reviser.punctuate(max(safe, group.closed))
+            # What a copy in order would begin with, stays until all that it has not processed is final.
+            group.reviser.punctuate(safe if group.publishes else max(safe, group.closed))
         self._until_clean = CLEAN_MIN + sum([group.reviser.keys() for group in running])
 
     def settle(
@@ -237,7 +239,7 @@ class RevisingReaders:
             if running and time > max(reader.final, reader.keys.get(key, -FOREVER)):
                 reader.keys[key] = time
                 least = min([max(each.closed, each.keys.get(key, -FOREVER)) for each in group.members.values()])
-                if least > group.closed:
+                if least > group.closed and not group.publishes:
                     group.reviser.punctuate_key(key, least)
                 found.tell(reader.subscriber, time, key)
         reader.keys = {key: time for key, time in reader.keys.items() if time > reader.closed}

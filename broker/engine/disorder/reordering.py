@@ -45,7 +45,7 @@ class Reordering:
         self.buffer = ReorderBuffer()
         self.ahead = ReorderBuffer()
         self.readers = RevisingReaders(catalog.options)
-        self.copies = OrderedCopies(catalog, runtime.program, self.readers)
+        self.copies = OrderedCopies(catalog, runtime.program, self.readers, self.marks)
         self.numbers: dict[str, SequenceNumbers] = {}
         self.settlement = Settlement(self.marks, self.readers, self.buffer, catalog.options.promised_regions_max)
 
@@ -61,7 +61,7 @@ class Reordering:
         behind a punctuation of such events."""
         self._check_room(stream, len(ids))
         known = self.buffer.known
-        if self._known(stream) and not (len(set(ids)) == len(ids) and known.keys().isdisjoint(ids)):
+        if self._known(stream) and not (len(set(ids)) == len(ids) and known.isdisjoint(ids)):
             self._refuse(stream, times, rows, ids)
         elif self._says_more(stream):
             self._refuse(stream, times, rows, ids)
@@ -89,7 +89,7 @@ class Reordering:
         """The events of a batch that are refused, by index, each with its error. The others fit together. O(batch)."""
         settlement, lateness = self.settlement, stream.lateness
         numbers, counted = self._numbers(stream), SortedDict()
-        known = self.buffer.known if self._known(stream) else {}
+        known = self.buffer.known if self._known(stream) else set()
         seen: set[int] = set()
         floor = self.marks.floor(stream.name)
         for index, (time, row, number) in enumerate(zip(times, rows, ids)):
@@ -397,4 +397,4 @@ class Reordering:
         for numbers in self.numbers.values():
             numbers.check_invariants()
         assert self.buffer.first() >= self.marks.safe
-        assert self.ahead.known.items() <= {(each.number, each.time) for each in self.buffer.since(-FOREVER)}
+        assert set(self.ahead.since(-FOREVER)) <= set(self.buffer.since(-FOREVER))

@@ -61,7 +61,8 @@ class RevisingReader:
 class RevisingGroup:
     """Readers that share a machine, by their places. `rank`: that of each; `number`: of the first; `timed`: the streams
     of which they read the times; `closed`: no event that concerns one of them comes before; `apart`: whether that is
-    later for some, or for some keys."""
+    later for some, or for some keys; `publishes`: whether one of
+    them publishes its results."""
 
     def __init__(self, subscriber: Subscriber, reviser: Reviser, number: int) -> None:
         self.reviser = reviser
@@ -71,6 +72,7 @@ class RevisingGroup:
         self.rank = 0
         self.closed: int = -FOREVER
         self.apart = False
+        self.publishes = False
         self.suspended: int = NOT_SUSPENDED
 
     def has_closed(self, stream: int, time: int, row: Row) -> bool:
@@ -83,4 +85,5 @@ class RevisingGroup:
         """Their times have grown, or one has gone."""
         members = self.members.values()
         self.closed = min([each.closed for each in members], default=-FOREVER)
+        self.publishes = any(each.publish is not None for each in members)
         self.apart = any(each.closed > self.closed or len(each.keys) > 0 for each in members)

@@ -70,8 +70,13 @@ class Registry:
 
     # --- coming -------------------------------------------------------------------------------------------------
 
-    def join(self, name: str, plan: MachinePlan, subscriber: Subscriber | None, feed: Feed | None) -> None:
-        """Register a subscription, or an automaton for a subscriber, a stream, or both. O(its size)."""
+    def join(
+        self, name: str, plan: MachinePlan, subscriber: Subscriber | None, feed: Feed | None, kept: Any = None
+    ) -> None:
+        """Register a subscription, or an automaton for a subscriber, a stream, or both. O(its size).
+
+        `kept`: the state with which its machine goes on, which it shares with nobody.
+        """
         place: SavedPlace | None = None
         if self.restoring is not None:
             place = self.restoring.places[name]
@@ -85,7 +90,7 @@ class Registry:
             plan = self._plan_again(plan, executor) if place is not None else self._plan_again(plan, executor, FIRST)
         elif plan.wants_company and place is None:
             self._share_with_first(plan.alike(self.options))
-        registration = self.registrations[name] = self._enter(name, plan, place, subscriber, feed)
+        registration = self.registrations[name] = self._enter(name, plan, place, subscriber, feed, kept)
         if first is not None:
             registration.first = first
             self._first.setdefault(first.plan.alike(self.options), []).append(name)
@@ -102,11 +107,12 @@ class Registry:
                 self.registrations[name] = self._enter(name, first.plan, None, first.subscriber, first.feed)
 
     def _enter(
-        self, name: str, plan: MachinePlan, place: SavedPlace | None, subscriber: Subscriber | None, feed: Feed | None
-    ) -> Registration:
+        self, name: str, plan: MachinePlan, place: SavedPlace | None, subscriber: Subscriber | None, feed: Feed | None,
+        kept: Any = None,
+    ) -> Registration:  # fmt: skip
         """Enter a subscriber, a stream, or both, into a machine."""
         lane = self._lane(plan)
-        alike = plan.alike(self.options)
+        alike = plan.alike(self.options) if kept is None else None
         if self.restoring is None or place is None:
             matcher = None if alike is None else self._newest.get(alike)
             if matcher is not None and not _joinable(plan, matcher):
@@ -137,6 +143,10 @@ class Registry:
         member.target.serve(subscriber, feed)
         matcher.enter(name)
         matcher.renew()
+        if kept is not None:
+            matcher.machine.load(kept)
+            matcher.machine.taken = True
+            lane.rouse(matcher)
         return Registration(plan, lane, matcher, member, symbols)
 
     def _executor(self, plan: MachinePlan) -> str:

@@ -65,6 +65,11 @@ class Reviser:
         one of several."""
         raise AssertionError
 
+    def settled(self, number: int, time: int) -> Any:
+        """A member's state before the events from a time on, before which none changes any more, in the form that the
+        `load` of an executor in order takes; None if no event has come. O(state, and events from then on)."""
+        raise AssertionError
+
     def settle(self) -> list[tuple[int, Revision]]:
         """The changes of results since the last call, without those that cancel, each with the number of the member
         whose it is. O(changes)."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, final
 
 from ...algebra.afa.lowering import lower, lower_arcs
+from ...automaton.arc_pieces import ArcPieces, pieces_without
 from ...automaton.arc_updates import ArcChange, ArcUpdate, ChangingArcs
 from ...automaton.automaton import Arc, Automaton
 from ...automaton.constructions.registers import arcs_of, automaton_of_registers
@@ -49,34 +50,50 @@ class _RegisterArcs(ChangingArcs):
         return self._changes
 
     def updated(self, update: ArcUpdate, settled: int = -FOREVER) -> ChangingArcs:
-        begin, end = update.begin, update.end
-        for name in update.delete:
-            if name not in self.names:
-                found = f"found {name!r}{suggestion(name, list(self.names))}"
-                raise DefinitionError(f"expected the name of an arc to delete, {found}")
+        self._check_deleted(update, self.names)
         names = dict(self.names)
         arcs: list[Arc] = []
         changes: list[ArcChange] = []
         for arc in self._automaton.arcs:
             if arc.end <= settled:
                 continue
-            if arc.name not in update.delete or arc.end <= begin or arc.begin >= end:
+            if arc.name not in update.delete or arc.end <= update.begin or arc.begin >= update.end:
                 arcs.append(arc)
                 continue
-            rests = (replace(arc, end=min(arc.end, begin)), replace(arc, begin=max(arc.begin, end)))
-            kept = tuple([rest for rest in rests if rest.begin < rest.end])
+            kept = pieces_without(arc, update.begin, update.end)
             changes.append(ArcChange(arc, kept))
             arcs += kept
+        for made in self._inserted(update, names):
+            changes.append(ArcChange(None, made))
+            arcs += made
+        return _RegisterArcs(self.typed, replace(self._automaton, arcs=tuple(arcs)), names, changes)
+
+    def after(self, updates: Sequence[ArcUpdate]) -> ChangingArcs:
+        names, left = dict(self.names), ArcPieces(self._automaton.arcs)
+        for update in updates:
+            self._check_deleted(update, names)
+            for name in update.delete:
+                left.delete(name, update.begin, update.end)
+            for made in self._inserted(update, names):
+                for arc in made:
+                    left.insert(arc)
+        return _RegisterArcs(self.typed, replace(self._automaton, arcs=left.arcs()), names, ())
+
+    def _check_deleted(self, update: ArcUpdate, names: Mapping[str, None]) -> None:
+        for name in update.delete:
+            if name not in names:
+                found = f"found {name!r}{suggestion(name, list(names))}"
+                raise DefinitionError(f"expected the name of an arc to delete, {found}")
+
+    def _inserted(self, update: ArcUpdate, names: dict[str, None]) -> Iterator[tuple[Arc, ...]]:
+        """The arcs for each text of an update; their names are added."""
         left = self.typed.left()
         for text in update.insert:
             for lowered in lower_arcs(self.typed, parse_arc(text), text):
                 self._check_left(self.typed.states[lowered.source], lowered.source)
-                names[lowered.name] = None
-                made = tuple(arcs_of(self.typed, replace(lowered, begin=begin, end=end), left))
-                changes.append(ArcChange(None, made))
-                arcs += made
-        names.pop("", None)
-        return _RegisterArcs(self.typed, replace(self._automaton, arcs=tuple(arcs)), names, changes)
+                if lowered.name:
+                    names[lowered.name] = None
+                yield tuple(arcs_of(self.typed, replace(lowered, begin=update.begin, end=update.end), left))
 
     def difference(
         self, text: str, updates: Sequence[ArcUpdate], wanted: object, begin: int

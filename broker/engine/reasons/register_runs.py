@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, final
 
 from ...algebra.timed_stream import untimed
-from ...automaton.arc_updates import after_all
 from ...automaton.automaton import TAKING, Arc, Automaton, Carry, Kind
 from ...events.instant import FOREVER, format_duration
 from ...events.schema import Row, Value
@@ -106,7 +105,7 @@ class RegisterRuns(Explainer):
         assert arcs is not None
         updates = self._subscriber.updates
         if len(updates) > self._updates:
-            arcs = self._arcs = after_all(arcs, updates[self._updates :])
+            arcs = self._arcs = arcs.after(updates[self._updates :])
             self._updates = len(updates)
         return arcs.automaton
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ...automaton.arc_updates import ArcUpdate, ChangedArcs, after_all
+from ...automaton.arc_updates import ArcUpdate, ChangedArcs
 from ...events.errors import DefinitionError, EventError, LimitExceeded, QueryError, Unsupported, shown
 from ...events.instant import FOREVER, LARGEST
 from ..disorder.copies import name_of_copy
@@ -101,7 +101,7 @@ def update_again(engine: Engine, subscriber: Subscriber, updates: Sequence[ArcUp
     """Apply the updates of a subscription that starts again, and has taken no event yet."""
     if not updates or subscriber.changing is None:
         return
-    subscriber.changing = after_all(subscriber.changing, updates)
+    subscriber.changing = subscriber.changing.after(updates)
     subscriber.updates = list(updates)
     _rewrite(engine, subscriber, ChangedArcs(subscriber.changing.automaton, None, ALL_TIME, FOREVER))
 

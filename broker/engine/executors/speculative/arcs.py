@@ -26,6 +26,8 @@ from .classes import EventClasses
 from .written import CLAUSES, IGNORES, Written, written
 
 UNKNOWN: Final = -1
+SHARED: Final = 1
+UNSHARED: Final = -2  # less the number of the state for which that is so
 CODE_MAX: Final = 1_048_576  # numbers in lists, beyond which all are made again
 
 
@@ -34,7 +36,8 @@ CODE_MAX: Final = 1_048_576  # numbers in lists, beyond which all are made again
 class Epoch:
     """Where the lists are for events from the time `begin` on: `offsets` by state and class; empty before one is asked.
 
-    `shares` says by class whether every run ignores its events and none begins there: 0 no, 1 yes, UNKNOWN.
+    `shares` says by class whether every run ignores its events and none begins there: SHARED, or UNSHARED less the
+    state that does not, or UNKNOWN.
     """
 
     __slots__ = ("begin", "offsets", "shares")
@@ -141,7 +144,8 @@ class ArcTable(ArcLists):
             self._clear(self.epochs[i], state)
             i += 1
         self.until = -FOREVER
-        self._live()
+        # Where another state's arc ends, an epoch begins: theirs are the same in a last one that has come.
+        self._living[state] = self._alive(state)
         return False
 
     def _amend_last(self, state: i64, place: i64, arcs: list[Written], begin: i64) -> None:
@@ -193,11 +197,13 @@ class ArcTable(ArcLists):
         j: i64
         for j in range(min(len(self.classes.known), self.room)):
             offsets[first + j] = UNKNOWN
-            shares[j] = UNKNOWN
+            if shares[j] == SHARED or shares[j] == UNSHARED - state:
+                shares[j] = UNKNOWN
 
-    def _live(self) -> None:
-        begin = self.epochs[-1].begin
-        self._living = [[made for made in arcs if made.begin <= begin < made.end] for arcs in self._written]
+    def _alive(self, state: i64) -> list[Written]:
+        """The arcs of a state in the last epoch."""
+        begin = self.epochs[len(self.epochs) - 1].begin
+        return [made for made in self._written[state] if made.begin <= begin < made.end]
 
     def arcs_of(self, state: i64) -> list[Written]:
         """The arcs out of a state that take an event, in their order."""
@@ -235,7 +241,7 @@ class ArcTable(ArcLists):
         self.size = 0
         self.objects = []
         self.until = -FOREVER
-        self._live()
+        self._living = [self._alive(state) for state in range(len(self._written))]
 
     def _blank(self) -> Integers:
         return unknowns(len(self.automaton.states) * self.room)
@@ -317,21 +323,21 @@ class ArcTable(ArcLists):
         """Whether no event of a class begins a run or changes one."""
         known = epoch.shares[klass]
         if known == UNKNOWN:
-            known = epoch.shares[klass] = 1 if self._sharing(epoch, klass) else 0
-        return bool(known == 1)
+            known = epoch.shares[klass] = self._sharing(epoch, klass)
+        return bool(known == SHARED)
 
-    def _sharing(self, epoch: Epoch, klass: i64) -> bool:
+    def _sharing(self, epoch: Epoch, klass: i64) -> i64:
         if self.moving:
-            return False
+            return UNSHARED
         state: i64
         for state in range(len(self.automaton.states)):
             at = epoch.offsets[state * self.room + klass]
             if at == UNKNOWN:
                 at = self.fill(epoch, state, klass)
             if state == 0 and (self._entered[0] or self.code[at] != 0):
-                return False
+                return UNSHARED
             if not self._entered[state] or int(state) in self.waiting:
                 continue
             if self.code[at] != 1 or self.code[at + 1 + IGNORES] == 0 or self.code[at + 1 + CLAUSES] != 0:
-                return False
-        return True
+                return UNSHARED - state
+        return SHARED

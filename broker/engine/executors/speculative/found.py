@@ -239,7 +239,8 @@ def shared(parts: list[tuple[RegisterMember, LifetimeMatches]]) -> SharedLifetim
 
 def identity(trace: object, state: object, registers: Row) -> int:
     """The number of a result: 63 bits. (Compiled, only objects are written right beyond 62 bits.)"""
-    said = str(trace) + "," + str(state) + "," + repr(registers)
+    values = repr(registers)  # mypyc makes no short work of !r
+    said = f"{trace},{state},{values}"
     each = _BEGUN.copy()  # costs half of a new one
     each.update(said.encode())
     return int.from_bytes(each.digest(), "big") & int(MASK)

@@ -83,6 +83,10 @@ class SpeculativeReviser(Reviser):
         self.together.write(self.together.members[number], changed)
         self.account.spend(1 + max(0, self.together.work() - before))  # runs that move to another group are not made
 
+    def settled(self, number: int, time: int) -> Any:
+        runs = self.together.settled(self.together.members[number], time)
+        return None if runs is None else [runs, time - 1, self.contributions.dump(), 0]
+
     def settle(self) -> list[tuple[int, Revision]]:
         found: list[tuple[int, Revision]] = []
         for group in self.together.groups:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....events.instant import FOREVER
 from .changes import RunNode
 from .kept import keep_nodes, kept_nodes
 from .speculation import Speculation
@@ -29,6 +30,19 @@ def dump(speculation: Speculation) -> Any:
         for key, timeline in speculation.timelines.items()
     ]
     return [int(speculation.newest), int(speculation.promised), timelines, speculation.queues()]
+
+
+def dump_settled(speculation: Speculation, time: int) -> Any:
+    """The state before the events from a time on, before which none changes any more; these are forgotten. O(state)."""
+    timelines: list[Any] = []
+    for timeline in speculation.timelines.values():
+        timeline.clean(time)
+        nodes = [_dumped(node) for node in kept_nodes(timeline)]
+        if len(nodes) > 0:
+            timelines.append([list(timeline.key), nodes, []])
+    newest, within = time - 1, int(speculation.within)
+    ending = [] if within >= FOREVER else [[key, newest + within] for key, _, _ in timelines]
+    return [newest, time, timelines, [[], ending]]
 
 
 def load(speculation: Speculation, data: Any) -> None:

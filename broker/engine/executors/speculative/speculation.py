@@ -25,7 +25,7 @@ from .compaction import Compaction
 from .entries import TimelineEntry
 from .expanding import expand
 from .nodes import BlockStepper
-from .timeline import Timeline
+from .timeline import ALL_STATES, Timeline, bit
 from .visits import Visits
 from .wait_states import wait_states
 from .written import Written
@@ -42,7 +42,8 @@ class Speculation:
 
     `lineage`: results name their events, and results that differ only in these are different. Switches, for comparison:
     `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
-    `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions.
+    `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions,
+    `passing`: a change of arcs passes over events whose runs cannot follow them.
     `labels`: what digests say of the targets of arcs. `slack`: how many nodes are wasted, at most, beyond those that
     are there.
     """
@@ -50,12 +51,13 @@ class Speculation:
     def __init__(
         self, automaton: Automaton, runs_max: int = UNLIMITED, lineage: bool = True, sharing: bool = True,
         cancelling: bool = True, waiting: bool = True, cutting: bool = True, labels: list[int] | None = None,
-        slack: int = SLACK,
+        slack: int = SLACK, passing: bool = True,
     ) -> None:  # fmt: skip
         self.automaton = automaton
         self.lineage = lineage
         self.sharing = sharing
         self.cancelling = cancelling
+        self.passing = passing
         self.layout = NodeLayout(automaton)
         self.arena = Arena(self.layout)
         self._spare = Arena(self.layout)
@@ -228,7 +230,7 @@ class Speculation:
         Stored events of the interval are processed again; the state that earlier events led to stays.
         """
         self._stop_waiting()
-        self._renew(self.table.write(arcs), begin, end)
+        self._renew(self.table.write(arcs), begin, end, ALL_STATES)
 
     def change(self, changed: ChangedArcs) -> None:
         """The same where it is known how they differ. O(these arcs, others of their states, and events in the
@@ -240,26 +242,29 @@ class Speculation:
         self._stop_waiting()
         table = self.table
         classes = False
+        states: i64 = 0
         for before, after in changes:
             held = [arc for arc in after if len(arc.guard) > 0]  # others are not there
             if before is None:
                 for arc in held:
                     there = table.arcs_of(arc.source)
+                    states |= bit(arc.source)
                     classes = table.amend(arc.source, len(there), [table.prepare(arc)], begin, end) or classes
                 continue
             there = table.arcs_of(before.source)
+            states |= bit(before.source)
             for place in range(len(there)):
                 was = there[place]
                 if was.arc is before:
                     rest = [was.lasting(arc.begin, arc.end, arc) for arc in held]
                     classes = table.amend(before.source, place, rest, begin, end) or classes
                     break
-        self._renew(classes, begin, end)
+        self._renew(classes, begin, end, states)
 
     def amend(self, state: int, place: int, arcs: list[Written], begin: int, end: int) -> None:
         """The same for one arc: exchange that of a state at a place for others (see ArcTable)."""
         self._stop_waiting()
-        self._renew(self.table.amend(state, place, arcs, begin, end), begin, end)
+        self._renew(self.table.amend(state, place, arcs, begin, end), begin, end, bit(state))
 
     def _stop_waiting(self) -> None:
         """Where arcs change, no state waits any more. O(events and nodes), the first time."""
@@ -273,16 +278,18 @@ class Speculation:
         for timeline in self.timelines.values():
             expand(timeline, states)
 
-    def _renew(self, classes: bool, begin: i64, end: i64) -> None:
+    def _renew(self, classes: bool, begin: i64, end: i64, states: i64) -> None:
         if not classes and begin > self.newest:
             return
+        if not self.passing:
+            states = ALL_STATES
         for timeline in self.timelines.values():
             if classes:
                 for entry in timeline.entries:
                     entry.klass = self.table.classify(entry.stream, entry.row)
             first = timeline.place(begin, -FOREVER)
             if first < len(timeline.entries):
-                timeline.renew(first, timeline.place(end, -FOREVER), self.changes)
+                timeline.renew(first, timeline.place(end, -FOREVER), states, self.changes)
 
     # --- results ------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from .families import ALONE, BOTH, FINAL, START, ConstantFamily, varying
 from .found import KnownEvents, ResultPage
 from .merging import Key, merged, merging_key
 from .owners import RegisterMember, ResultOwners
-from .saving import dump, load
+from .saving import dump, dump_settled, load
 from .speculation import Speculation
 
 Unit: TypeAlias = "tuple[int, list[RegisterMember]]"
@@ -368,6 +368,14 @@ class RegistersTogether:
             units = [[place, [member.number for member in members]] for place, members in kept.units]
             saved.append([units, dump(kept.speculation)])
         return saved
+
+    def settled(self, member: RegisterMember, time: int) -> Any:
+        """The runs of one member before the events from a time on, as `dump` gives them for a member 0 without others;
+        None if no event has come. Costs as `apart`."""
+        if not self.begun:
+            return None
+        alone = self.groups[self._place(member)].apart(member)
+        return [[[[ALONE, [0]]], dump_settled(alone.speculation, time)]]
 
     def load(self, data: Any) -> None:
         """The inverse, once all members have joined again."""

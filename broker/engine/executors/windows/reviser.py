@@ -261,6 +261,11 @@ class WindowReviser(Reviser):
         self.account.spend(MATCH_UNITS * len(found))
         return found
 
+    def settled(self, number: int, time: int) -> Any:
+        self.punctuate(time)
+        cells = [part.cells[0] for part in self.parts.values()]
+        return [[cell.dump() for cell in cells if cell is not None], []] if self.taken else None
+
     def _withdraw(self, matches: list[Matched], found: list[tuple[int, Revision]]) -> None:
         for match in matches:
             for number in self.members:
