@@ -43,16 +43,17 @@ def broker(tmp_path_factory: pytest.TempPathFactory, address: str) -> Iterator[B
         yield running
 
 
-def until_focused(page: Page, name: str, role: str = "button") -> None:
+def until_focused(page: Page, name: str) -> None:
     """Press Tab until the element of this name, which is there or comes soon, has the focus."""
-    expect(page.get_by_role(role, name=name, exact=True).first).to_be_enabled()  # type: ignore[arg-type]  # any role
+    button, link = [page.get_by_role(role, name=name, exact=True) for role in ("button", "link")]
+    expect(button.or_(link).first).to_be_enabled()
     for _ in range(60):
         if page.evaluate(
             "([name]) => (document.activeElement.ariaLabel ?? document.activeElement.textContent) === name", [name]
         ):
             return
         page.keyboard.press("Tab")
-    raise AssertionError(f"no {role} {name!r} by the keyboard")
+    raise AssertionError(f"nothing is {name!r} by the keyboard")
 
 
 def test_a_subscription_is_made_tried_and_ended_by_keys(broker: BrokerProcess, chromium: Browser, address: str) -> None:
