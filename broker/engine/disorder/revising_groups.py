@@ -61,8 +61,7 @@ class RevisingReader:
 class RevisingGroup:
     """Readers that share a machine, by their places. `rank`: that of each; `number`: of the first; `timed`: the streams
     of which they read the times; `closed`: no event that concerns one of them comes before; `apart`: whether that is
-    later for some, or for some keys; `publishes`: whether one of
-    them publishes its results."""
+    later for some, or for some keys; `publishes`: whether one of them publishes its results."""
 
     def __init__(self, subscriber: Subscriber, reviser: Reviser, number: int) -> None:
         self.reviser = reviser
