@@ -80,7 +80,7 @@ def played(steps: list[Step], options: Options, most: int, others: Options | Non
         if kind in ("leave", "update", "save", "end"):
             for name in here:
                 runs = engine.waiting_runs(name)
-                found.setdefault(name, []).append(repr((runs.states, sorted(map(repr, runs.runs)))))
+                found.setdefault(name, []).append(repr((sorted(runs.states.items()), sorted(map(repr, runs.runs)))))
     return found
 
 
