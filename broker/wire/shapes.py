@@ -35,21 +35,20 @@ def optional(shape: FieldShape) -> FieldShape:
 
 def packed(shape: FieldShape) -> FieldShape:
     """The shape, or a map of packed values, whose content the decoder checks (broker.events.event_columns)."""
-    fits = shape.fits
-    return FieldShape(
-        f"{shape.word} or packed",
-        f"{shape.expected} or a map of packed values",
-        lambda value: type(value) is dict or fits(value),
-    )
+    return _unpacked_later(shape, dict, "packed", "a map of packed values")
 
 
 def in_bytes(shape: FieldShape) -> FieldShape:
     """The shape, or a byte string with such a value, which the decoder unpacks."""
+    return _unpacked_later(shape, bytes, "blob", "a byte string with one")
+
+
+def _unpacked_later(shape: FieldShape, kind: type, word: str, expected: str) -> FieldShape:
     fits = shape.fits
     return FieldShape(
-        f"{shape.word} or blob",
-        f"{shape.expected} or a byte string with one",
-        lambda value: type(value) is bytes or fits(value),
+        f"{shape.word} or {word}",
+        f"{shape.expected} or {expected}",
+        lambda value: type(value) is kind or fits(value),
     )
 
 
