@@ -129,10 +129,13 @@ class Reader:
         self.redelivered = 0
         self.last: int | None = None
         self.failure: BaseException | None = None
+        self._connected = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
     def start(self) -> None:
+        """Comes back when it has its session: a client reconnects after a loss, but its first connection must hold."""
         self._thread.start()
+        assert self._connected.wait(PATIENCE)
 
     def finish(self, last: int) -> None:
         """Comes back when everything up to this position was told."""
@@ -144,10 +147,13 @@ class Reader:
     def _run(self) -> None:
         try:
             with Client(self._address, timeout=PATIENCE, reconnect=QUICK) as client:
+                self._connected.set()
                 while self.last is None or len(self.told) < self.last:
                     self._read(attached(client, self._kind))
         except BaseException as error:  # told by whoever waits for it
             self.failure = error
+        finally:
+            self._connected.set()
 
     def _read(self, subscription: Subscription) -> None:
         for _ in range(self._chance.randrange(1, 1_000)):
