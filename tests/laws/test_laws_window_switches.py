@@ -19,6 +19,8 @@ OFF: Final[tuple[tuple[str, ...], ...]] = (
     (),
     ("batches",),
     ("dormancy",),
+    ("window_keys",),
+    ("window_keys", "dormancy"),
     ("batches", "dormancy", "prolonging"),
     ("stretches",),
     ("session_columns",),

@@ -102,6 +102,25 @@ FAMILY_PREDICATES: Final[tuple[Expression, ...]] = (
     compared("=", TYPE, String("B")),
     compared(">", VALUE, _before("v")),
 )
+KEY_PREDICATES: Final[tuple[Expression, ...]] = (
+    compared("=", TYPE, String("A")),
+    compared("=", TYPE, String("A")),
+    compared("=", TYPE, String("B")),
+    And((compared("=", TYPE, String("A")), compared(">", VALUE, Number(2)))),
+    And((compared("=", TYPE, String("A")), compared("<", VALUE, Number(3)))),
+    Or(
+        (
+            And((compared("=", TYPE, String("A")), IsNull(VALUE))),
+            And((compared("=", TYPE, String("A")), compared(">", VALUE, _before("v")))),
+        )
+    ),
+    OneOf(TYPE, (String("A"), String("B"))),
+    compared(">", VALUE, Number(2)),
+    compared("<", VALUE, Number(2)),
+    Not(compared("<", VALUE, Number(2))),
+    compared(">", VALUE, _before("v")),
+)
+"""Conditions that want a key, and others."""
 AGGREGATES: Final[tuple[AggregateExpression, ...]] = (
     AggregateExpression("count", (), False, "n"),
     AggregateExpression("count", (VALUE,), False, "nv"),

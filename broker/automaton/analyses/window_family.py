@@ -65,6 +65,10 @@ class WindowFamily:
         found = [form for alternatives in self.conditions for form in apart(alternatives)]
         return list(dict.fromkeys(found))
 
+    def rests(self) -> list[Form]:
+        """What each condition wants beside the constant."""
+        return [tuple(clause.rest for clause in alternatives) for alternatives in self.conditions]
+
     @property
     def forgets(self) -> bool:
         """Whether a partition without open windows is as if it had had no event, so that members may join any time."""

@@ -155,8 +155,7 @@ class BatchPath:
                     continue
                 place = lane.count(entry.stream, row, True)
                 for trial in entry.trials:
-                    wanted = trial.mask != 0 or trial.matcher.machine.awake
-                    if wanted and trial.matcher.suspended == NOT_SUSPENDED:
+                    if trial.matcher.machine.needs(trial.mask, row) and trial.matcher.suspended == NOT_SUSPENDED:
                         lane.step(trial.matcher, trial.mask, row, time, place, item, found)
                 lane.upkeep(time)
             if len(faults) > 0:

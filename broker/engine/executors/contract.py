@@ -16,7 +16,7 @@ from mypy_extensions import i64
 
 from ...algebra.normal_form import Form
 from ...events.instant import FOREVER
-from ...events.schema import Row
+from ...events.schema import Row, Value
 from ..program.account import Account
 from ..program.target import Target
 from .completions import Audience, Completions
@@ -34,6 +34,15 @@ class Input(NamedTuple):
 
     stream: str
     guard: Form
+
+
+class EventKey(NamedTuple):
+    """Positions of attributes, ascending, and the values that they have in a machine's events. `beginning`: how many
+    characters of the only one are its value; -1 for all of it."""
+
+    positions: tuple[int, ...]
+    values: tuple[Value, ...]
+    beginning: int = -1
 
 
 class Outdated(ValueError):
@@ -64,7 +73,9 @@ class Executor:
     hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
     `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
     equal ones only. `batches`: it takes several events by one call of `take_all`. `awake`: it needs
-    events that satisfy none of its inputs, too, with the mask 0. `by_symbols`: its inputs are those of
+    events that satisfy none of its inputs, too, with the mask 0; only those of the key `home`, if it has one, which all
+    inputs ask for. `rousing`: as long as it is not awake, it needs only events that satisfy one of these inputs.
+    `by_symbols`: its inputs are those of
     all members, which join and leave; it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and
     its completions go to `found.epochs`, which also has the start of the current event
     (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it completes something.
@@ -89,6 +100,8 @@ class Executor:
         self.member: Member | None = None
         self.batches = False
         self.awake = False
+        self.home: EventKey | None = None
+        self.rousing: i64 = -1
         self.at: i64 = 0  # the index of the event that `take_all` has come to
         self.taken = False
         self.lost: i64 = 0
@@ -118,6 +131,15 @@ class Executor:
         """
         raise AssertionError
 
+    def needs(self, mask: i64, row: Row) -> bool:
+        """Whether it needs an event that satisfies these inputs."""
+        if not self.awake:
+            return mask & self.rousing != 0
+        home = self.home
+        if mask != 0 or home is None:
+            return True
+        return [row[position] for position in home.positions] == list(home.values)
+
     def attach(self, trail: KeyTrail) -> None:
         """Begin to follow a trail, which other machines may follow already. Called once, before any event."""
 
@@ -145,7 +167,7 @@ class Executor:
             if time > self.alarm:
                 found.event = at
                 self.advance(time, found)
-            if masks[at] == 0 and not self.awake:
+            if masks[at] & self.rousing == 0 and not self.needs(masks[at], rows[at]):
                 at += 1
                 self.at = at
                 continue

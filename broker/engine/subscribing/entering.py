@@ -45,7 +45,7 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
         holding = Holding(feed=_publishes(program, subscriber, True))
         disorder.readers.join(subscriber, machine, disorder.copies.restoring is not None)
     elif machine is not None:
-        published = _publishes(program, subscriber, subscriber.changing is not None)
+        published = _publishes(program, subscriber, form.changing is not None)
         if published is not None or plan is not None:  # most hold nothing, which costs no memory
             holding = Holding(feed=published)
         program.machines.join(subscriber.name, machine, subscriber, published)
@@ -59,7 +59,7 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
             holding = Holding()
             if form.template is not None:
                 _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
-        feed = _publishes(program, subscriber, subscriber.changing is not None)
+        feed = _publishes(program, subscriber, form.changing is not None)
         holding.services.append(program.enter(entered, form.branches[branch].plan(subscriber.literals), own, feed))
     catalog.enter(subscriber, holding)
     if disorder is not None:

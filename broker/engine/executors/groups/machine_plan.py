@@ -26,8 +26,8 @@ from ...options import Options
 from ...program.account import Account
 from ...program.target import Outcome
 from ..common_runs import Keeper
-from ..contract import Executor, Input, Member
-from ..machine_plan import EventKey, Known, MachinePlan, PlanMaker, counted
+from ..contract import EventKey, Executor, Input, Member
+from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from .arrival_machine import ArrivalMachine
 from .epoch_machine import EpochMachine
 from .machine import GroupMachine, GroupMember

@@ -198,9 +198,9 @@ class FamilyColumns:
         return False
 
 
-def tables_of_family(family: WindowFamily) -> tuple[WindowTables, FamilyColumns]:
+def tables_of_family(family: WindowFamily, keyed: bool) -> tuple[WindowTables, FamilyColumns]:
     """Tables of a family, whose members may need events that satisfy no shared condition, and its columns."""
-    tables = WindowTables(family.automaton, family)
+    tables = WindowTables(family.automaton, family, keyed)
     columns = FamilyColumns(family, tables)
     if tables.sleeps and not columns.rests(tables):
         tables.need_every_event()

@@ -52,8 +52,9 @@ class FamilyMachine(Executor):
         starts_max: int,
         events_max: int,
         sleeps: bool,
+        keyed: bool,
     ) -> None:
-        tables, columns = tables_of_family(family)
+        tables, columns = tables_of_family(family, keyed)
         super().__init__(account, tables.inputs)
         self.batches = True
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
@@ -62,6 +63,7 @@ class FamilyMachine(Executor):
         self.columns = columns
         self.sleeps = tables.sleeps and sleeps
         self.awake = tables.sleeps and not sleeps
+        self.home = tables.home
         self.keys_max: i64 = keys_max
         self.blank: Row = (None,) * tables.width
         self.stepper = Stepper(tables, account, starts_max, events_max)
@@ -74,8 +76,8 @@ class FamilyMachine(Executor):
 
     @property
     def method(self) -> str:
-        asleep = "; asleep until an event begins a window" if self.sleeps else ""
-        return f"rectangles of starts and members, for {len(self.members)} members; windows told as they end{asleep}"
+        attention = self.tables.attention()
+        return f"rectangles of starts and members, for {len(self.members)} members; windows told as they end{attention}"
 
     def audience(self) -> Audience:
         return FamilyAudience([member.target for member in self.members], self.tables)

@@ -73,8 +73,8 @@ class WindowFamilyPlan(WindowsPlan):
 
         return made
 
-    def inputs(self) -> list[Input]:
-        tables, _ = tables_of_family(self.family)
+    def _inputs(self, keyed: bool) -> list[Input]:
+        tables, _ = tables_of_family(self.family, keyed)
         return tables.inputs
 
     @property
@@ -91,7 +91,9 @@ class WindowFamilyPlan(WindowsPlan):
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
         limits = options.bindings_max, options.runs_max, options.nodes_max
-        machine = FamilyMachine(self.family, self.outcome(), account, *limits, options.dormancy)
+        machine = FamilyMachine(
+            self.family, self.outcome(), account, *limits, options.dormancy, self._keyed(options)
+        )
         machine.batches = options.batches
         return machine
 

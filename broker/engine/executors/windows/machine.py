@@ -46,6 +46,9 @@ class WindowMachine(Executor):
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
         self.sleeps = tables.sleeps and sleeps
         self.awake = tables.sleeps and not sleeps
+        self.home = tables.home
+        if self.sleeps:
+            self.rousing = tables.rousing
         self.opened: i64 = 0  # partitions with open windows
         self.tables = tables
         self.keys_max: i64 = keys_max
@@ -65,8 +68,7 @@ class WindowMachine(Executor):
     @property
     def method(self) -> str:
         how = "the longest of each start, when it is over" if self.waiting is not None else "as they end"
-        asleep = "; asleep until an event begins a window" if self.sleeps else ""
-        return f"starts in groups of equal future; windows told {how}{asleep}"
+        return f"starts in groups of equal future; windows told {how}{self.tables.attention()}"
 
     def audience(self) -> Audience:
         return WindowAudience([] if self.member is None else [self.member.target], self.tables)
