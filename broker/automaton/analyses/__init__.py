@@ -13,7 +13,8 @@ numbers; `countable`, how paths can be counted.
 
 What subscriptions that differ in constants have in common: `grouping`, the `template` of an automaton and its
 constants, found by `epoch_template`, `arrival_template` and `kleene_template`; `event_constants`, which events it is
-about; `mechanism`, how the runs of its members are kept as one; `coordinates`, constants as numbers; `traced`, those of
+about; `other_keys`, a text of its own for each event; `epoch_waits`, runs that wait until numbers are reached;
+`mechanism`, how the runs of its members are kept as one; `coordinates`, constants as numbers; `traced`, those of
 literals that are not known yet; `window_family`, the same for windows.
 
 Here: functions from an automaton to a fact. Not here: what an executor does with it.

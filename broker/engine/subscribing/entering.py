@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...automaton.analyses.epoch_waits import waits_for_numbers
 from ...automaton.automaton import Automaton
+from ..compiler.recipes import Recipe
 from ..disorder.joined import salt_of
 from ..planner import Wanted, plan_again, plan_of
 from ..program.program import Program
@@ -50,8 +52,9 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
     for branch, recipe in enumerate(form.recipes):
         own = subscriber if branch == 0 else subscriber.at_branch(branch)
         entered = branch_name(subscriber.name, branch)
-        if recipe is not None and not program.saved_apart(entered) and program.merged.join(recipe, own):
-            continue
+        if recipe is not None and not program.saved_apart(entered) and not _grouped(program, own, recipe):
+            if program.merged.join(recipe, own):
+                continue
         if holding is None:
             holding = Holding()
             if form.template is not None:
@@ -64,6 +67,16 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
     engine.runtime.refresh()
     if plan is not None and holding is not None:
         start_forecasts(program, plan, subscriber, holding)
+
+
+def _grouped(program: Program, subscriber: Subscriber, recipe: Recipe) -> bool:
+    """Whether it has a group that costs less than columns, whose members wait for the same events; what a snapshot has
+    in columns stays there."""
+    if not recipe.family or not recipe.varying or program.machines.restoring is not None:
+        return False
+    if not waits_for_numbers(recipe.automaton):
+        return False
+    return not subscriber.form.branches[subscriber.branch].plan(subscriber.literals).merged
 
 
 def _publishes(program: Program, subscriber: Subscriber, salted: bool) -> Feed | None:
