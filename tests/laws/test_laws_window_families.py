@@ -92,6 +92,16 @@ def test_subscriptions_that_differ_in_two_constants_are_one_machine_while_starts
     assert engine.statistics()["family_members"] == 53
 
 
+def test_a_constant_that_is_part_of_the_value_makes_no_family() -> None:
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared())
+    for number in range(2, 5):
+        value = f"CASE WHEN v IS NULL THEN {number} ELSE v END"
+        engine.subscribe(f"q{number}", "window", f"FROM S WINDOW AFTER any* MATCHING [{value} > {number}] any")
+    assert engine.statistics()["window_families"] == 0
+    assert [match.subscription for match in engine.publish("S", [1, 2], [("A", 3, None)] * 2)] == ["q2"]
+
+
 def test_subscriptions_that_differ_in_a_constant_are_one_machine() -> None:
     engine = Engine()
     engine.add_stream("S", SCHEMA.declared())

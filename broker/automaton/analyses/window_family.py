@@ -116,6 +116,8 @@ def family_of(automaton: Automaton) -> tuple[WindowFamily, tuple[Constant, ...]]
     for own, most in ways:
         values: dict[Compared, int] = {}
         conditions = tuple(tuple(_clause(clause, own, values) for clause in form) for form in windows.atoms)
+        if not values:
+            return "its constants are parts of the values that are compared with them"
         if len(values) <= most:
             common = replace(automaton, windows=replace(windows, atoms=(), said=UNSAID))
             return WindowFamily(common, conditions, tuple(values)), own
