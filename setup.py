@@ -154,6 +154,7 @@ HOT: Final = (
     "broker/engine/executors/windows/extreme_measures.py",
     "broker/engine/executors/windows/family_cell.py",
     "broker/engine/executors/windows/family_columns.py",
+    "broker/engine/executors/windows/family_constants.py",
     "broker/engine/executors/windows/family_machine.py",
     "broker/engine/executors/windows/family_matches.py",
     "broker/engine/executors/windows/family_stepping.py",

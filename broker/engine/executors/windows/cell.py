@@ -19,6 +19,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
+from ....events.batch import Batch
 from ....events.schema import Row
 from ..matches import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
@@ -202,12 +203,12 @@ class WindowCell(PanePartition):
             measure.push(row, times, self.count)
             measure = measure.rest
 
-    def note_all(self, rows: list[Row], items: list[Item], first: i64, upto: i64) -> None:
+    def note_all(self, batch: Batch, items: list[Item], first: i64, upto: i64) -> None:
         """Add the events from the index `first` to below `upto`, which come before the current one."""
-        self.columns.extend(rows, items, first, upto)
+        self.columns.extend(batch.rows() if self.columns.rowed else NO_ROWS, items, first, upto)
         measure = self.measure
         while measure is not None:
-            measure.push_all(rows, first, upto, self.count - (upto - first))
+            measure.push_all(batch, first, upto, self.count - (upto - first))
             measure = measure.rest
 
     def measures(self) -> list[WindowMeasure]:
