@@ -77,6 +77,7 @@ class PaneColumns(SharedColumns):
             return PaneColumns(self.end(), integers(), 0, self.rowed)
         self.base += self.count
         self.count = 0
+        self.logged = 0
         self.size = 0
         self.items = NO_ITEMS
         self.rows = NO_ROWS
