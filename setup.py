@@ -51,6 +51,7 @@ HOT: Final = (
     "broker/engine/executors/completions.py",
     "broker/engine/executors/contract.py",
     "broker/engine/executors/epoch_matches.py",
+    "broker/engine/executors/event_ids.py",
     "broker/engine/executors/groups/any_match.py",
     "broker/engine/executors/groups/arrival_machine.py",
     "broker/engine/executors/groups/audience.py",
@@ -171,6 +172,7 @@ HOT: Final = (
     "broker/engine/index/axis.py",
     "broker/engine/index/boxes.py",
     "broker/engine/index/columns.py",
+    "broker/engine/index/covers.py",
     "broker/engine/index/family.py",
     "broker/engine/index/intervals.py",
     "broker/engine/index/ranges.py",
@@ -186,6 +188,8 @@ HOT: Final = (
     "broker/events/event_columns.py",
     "broker/events/packed_numbers.py",
     "broker/events/packed_rows.py",
+    "broker/events/short_texts.py",
+    "broker/events/text_codes.py",
     "broker/events/validation.py",
 )
 # Warm: executed for each result, message, forecast or registration, and what hot modules call now and then. Compiled
