@@ -192,6 +192,11 @@ def split(clause: Clause) -> Split:
     return Split(tuple(constants), tuple(joins), tuple(static), tuple(residual))
 
 
+def narrowed(form: Form, atoms: Clause) -> Form:
+    """The condition that also wants all these atoms."""
+    return tuple(clause + tuple([atom for atom in atoms if atom not in clause]) for clause in form)
+
+
 def duration_bound(form: Form) -> int | None:
     """Return the longest DUR of the composition with which the form can hold, in microseconds; None if there is no
     bound, or one that every composition satisfies."""

@@ -15,7 +15,10 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from .chain import MarkovChain
+from mypy_extensions import i64
+
+from ..events.batch import Floats, Integers, packed_floats, packed_integers
+from .chain import MarkovChain, TransitionRow
 
 HORIZON_MAX: Final = 100_000  # steps; tables hold states x horizon numbers
 
@@ -24,27 +27,31 @@ HORIZON_MAX: Final = 100_000  # steps; tables hold states x horizon numbers
 class Passage:
     """h for all states and 0 .. horizon steps. Never changes."""
 
-    def __init__(self, horizon: int, values: list[float], following: dict[int, list[float]]) -> None:
+    def __init__(self, horizon: int, values: Floats, following: dict[int, Floats]) -> None:
         self.horizon = horizon
         self._values = values  # state by state, horizon + 1 numbers each
         self._following = following
 
     def within(self, state: int, steps: int) -> float:
         """h_state(steps): a final state is reached within so many steps. O(1)."""
-        return self._values[state * (self.horizon + 1) + steps]
+        at: i64 = state * (self.horizon + 1) + steps
+        return self._values[at]
 
     def next(self, state: int, steps: int) -> float:
         """The next match comes within so many steps: as `within`, but a final state has just had its match. O(1)."""
         after = self._following.get(state)
-        return self.within(state, steps) if after is None else after[steps]
+        if after is None:
+            return self.within(state, steps)
+        at: i64 = steps
+        return after[at]
 
     def curve(self, state: int) -> list[float]:
         """`next` for 0 .. horizon steps."""
         after = self._following.get(state)
         if after is not None:
             return list(after)
-        begin = state * (self.horizon + 1)
-        return self._values[begin : begin + self.horizon + 1]
+        begin: i64 = state * (self.horizon + 1)
+        return list(self._values[begin : begin + self.horizon + 1])
 
 
 def first_passage(chain: MarkovChain, horizon: int) -> Passage:
@@ -54,42 +61,54 @@ def first_passage(chain: MarkovChain, horizon: int) -> Passage:
     """
     if not 0 <= horizon <= HORIZON_MAX:
         raise ValueError(f"expected a horizon from 0 to {HORIZON_MAX} steps, found {horizon}")
-    states = len(chain.rows)
+    width: i64 = horizon + 1
     moving: list[int] = []  # the states that are not final, and their rows end to end
     begins: list[int] = [0]
-    targets: list[int] = []
-    chances: list[float] = []
+    leading: list[int] = []
+    likely: list[float] = []
     for state, row in enumerate(chain.rows):
-        if state in chain.finals:
-            continue
-        moving.append(state)
-        targets.extend(row.targets)
-        chances.extend(row.chances)
-        begins.append(len(targets))
-    width = horizon + 1
-    values = [0.0] * (states * width)
-    now = [1.0 if state in chain.finals else 0.0 for state in range(states)]
-    for state in sorted(chain.finals):
-        values[state * width : (state + 1) * width] = [1.0] * width
+        if state not in chain.finals:
+            moving.append(state)
+            leading.extend(row.targets)
+            likely.extend(row.chances)
+            begins.append(len(leading))
+    values = packed_floats([0.0] * (len(chain.rows) * (horizon + 1)))
+    at: i64
+    for final_state in chain.finals:
+        begin: i64 = final_state * width
+        for at in range(begin, begin + width):
+            values[at] = 1.0
+    targets, chances = packed_integers(leading), packed_floats(likely)
+    states, edges = packed_integers(moving), packed_integers(begins)
+    step: i64
     for step in range(1, width):
-        later = now[:]
-        for place, state in enumerate(moving):
-            total = 0.0
-            for edge in range(begins[place], begins[place + 1]):
-                total += chances[edge] * now[targets[edge]]
-            # What is true of the numbers is kept true of their roundings.
-            total = min(max(total, now[state]), 1.0)
-            later[state] = total
-            values[state * width + step] = total
-        now = later
-    following = {final_state: _after(chain, final_state, values, width) for final_state in chain.continuations}
+        place: i64
+        for place in range(len(states)):
+            at = states[place] * width + step
+            values[at] = _stepped(values[at - 1], values, width, step, targets, chances, edges[place], edges[place + 1])
+    following = {state: _after(row, values, width) for state, row in chain.continuations.items()}
     return Passage(horizon, values, following)
 
 
-def _after(chain: MarkovChain, state: int, values: list[float], width: int) -> list[float]:
-    row = chain.continuations[state]
-    found = [0.0]
+def _stepped(
+    before: float, values: Floats, width: i64, step: i64, targets: Integers, chances: Floats, first: i64, upto: i64
+) -> float:
+    """h after a step by the edges from `first` to `upto`. `before`: h with a step less. O(edges)."""
+    total = 0.0
+    edge: i64
+    for edge in range(first, upto):
+        total += chances[edge] * values[targets[edge] * width + step - 1]
+    # What is true of the numbers is kept true of their roundings.
+    if total < before:
+        return before
+    return min(total, 1.0)
+
+
+def _after(row: TransitionRow, values: Floats, width: i64) -> Floats:
+    """h of the next match, behind a final state whose continuation is that row."""
+    targets, chances = packed_integers(list(row.targets)), packed_floats(list(row.chances))
+    found = packed_floats([0.0] * int(width))
+    step: i64
     for step in range(1, width):
-        total = sum(chance * values[target * width + step - 1] for target, chance in zip(row.targets, row.chances))
-        found.append(min(max(total, found[-1]), 1.0))
+        found[step] = _stepped(found[step - 1], values, width, step, targets, chances, 0, len(targets))
     return found

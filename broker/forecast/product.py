@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import final
 
+from ..events.batch import packed_floats
 from .chain import MarkovChain, Shape, TransitionRow, mean_row, shrunk_row
 from .counts import Context, Counts
 from .level import Level
@@ -208,7 +209,7 @@ class Product:
                 total = min(max(total, now[pair]), 1.0)
                 now[pair] = total
                 values[pair * width + step] = total
-        return Passage(horizon, values, {})
+        return Passage(horizon, packed_floats(values), {})
 
     def chain(self) -> MarkovChain:
         """The chain with a row for each pair, its last state being the only final one. O(pairs x edges)."""

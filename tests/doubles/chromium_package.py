@@ -40,6 +40,8 @@ def bring(folder: Path) -> None:
     npm = str(Path(sys.executable).with_name("npm"))
     with tempfile.TemporaryDirectory() as place:
         command = [npm if os.path.exists(npm) else "npm", "pack", "--silent", PACKAGE, "--pack-destination", place]
+        if installed():  # over a minute of retries brings nothing that is not there already
+            command.append("--fetch-retries=0")
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         subprocess.run(command, check=True, env={**os.environ, "PATH": path}, cwd=place, stdout=subprocess.DEVNULL)
         (archive,) = Path(place).glob("*.tgz")
@@ -64,15 +66,20 @@ def bring(folder: Path) -> None:
         shutil.copytree(made, folder)
 
 
+def installed() -> list[str]:
+    """The browsers of the system, which will do as well."""
+    return [name for name in SYSTEM if os.path.exists(name)]
+
+
 def main() -> None:
     """Bring it, or say that one of the system will do, or fail."""
     try:
         bring(Path(sys.argv[1]))
     except (OSError, subprocess.CalledProcessError, ValueError, ImportError) as error:
-        installed = [name for name in SYSTEM if os.path.exists(name)]
-        if not installed:
+        others = installed()
+        if not others:
             sys.exit(f"make: {MISSING.format(package=PACKAGE)}: {error}")
-        print(f"make: the tests use {installed[0]}, since npm has not brought {PACKAGE}: {error}", file=sys.stderr)
+        print(f"make: the tests use {others[0]}, since npm has not brought {PACKAGE}: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def played(steps: list[Step], options: Options, most: int, others: Options | Non
     return found
 
 
-ALONE = Options(together=False)
+ALONE = Options(together=False, templates=False)
 
 
 @given(scripts(), st.integers(1, 4))

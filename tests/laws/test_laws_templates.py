@@ -7,9 +7,10 @@ from typing import Any
 
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
-from strategies import cayuga_queries, composite_subscriptions, group_queries, sase, typed_queries
+from strategies import afa, cayuga_queries, composite_subscriptions, group_queries, sase, typed_queries
 
 from broker.algebra.terms import Constant, walk
+from broker.automaton.arc_updates import ArcUpdate
 from broker.automaton.automaton import Automaton, Computed
 from broker.engine import Engine, Options
 from broker.engine.executors.groups.machine_plan import GroupPlan
@@ -23,6 +24,7 @@ from broker.language.cayuga.printer import print_query
 from broker.language.cayuga.syntax import CelQuery
 from broker.language.shapes import PERCENT, Literal, QueryShape, percentage_of, shape_of
 
+CHANGE = ArcUpdate(("u: a -> a WHEN x > 2",), (), 3, 9)
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
@@ -143,6 +145,9 @@ def compare(schemas: dict[str, Schema], language: str, text: str, data: st.DataO
         assert one.machine.alike(bound.options) == two.machine.alike(bound.options)
         assert bound.explain() == parsed.explain()
         assert bound.snapshot() == parsed.snapshot()
+    if one.form.changing is not None:
+        arcs, other_arcs = (each.first_arcs().updated(CHANGE).automaton for each in (one, two))
+        assert repr(arcs) == repr(other_arcs)
     if isinstance(one.machine, PatternPlan) and isinstance(two.machine, PatternPlan):
         assert repr(one.machine.plan) == repr(two.machine.plan)
     if isinstance(one.machine, CountsPlan) and isinstance(two.machine, CountsPlan):
@@ -183,6 +188,12 @@ def test_sase(text: str, data: st.DataObject) -> None:
 )
 def test_ptopss(text: str, report: str | None, forecast: dict[str, Any] | None, data: st.DataObject) -> None:
     compare(dict(composite_subscriptions.SCHEMAS), "ptopss", text, data, report=report, forecast=forecast)
+
+
+@settings(suppress_health_check=slow)
+@given(st.one_of(afa.query_texts(), afa.waiting_texts()), st.data())
+def test_afa(text: str, data: st.DataObject) -> None:
+    compare({"S": afa.SCHEMA}, "afa", text, data)
 
 
 @settings(max_examples=4 * settings().max_examples, suppress_health_check=slow)

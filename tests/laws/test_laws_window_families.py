@@ -5,13 +5,12 @@ They come and go between events, and the engine is restored in between.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from doubles.read_columns import in_columns
+from doubles.coming_and_going import told
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies.windows import FAMILY_PREDICATES, OWN, SCHEMA, Event, pairs, queries, streams
+from strategies.windows import FAMILY_PREDICATES, OWN, OWN_TOO, SCHEMA, SEVERAL_OWN, Event, pairs, queries, streams
 
 from broker.engine import Engine, Options
 from broker.language.window import print_query
@@ -24,50 +23,6 @@ CUTS = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 thorough = settings(max_examples=3 * settings().max_examples)
 
 
-def told(
-    text: str, constants: list[int], events: list[Event], cuts: list[int], steps: list[str], options: Options
-) -> dict[str, list[str]]:
-    """What each subscription is told, in order. Half of them are there from the beginning; steps come between batches:
-    the next one joins, the oldest one leaves, the engine is restored."""
-    engine = Engine(options)
-    engine.add_stream("S", SCHEMA.declared())
-    names = [f"q{number}" for number in range(len(constants))]
-    waiting = list(zip(names, constants))
-    present: list[str] = []
-    found: dict[str, list[str]] = {name: [] for name in names}
-
-    def join() -> None:
-        if waiting:
-            name, constant = waiting.pop(0)
-            own = text.replace(str(OWN.value), str(constant))
-            engine.subscribe(name, language="window", query=own, lineage=True)
-            present.append(name)
-
-    for _ in range((len(constants) + 1) // 2):
-        join()
-    at, batch = 0, 0
-    while at < len(events):
-        upto = at + cuts[batch % len(cuts)]
-        part = events[at:upto]
-        results = engine.publish("S", [time for time, _ in part], [row for _, row in part])
-        assert len(results) == len(list(in_columns(results)))
-        for match in results:
-            found[match.subscription].append(json.dumps(match.line()))
-        engine.check_invariants()
-        step = steps[batch] if batch < len(steps) else ""
-        if step == "join":
-            join()
-        elif step == "leave" and present:
-            engine.unsubscribe(present.pop(0))
-        elif step == "restore":
-            engine = Engine.restore(engine.snapshot())
-        engine.check_invariants()
-        at, batch = upto, batch + 1
-    for match in engine.finish():
-        found[match.subscription].append(json.dumps(match.line()))
-    return found
-
-
 @thorough
 @given(
     queries(pairs(FAMILY_PREDICATES, 1)),
@@ -75,7 +30,9 @@ def told(
     streams(16),
     CUTS,
     STEPS,
-    st.builds(dict, batches=st.booleans(), dormancy=st.booleans(), templates=st.booleans()),
+    st.builds(
+        dict, batches=st.booleans(), dormancy=st.booleans(), templates=st.booleans(), window_keys=st.booleans()
+    ),
 )
 def test_members_of_families_are_told_what_each_would_be_told_alone(
     query: WindowQuery,
@@ -86,9 +43,63 @@ def test_members_of_families_are_told_what_each_would_be_told_alone(
     switches: dict[str, Any],
 ) -> None:
     text = print_query(query)
-    together = told(text, constants, events, cuts, steps, Options(**switches))
+    texts = [text.replace(str(OWN.value), str(constant)) for constant in constants]
+    together = told(texts, events, cuts, steps, Options(**switches))
     alone = Options(executors_off=ALONE, **switches | {"templates": False})
-    assert together == told(text, constants, events, cuts, steps, alone)
+    assert together == told(texts, events, cuts, steps, alone)
+
+
+@thorough
+@given(
+    queries(pairs(SEVERAL_OWN, 1)),
+    st.lists(st.tuples(CONSTANTS, CONSTANTS | st.floats(-1, 5, width=16) | st.just(2**60)), min_size=2, max_size=8),
+    streams(16),
+    CUTS,
+    STEPS,
+    st.builds(
+        dict, batches=st.booleans(), dormancy=st.booleans(), templates=st.booleans(), window_keys=st.booleans()
+    ),
+)
+def test_so_are_those_that_differ_in_several(
+    query: WindowQuery,
+    constants: list[tuple[int, float]],
+    events: list[Event],
+    cuts: list[int],
+    steps: list[str],
+    switches: dict[str, Any],
+) -> None:
+    text = print_query(query)
+    texts = [text.replace(str(OWN.value), str(one)).replace(str(OWN_TOO.value), str(other)) for one, other in constants]
+    together = told(texts, events, cuts, steps, Options(**switches))
+    alone = Options(executors_off=ALONE, **switches | {"templates": False})
+    assert together == told(texts, events, cuts, steps, alone)
+
+
+def test_subscriptions_that_differ_in_two_constants_are_one_machine_while_starts_are_brief() -> None:
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared())
+    for number in range(50):
+        brief = f"FROM S BY ty WINDOW AFTER any* MATCHING [ty = 'A' AND v > {number}] [v < {number - number % 7 - 1}]"
+        engine.subscribe(f"q{number}", language="window", query=brief)
+    assert engine.statistics()["windows"] == 0
+    assert engine.statistics()["window_families"] == 1
+    found = engine.publish("S", [1, 2, 3], [("A", 30, None), ("B", 0, None), ("A", 12, None)])
+    assert sorted(int(match.subscription[1:]) for match in found) == list(range(14, 30))
+    long = [brief.replace("[v <", "any* [v <").replace("v > 49", f"v > {40 + at}") for at in range(3)]
+    for at, query in enumerate(long):
+        engine.subscribe(f"long{at}", language="window", query=query)
+    assert engine.statistics()["window_families"] == 2
+    assert engine.statistics()["family_members"] == 53
+
+
+def test_a_constant_that_is_part_of_the_value_makes_no_family() -> None:
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared())
+    for number in range(2, 5):
+        value = f"CASE WHEN v IS NULL THEN {number} ELSE v END"
+        engine.subscribe(f"q{number}", "window", f"FROM S WINDOW AFTER any* MATCHING [{value} > {number}] any")
+    assert engine.statistics()["window_families"] == 0
+    assert [match.subscription for match in engine.publish("S", [1, 2], [("A", 3, None)] * 2)] == ["q2"]
 
 
 def test_subscriptions_that_differ_in_a_constant_are_one_machine() -> None:

@@ -7,83 +7,18 @@ import random
 from typing import Any
 
 import pytest
-from doubles.read_columns import in_columns
+from doubles.played_windows import meant, play
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.windows import SCHEMA, Event, marked, pairs, queries, streams
 
 from broker.algebra.window.lowering import lower
-from broker.algebra.window.semantics import TimedEvent, results
 from broker.automaton.analyses.agreement import crossing
 from broker.automaton.analyses.window import remembers, window_of
 from broker.automaton.constructions.windows import automaton_of_windows
 from broker.engine import Engine, Options
-from broker.engine.executors.windows.clock import ClockMachine
-from broker.engine.executors.windows.machine import WindowMachine
-from broker.engine.executors.windows.sessions import SessionMachine
 from broker.language.window import print_query
 from broker.language.window.syntax import WindowQuery
-
-Found = tuple[tuple[int, ...], int, int, tuple[object, ...]]
-
-
-def meant(query: WindowQuery, events: list[Event]) -> list[Found]:
-    text = print_query(query)
-    expression = lower(query, text, lambda name: SCHEMA, lambda: ["S"])
-    timed = [TimedEvent(n, time, row) for n, (time, row) in enumerate(events, start=1)]
-    return sorted([(one.lineage, one.start, one.end, one.values) for one in results(expression, timed)], key=repr)
-
-
-def play(
-    texts: list[str],
-    events: list[Event],
-    cuts: list[int],
-    at_once: bool,
-    saved: int,
-    promises: bool = False,
-    options: Options | None = None,
-    again: Options | None = None,
-) -> list[list[Found]]:
-    """What each subscription gets. `cuts`: lengths of batches; `saved`: the batch after which the engine is restored,
-    with the options `again`; `promises`: a punctuation comes before each batch."""
-    engine = Engine(options)
-    engine.add_stream("S", {name: f"{kind}?" for name, kind in (("ty", "string"), ("v", "int"), ("x", "float"))})
-    for number, text in enumerate(texts):
-        engine.subscribe(f"q{number}", language="window", query=text, lineage=True)
-    found: list[Any] = []
-    at, batch = 0, 0
-    while at < len(events):
-        upto = at + (cuts[batch % len(cuts)] if cuts else len(events))
-        part = events[at:upto]
-        trim(engine, at_once)
-        if promises:
-            found += engine.punctuate(part[0][0])
-        found += in_columns(engine.publish("S", [time for time, _ in part], [row for _, row in part]))
-        engine.check_invariants()
-        if batch == saved:
-            engine = Engine.restore(engine.snapshot(), again)
-            engine.check_invariants()
-        at, batch = upto, batch + 1
-    found += engine.finish()
-    assert len({match.id for match in found}) == len(found)
-    told: list[list[Found]] = [[] for _ in texts]
-    for match in found:
-        assert match.kind == "match"
-        told[int(match.subscription[1:])].append(
-            (tuple(match.lineage), match.start, match.end, tuple(match.data.values()))
-        )
-    return [sorted(each, key=repr) for each in told]
-
-
-def trim(engine: Engine, at_once: bool) -> None:
-    for lane in engine.program.machines.lanes.values():
-        for matcher in lane.matchers:
-            machine = matcher.machine
-            if isinstance(machine, WindowMachine):
-                machine.stepper.trims_at_once = at_once
-            elif isinstance(machine, ClockMachine | SessionMachine):
-                machine.trims_at_once = at_once
-
 
 BATCHES = st.lists(st.integers(1, 4), max_size=3)
 SWITCHES = st.builds(
@@ -93,9 +28,10 @@ SWITCHES = st.builds(
     prolonging=st.booleans(),
     session_columns=st.booleans(),
     stretches=st.booleans(),
+    window_keys=st.booleans(),
 )
-# At full count about 10,500 expressions and 31,500 pairs of expression and stream, alone and beside others.
-many = settings(max_examples=7 * settings().max_examples)
+# Alone and beside others; test_laws_window_variety counts how many different expressions there are.
+many = settings(max_examples=3 * settings().max_examples)
 
 
 @many

@@ -103,6 +103,10 @@ def chain(chance: random.Random) -> Template:
             elif kind == "gap" and at:
                 asked.append(f"time - start {chance.choice(('<=', '>'))} {constant(WINDOWS)}")
         theta = chance.choice(others) if passing else joined
+        if passing and at and chance.random() < 0.5:  # until numbers are reached
+            theta = f"$2.ty = $1.ty AND $2.p {chance.choice(('>', '<=', '='))} {constant()}"
+            theta += chance.choice(("", "", f" AND $2.w < {constant()}"))
+            asked = asked if chance.random() < 0.3 else []
         text = "S" if not text else f"({text} NEXT{{{{{theta}}}}} S)"
         if asked:
             text = (

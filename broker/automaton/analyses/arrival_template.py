@@ -15,6 +15,7 @@ from .event_constants import own_constants, shared_beginning, shared_constants
 from .keys import key_parts, within_key
 from .kleene_template import repeating_grouping
 from .line import line_of
+from .other_keys import OwnText, own_texts
 from .template import (
     Grouping,
     GroupTemplate,
@@ -64,26 +65,30 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     begun = () if known else shared_beginning(asking, together)
     found_by = (begun,) if begun else () if known else own_constants(asking)
     texts = len(known) + len(found_by) > 0
+    late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
+    asked = {id(arc): alternatives(arc.guard, arc.rest, len(begins)) for arc in (*begins, *kills)}
+    own: tuple[OwnText, ...] = ()
+    if found_by and not (kills or late or counted or together):
+        own = own_texts(inner, begins, [asked[id(arc)] for arc in begins])
     slots = tuple(range(len(begins)))
     values: list[float] = []
 
-    def clauses(arc: Arc) -> tuple[TemplateClause, ...]:
-        asked = alternatives(arc.guard, arc.rest, len(begins))
-        left = [(tuple(atom for atom in one if atom not in begun), among) for one, among in asked]
+    def clauses(arc: Arc, known: dict[Attribute, Constant]) -> tuple[TemplateClause, ...]:
+        left = [(tuple(atom for atom in one if atom not in begun), among) for one, among in asked[id(arc)]]
         found = sorted((clause_of(one, known, texts=texts, among=among) for one, among in left), key=by_form)
-        values.extend(value for _, own in found for value in own)
+        values.extend(value for _, valued in found for value in valued)
         return tuple(clause for clause, _ in found)
 
-    steps = tuple(TemplateStep(inner.states[arc.source].stay, clauses(arc)) for arc in begins)
+    keys = [dict([each]) for each in own] or [known for _ in begins]
+    steps = tuple(TemplateStep(inner.states[arc.source].stay, clauses(arc, key)) for arc, key in zip(begins, keys))
     places_of = {arc.source: number for number, arc in enumerate(begins)}
-    forbidden = tuple(TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc)) for arc in kills)
+    forbidden = tuple(TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc, known)) for arc in kills)
     if (found_by or counted) and not values:
         raise NoTemplate("it has no numbers that could differ")
     if counted and automaton.output:
         raise NoTemplate("it reports completions for each value of a variable")
     if counted and not texts:  # counting reads the events of a window, which others avoid
         raise NoTemplate(OF_ALL)
-    late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
     if automaton.within is not None and not late:
         window = exact(automaton.within)
         if window is None:
@@ -104,10 +109,12 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         slots,
         automaton.output,
         automaton.schema.names,
-        found=found_by,
+        found=() if own else found_by,
         counted=counted,
+        texts=tuple(attribute for attribute, _ in own),
     )
-    return Grouping(template, tuple(known.values()), tuple(values))
+    key = tuple(text for _, text in own) or tuple(known.values())
+    return Grouping(template, key, tuple(values))
 
 
 def _asks_for_numbers(automaton: Automaton) -> bool:

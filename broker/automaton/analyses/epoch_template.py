@@ -3,8 +3,8 @@ and again (CEL's FOLD).
 
 The key are the attributes in which every event of a run equals the one before: what waits for an event sees no others.
 With what such an attribute begins in the first event, it begins in all.
-What else it asks of events that it sees has no constants that may differ. Registers are named by the step whose event
-they read.
+What else it asks of events that it sees has no constants that may differ, unless nothing more is asked of the last
+event. Registers are named by the step whose event they read.
 
 Here: that. Not here: automata over arrival (arrival_template), what a template is (template).
 """
@@ -16,6 +16,7 @@ from typing import Final
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Register, Side, Term, replace
 from ..automaton import Arc, Automaton, BoundRow, Carry, EventRow, Kind, State, Stay
+from .epoch_waits import joined, waits_for_numbers
 from .event_constants import shared_beginning, shared_constants
 from .template import (
     Grouping,
@@ -51,6 +52,9 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     passed = [_passed(state, parts) for state in automaton.states]
     if folds and any(passed):
         raise NoTemplate("runs let events of their key pass")
+    waits = not folds and waits_for_numbers(automaton)
+    if waits:  # all that is asked of the last event is which one it is
+        forms[1], passed[1] = _stepped((passed[1],), 1, slots[1]), ()
     sees = [_stepped((clause,), at, slots[at])[0] if clause else () for at, clause in enumerate(passed)]
     if any(reads_durations(atom) for clause in sees for atom in clause):
         raise NoTemplate("how long a run waits depends on durations")
@@ -79,7 +83,8 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     if folds:
         steps = (TemplateStep(Stay.FAILING, clauses(0)), TemplateStep(Stay.FAILING, clauses(2), clauses(1)))
     else:
-        steps = tuple(TemplateStep(Stay.FAILING, clauses(step), sees=sees[step]) for step in range(len(arcs)))
+        stays = [Stay.UNTAKEN if waits and step == 1 else Stay.FAILING for step in range(len(arcs))]
+        steps = tuple(TemplateStep(stays[step], clauses(step), sees=sees[step]) for step in range(len(arcs)))
     template = GroupTemplate(
         automaton.time,
         stream,
@@ -106,23 +111,14 @@ def _parts(states: tuple[State, ...]) -> tuple[int, ...]:
     for state in states:
         if len(state.theta) != 1:
             raise NoTemplate("runs let events pass for alternatives")
-        own = {position for position in map(_joined, state.theta[0]) if position >= 0}
+        own = {position for position in map(joined, state.theta[0]) if position >= 0}
         found = own if found is None else found & own
     return tuple(sorted(found or ()))
 
 
 def _passed(state: State, parts: tuple[int, ...]) -> Clause:
     """What a waiting run asks of an event beyond the key."""
-    return tuple(atom for clause in state.theta for atom in clause if _joined(atom) not in parts)
-
-
-def _joined(atom: Comparison) -> int:
-    """The attribute in which an event is to equal the one before; -1 for any other condition."""
-    match atom:
-        case Comparison("=", Attribute(Side.EVENT, position), Register(-1, other)) if position == other:
-            return position
-        case _:
-            return -1
+    return tuple(atom for clause in state.theta for atom in clause if joined(atom) not in parts)
 
 
 def _without_key(clause: Clause, parts: tuple[int, ...], step: int) -> Clause:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from ...algebra.guard import Join
-from ...algebra.normal_form import Form
+from ...algebra.normal_form import Form, narrowed
 from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ..automaton import TAKING, Arc, Automaton, EventRow, Kind, Report
 
@@ -174,4 +174,4 @@ def _narrowed(automaton: Automaton, arc: Arc, values: dict[int, Constant]) -> Fo
         if own.type != value.type:
             continue  # of a forbidden event, whose attribute may have another type
         atoms.append(Comparison("=", Attribute(Side.EVENT, position, own.type, own.name, own.nullable), value))
-    return tuple(clause + tuple(atom for atom in atoms if atom not in clause) for clause in arc.guard)
+    return narrowed(arc.guard, tuple(atoms))

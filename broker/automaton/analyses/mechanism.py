@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from ..automaton import Stay
+from ..automaton import Stay, TimeModel
 from .template import Compared, Grouping, GroupTemplate, TemplateClause, TemplateStep
 
 
@@ -19,6 +19,7 @@ class Mechanism(enum.Enum):
     """KLEENE: an operand repeats, and no constant that may differ changes what a run does. FILTER: one event. CHAIN:
     each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: a run takes every next
     event as long as a condition holds, and may report at each. WAIT: a run waits until one constant is reached.
+    NEXT_MATCH: until several are, or one by events that take time.
     HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three steps and more.
     TRAILING: a pair, and what must not follow. ANY_MATCH: every combination of a window."""
 
@@ -27,6 +28,7 @@ class Mechanism(enum.Enum):
     CHAIN = "chain"
     FOLD = "fold"
     WAIT = "wait"
+    NEXT_MATCH = "next match"
     HISTORY = "history"
     ITEMS = "items"
     TRAILING = "trailing"
@@ -158,6 +160,8 @@ def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
     if len(template.steps) != 2:
         return "it has not two steps"
+    if template.time is TimeModel.EPOCHS:
+        return "events may take time"
     against = _waits_from_second(template)
     if against is not None:
         return against
@@ -166,6 +170,22 @@ def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     if not _forbids_by_one(template):
         return "what is forbidden does not ask for one constant of the event"
     return [_number_of(template, 1)], {}
+
+
+def _next_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if len(template.steps) != 2 or template.kills or template.late:
+        return "it has not two steps, or something is forbidden"
+    if template.parts:
+        return "what a member has met would be noted for each partition"
+    if len(template.steps[0].clauses) != 1:
+        return "a condition has alternatives"
+    against = _waits(template.steps[1:])
+    if against is not None:
+        return against
+    if any(asked.source is not Compared.ATTRIBUTE for clause in template.clauses() for asked in clause.asked):
+        return "more than attributes is compared"
+    return [_number_of(template, 1)] if template.steps[1].clauses[0].asked else [], {}
 
 
 def _waits_from_second(template: GroupTemplate) -> str | None:
@@ -249,16 +269,20 @@ def _kleene(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
 def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
     if template.common is not None:
         return REPEATING
+    if template.texts:
+        return OTHER_KEYS
     return COUNTING if template.counted else TABLE
 
 
 REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _kleene),)
+OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.NEXT_MATCH, _next_match),)
 COUNTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.ANY_MATCH, _any_match),)
 TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.FILTER, _filter),
     (Mechanism.CHAIN, _chain),
     (Mechanism.FOLD, _fold),
     (Mechanism.WAIT, _wait),
+    (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.HISTORY, _history),
     (Mechanism.ITEMS, _items),
     (Mechanism.TRAILING, _trailing),

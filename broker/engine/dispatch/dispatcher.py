@@ -125,8 +125,7 @@ class Dispatcher:
                     runs.expire(now)
                 runs.time = now
         elif plainly and alone:
-            rows = plain = batch.rows()
-            first = machines.batch_path(stream).travel(results.completions, times, rows, ids.all(), now)
+            first = machines.batch_path(stream).travel(results.completions, times, batch, ids.all(), now)
             if first > 0:
                 now = times[first - 1]
                 runs.now = now

@@ -13,17 +13,17 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ...events.batch import Batch
 from ...events.schema import Row
 from ..executors.completions import Completions
-from ..executors.contract import EventPlaces
+from ..executors.contract import EventKey, EventPlaces
 from ..executors.keyed_events import KeyedEvents
-from ..executors.machine_plan import EventKey
 from ..executors.matches import Item
 from ..executors.packed import Integers
 from ..executors.trail import KeyTrail
 from ..program.account import NOT_SUSPENDED
 from ..program.watcher import Follower
-from .keyed import KeyIndex, KeyReaders
+from .keyed import Homes, KeyIndex, KeyReaders
 from .matchers import Clock, Matcher, Reader
 
 SWEEP_MIN: Final = 4_096  # events of a lane between two sweeps of useless state
@@ -35,6 +35,7 @@ class Lane(EventPlaces):
 
     The attributes at `keys` give an event's partition; () if no machine needs it. `divided`: an event without a
     partition concerns no machine. `indexes`: machines that are filed by a key; `unfiled` is the count of others.
+    `homes`: where machines are awake that need no events but those of their home.
     """
 
     def __init__(
@@ -50,12 +51,14 @@ class Lane(EventPlaces):
         self.matchers: dict[Matcher, None] = {}
         self.busy: dict[Matcher, None] = {}  # matchers whose machines may have state
         self.awake: dict[Matcher, None] = {}  # matchers whose machines need every event
+        self.homes = Homes()
         self.spellers: list[Matcher] = []  # matchers whose machines get symbols
         self.position: i64 = 0
         self.part: Row = ()  # the partition of the current event
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
         self._touched: list[Matcher] = []  # matchers that the current event has reached
+        self._at_home: list[dict[Matcher, None]] = []  # of the current event, matchers that are awake
         self._aside = Completions()  # completions of machines without subscribers
         self._concerned: list[KeyReaders] = []  # the filed machines of the current event
 
@@ -74,6 +77,8 @@ class Lane(EventPlaces):
         if matcher.machine.by_symbols:
             self.spellers.append(matcher)
         self.unfiled += 1
+        home = matcher.machine.home
+        matcher.among = self.awake if home is None else self.homes.enter(home)
         for at, given in enumerate(matcher.machine.inputs):
             stream = self.streams.index(given.stream)
             self.readers[stream].setdefault(numbers[at], []).append(Reader(matcher, 1 << at))
@@ -81,6 +86,7 @@ class Lane(EventPlaces):
     def file(self, matcher: Matcher, filed: EventKey, most: int) -> None:
         """Add a machine by the key of its events. `most`: the most events that a trail keeps. O(sets of attributes)."""
         self.matchers[matcher] = None
+        matcher.among = self.awake
         index = next((index for index in self.indexes if index.holds(filed)), None)
         if index is None:
             index = KeyIndex(filed)
@@ -101,6 +107,9 @@ class Lane(EventPlaces):
         """Undo `enter`. O(machines that read its symbols)."""
         self.forget(matcher)
         self.unfiled -= 1
+        home = matcher.machine.home
+        if home is not None:
+            self.homes.leave(home)
         if matcher.machine.by_symbols:
             self.spellers.remove(matcher)
         for readers in self.readers:
@@ -132,7 +141,12 @@ class Lane(EventPlaces):
             if len(symbols) == 0:
                 self.upkeep(time)
         asleep = len(self.awake) == 0
+        at_home = self._at_home
+        if len(self.homes.indexes) > 0:
+            self.homes.awake(row, at_home)
+            asleep = asleep and len(at_home) == 0
         if (asleep and len(symbols) == 0) or (self.divided and place == 0):
+            at_home.clear()
             return
         for matcher in self.spellers:
             self._spell(matcher, symbols, time, item, found)
@@ -140,7 +154,9 @@ class Lane(EventPlaces):
         if asleep and len(symbols) == 1:
             readers = known.get(symbols[0])
             if readers is not None and len(readers) == 1:
-                self.step(readers[0].matcher, readers[0].bit, row, time, place, item, found)
+                reader = readers[0]
+                if reader.matcher.machine.rousing & reader.bit != 0:
+                    self.step(reader.matcher, reader.bit, row, time, place, item, found)
                 self.upkeep(time)
                 return
         touched = self._touched
@@ -156,10 +172,16 @@ class Lane(EventPlaces):
             for matcher in self.awake:
                 if matcher.mask == 0:
                     touched.append(matcher)
+            for awake in at_home:
+                for matcher in awake:
+                    if matcher.mask == 0:
+                        touched.append(matcher)
+            at_home.clear()
         for matcher in touched:
             mask = matcher.mask
             matcher.mask = 0
-            self.step(matcher, mask, row, time, place, item, found)
+            if matcher.awake or mask & matcher.machine.rousing != 0:
+                self.step(matcher, mask, row, time, place, item, found)
         touched.clear()
         self.upkeep(time)
 
@@ -236,7 +258,7 @@ class Lane(EventPlaces):
             return
         if not matcher.busy:
             self.rouse(matcher)
-        elif machine.awake != (matcher in self.awake):
+        elif machine.awake != matcher.awake:
             self.watch(matcher)
         if machine.lost > 0 and matcher.follower is None:
             matcher.complain(found)
@@ -244,14 +266,14 @@ class Lane(EventPlaces):
             self.clock.set(matcher)
 
     def step_all(
-        self, matcher: Matcher, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64,
+        self, matcher: Matcher, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
         limit: i64, found: Completions,
     ) -> None:  # fmt: skip
         """Pass events to a machine that takes several; it says `at` which it has come to."""
         machine = matcher.machine
         found.serve(matcher.audience())
         try:
-            machine.take_all(masks, times, rows, items, upto, limit, found)
+            machine.take_all(masks, times, batch, items, upto, limit, found)
         except Exception as error:  # any error concerns this machine only
             matcher.suspend(error, times[machine.at], found)
             self.forget(matcher)
@@ -335,17 +357,19 @@ class Lane(EventPlaces):
         self.watch(matcher)
 
     def watch(self, matcher: Matcher) -> None:
-        """Note whether its machine needs every event. O(1)."""
-        if matcher.machine.awake:
-            self.awake[matcher] = None
+        """Note whether its machine needs every event, or every one of its home. O(1)."""
+        matcher.awake = matcher.machine.awake
+        if matcher.awake:
+            matcher.among[matcher] = None
         else:
-            self.awake.pop(matcher, None)
+            matcher.among.pop(matcher, None)
 
     def forget(self, matcher: Matcher) -> None:
         """Stop to watch a machine."""
         matcher.busy = False
+        matcher.awake = False
         self.busy.pop(matcher, None)
-        self.awake.pop(matcher, None)
+        matcher.among.pop(matcher, None)
 
     def upkeep(self, time: i64, events: i64 = 1) -> None:
         """Sweep now and then; called after each event, or after several."""

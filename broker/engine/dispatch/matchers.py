@@ -11,9 +11,8 @@ from typing import final
 from mypy_extensions import i64
 
 from ..executors.completions import Audience, Completions
-from ..executors.contract import NOTHING_DUE, Executor
+from ..executors.contract import NOTHING_DUE, EventKey, Executor
 from ..executors.epoch_matches import Fault
-from ..executors.machine_plan import EventKey
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..program.watcher import Follower, Watcher
 
@@ -26,7 +25,8 @@ class Matcher:
     there. `symbols`: the numbers of the inputs of the plan that made it; `filed`: the key that it is filed by instead.
     `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock wakes it. With a
     `follower` it is the machine of a part of a subscription: it has no subscribers, and its completions go to the
-    follower instead of results.
+    follower instead of results. `awake`: it is among those that need all events, or all of its machine's
+    `home`, which are in `among`.
     """
 
     def __init__(self, machine: Executor, executor: str) -> None:
@@ -38,6 +38,8 @@ class Matcher:
         self.symbols: list[int] = []
         self.filed: EventKey | None = None
         self.busy = False
+        self.awake = False
+        self.among: dict[Matcher, None] = {}
         self._audience: Audience | None = None
         self.watchers: list[Watcher] | None = None
         self.follower: Follower | None = None

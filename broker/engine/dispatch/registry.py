@@ -14,7 +14,8 @@ from typing import Any, Final, TypeAlias, final
 
 from ...automaton.arc_updates import ChangedArcs
 from ...events.errors import Unsupported
-from ..executors.machine_plan import EventKey, MachinePlan
+from ..executors.contract import EventKey
+from ..executors.machine_plan import MachinePlan
 from ..executors.matches import ids
 from ..options import Options
 from ..program.account import NOT_SUSPENDED
@@ -123,7 +124,7 @@ class Registry:
         if matcher is not None and plan.same_inputs:
             symbols = matcher.symbols
         else:
-            symbols = self.symbols.acquire(plan.inputs()) if filed is None else []
+            symbols = self.symbols.acquire(plan.wanted_inputs(self.options)) if filed is None else []
         if matcher is None:
             matcher = Matcher(plan.make(self.options), plan.executor)
             matcher.symbols, matcher.filed = symbols, filed
@@ -219,7 +220,7 @@ class Registry:
             if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
         if filed is None and (not plan.same_inputs or matcher.machine.idle()):
-            self.symbols.release(plan.inputs())
+            self.symbols.release(plan.wanted_inputs(self.options))
         if lane.empty():
             self._close((plan.kind, lane.streams, lane.keys))
 
@@ -237,7 +238,7 @@ class Registry:
             return False
         self._take_out(lane, matcher, matcher.filed)
         matcher.filed = None
-        matcher.symbols = self.symbols.acquire(plan.inputs())
+        matcher.symbols = self.symbols.acquire(plan.wanted_inputs(self.options))
         for other in self.registrations.values():
             if other.matcher is matcher:
                 other.symbols = matcher.symbols
@@ -283,11 +284,12 @@ class Registry:
     def users(self, arc: Transition) -> list[str]:
         """The names of the registrations with an input that has this arc's guard. O(symbols + inputs)."""
         numbers = self.symbols.having(arc)
-        return [
-            name
-            for name, registration in self.registrations.items()
-            if any(numbers[given.stream] == own for given, own in zip(registration.plan.inputs(), registration.symbols))
-        ]
+        found: list[str] = []
+        for name, registration in self.registrations.items():
+            inputs = registration.plan.wanted_inputs(self.options)
+            if any(numbers[given.stream] == own for given, own in zip(inputs, registration.symbols)):
+                found.append(name)
+        return found
 
     def close_epoch(self) -> None:
         """End the newest epoch for all machines. O(machines)."""

@@ -15,8 +15,9 @@ from typing import Any, Final, NamedTuple, final
 from mypy_extensions import i64
 
 from ...algebra.normal_form import Form
+from ...events.batch import Batch
 from ...events.instant import FOREVER
-from ...events.schema import Row
+from ...events.schema import Row, Value
 from ..program.account import Account
 from ..program.target import Target
 from .completions import Audience, Completions
@@ -26,6 +27,8 @@ from .packed import Integers
 from .trail import KeyTrail
 
 NOTHING_DUE: Final = FOREVER
+NO_ROWS: Final[list[Row]] = []
+"""Those of columns; it stays empty."""
 
 
 @final
@@ -34,6 +37,15 @@ class Input(NamedTuple):
 
     stream: str
     guard: Form
+
+
+class EventKey(NamedTuple):
+    """Positions of attributes, ascending, and the values that they have in a machine's events. `beginning`: how many
+    characters of the only one are its value; -1 for all of it."""
+
+    positions: tuple[int, ...]
+    values: tuple[Value, ...]
+    beginning: int = -1
 
 
 class Outdated(ValueError):
@@ -63,8 +75,11 @@ class Executor:
     `taken`: an event has changed its state, so that no subscription may join any more. `lost`: how often a limit was
     hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
     `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
-    equal ones only. `batches`: it takes several events by one call of `take_all`. `awake`: it needs
-    events that satisfy none of its inputs, too, with the mask 0. `by_symbols`: its inputs are those of
+    equal ones only. `batches`: it takes several events by one call of `take_all`; `by_columns`: of columns, it has rows
+    made only of some. `awake`: it needs
+    events that satisfy none of its inputs, too, with the mask 0; only those of the key `home`, if it has one, which all
+    inputs ask for. `rousing`: as long as it is not awake, it needs only events that satisfy one of these inputs.
+    `by_symbols`: its inputs are those of
     all members, which join and leave; it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and
     its completions go to `found.epochs`, which also has the start of the current event
     (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it completes something.
@@ -88,7 +103,10 @@ class Executor:
         self.follows = False
         self.member: Member | None = None
         self.batches = False
+        self.by_columns = False
         self.awake = False
+        self.home: EventKey | None = None
+        self.rousing: i64 = -1
         self.at: i64 = 0  # the index of the event that `take_all` has come to
         self.taken = False
         self.lost: i64 = 0
@@ -118,6 +136,15 @@ class Executor:
         """
         raise AssertionError
 
+    def needs(self, mask: i64, row: Row) -> bool:
+        """Whether it needs an event that satisfies these inputs."""
+        if not self.awake:
+            return mask & self.rousing != 0
+        home = self.home
+        if mask != 0 or home is None:
+            return True
+        return [row[position] for position in home.positions] == list(home.values)
+
     def attach(self, trail: KeyTrail) -> None:
         """Begin to follow a trail, which other machines may follow already. Called once, before any event."""
 
@@ -126,7 +153,7 @@ class Executor:
         raise AssertionError
 
     def take_all(
-        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
+        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
         found: Completions,
     ) -> None:  # fmt: skip
         """Process events, from the one with the index `at` to below `upto`, and leave `at` behind the last one.
@@ -136,6 +163,7 @@ class Executor:
         `limit`. If an event raises, `at` is its index.
         """
         account = self.account
+        rows: list[Row] = NO_ROWS if self.by_columns and batch.made is None else batch.rows()
         at = self.at
         begun: i64 = times[at]
         while at < upto:
@@ -145,13 +173,15 @@ class Executor:
             if time > self.alarm:
                 found.event = at
                 self.advance(time, found)
-            if masks[at] == 0 and not self.awake:
+            mask = masks[at]
+            if mask & self.rousing == 0 and (not self.awake or not self.needs(mask, batch.row(at))):
                 at += 1
                 self.at = at
                 continue
             found.event = at
             account.earn()
-            self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
+            row = rows[at] if len(rows) > 0 else batch.row(at)
+            self.take(mask, row, time, 0, 0, (), items[at], found)
             at += 1
             self.at = at
             if self.lost > 0:

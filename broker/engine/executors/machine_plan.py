@@ -13,13 +13,12 @@ from ...automaton.arc_updates import ChangedArcs
 from ...automaton.automaton import Automaton
 from ...automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ...automaton.diagram import Graph
-from ...events.schema import Value
 from ...forecast.progress import Progress
 from ...forecast.states import States
 from ..options import Options
 from ..program.directory import Directory
 from ..program.target import Outcome, Target
-from .contract import EventPlaces, Executor, Input, Member
+from .contract import EventKey, EventPlaces, Executor, Input, Member
 from .merged import MergedAutomata
 from .revising import Reviser
 
@@ -81,6 +80,10 @@ class MachinePlan:
     def inputs(self) -> list[Input]:
         """The events that the machine needs."""
         raise AssertionError
+
+    def wanted_inputs(self, options: Options) -> list[Input]:
+        """The inputs as the dispatcher asks for them: they may also say what else all events have that matter."""
+        return self.inputs()
 
     def filed(self, options: Options) -> EventKey | None:
         """The key by which the dispatcher finds the machine of an event, if its events are those of one key of its one
@@ -199,15 +202,6 @@ class MergedPlan(MachinePlan):
     def automata(cls, directory: Directory) -> MergedAutomata:
         """A program without automata."""
         raise AssertionError
-
-
-class EventKey(NamedTuple):
-    """Positions of attributes, ascending, and the values that they have in a machine's events. `beginning`: how many
-    characters of the only one are its value; -1 for all of it."""
-
-    positions: tuple[int, ...]
-    values: tuple[Value, ...]
-    beginning: int = -1
 
 
 class Known(NamedTuple):

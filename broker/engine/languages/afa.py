@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, final
 
 from ...algebra.afa.lowering import lower, lower_arcs
@@ -19,7 +20,7 @@ from ...language.afa import parse, parse_arc, print_query
 from ...language.afa.printer import print_arc
 from ...language.afa.syntax import AfaQuery, ArcExpression
 from ..subscribing.subscriber import CompiledQuery
-from .language import CompileRequest, CopyingQuery, Language
+from .language import EXPRESSION_LITERALS, CompileRequest, CopyingQuery, Language, Sources
 from .machines import machine_form
 
 INITIAL: Final = {"string": "''", "int": "0", "float": "0", "bool": "FALSE"}
@@ -140,9 +141,15 @@ def _arcs_at(query: AfaQuery, updates: Sequence[ArcUpdate], begin: int) -> list[
 
 def _compile(request: CompileRequest) -> CompiledQuery:
     typed = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
-    automaton = automaton_of_registers(typed)
+    arcs = partial(_arcs_of, request.sources)
+    return machine_form(request, automaton_of_registers(typed), typed.publish, changing=arcs)
+
+
+def _arcs_of(sources: Sources, text: str, automaton: Automaton) -> ChangingArcs:
+    """The arcs of one text of a form, which is parsed again: few subscriptions change theirs."""
+    typed = lower(parse(text), text, dict(sources).get, list)
     names = dict.fromkeys([arc.name for arc in typed.arcs if arc.name])
-    return machine_form(request, automaton, typed.publish, changing=_RegisterArcs(typed, automaton, names, ()))
+    return _RegisterArcs(typed, automaton, names, ())
 
 
 def _copying(streams: Sequence[tuple[str, Schema]]) -> CopyingQuery:
@@ -176,10 +183,13 @@ def _readable(name: str) -> bool:
     return True
 
 
-def _no_shape(text: str) -> None:
-    """Each text has a form of its own, since its arcs may change."""
-
-
 AFA: Final = Language(
-    name="afa", parse=parse, print=print_query, reads=_reads, compile=_compile, shape=_no_shape, copying=_copying
+    name="afa",
+    parse=parse,
+    print=print_query,
+    reads=_reads,
+    compile=_compile,
+    literals={**EXPRESSION_LITERALS, AfaQuery: ("within", "within_at")},
+    durations=frozenset((AfaQuery,)),
+    copying=_copying,
 )

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ...automaton.arc_updates import ChangingArcs
 from ...automaton.automaton import Automaton
 from ...forecast.plan import ForecastPlan, forecast_plan
 from ..compiler.templates import MachineTemplate
 from ..planner import Wanted, plan_of
-from ..subscribing.subscriber import CompiledQuery
+from ..subscribing.subscriber import ArcsOf, CompiledQuery
 from .language import CompileRequest
 
 Foretelling = Callable[[tuple[Automaton, ...]], ForecastPlan]
@@ -26,7 +25,7 @@ def machine_form(
     publish: str | None,
     states: int | None = None,
     operands: tuple[str, ...] = (),
-    changing: ChangingArcs | None = None,
+    changing: ArcsOf | None = None,
     lineage: bool = True,
 ) -> CompiledQuery:
     """The compiled query with this automaton. `states`: their number for users, by default the automaton's; the others

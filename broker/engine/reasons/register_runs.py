@@ -96,13 +96,12 @@ class RegisterRuns(Explainer):
         self.probe = probe
         self.budget = budget
         self._subscriber = subscriber
-        self._arcs = subscriber.form.changing
+        self._arcs = subscriber.first_arcs()
         self._updates = 0
         self._use(self._now())
 
     def _now(self) -> Automaton:
         arcs = self._arcs
-        assert arcs is not None
         updates = self._subscriber.updates
         if len(updates) > self._updates:
             arcs = self._arcs = arcs.after(updates[self._updates :])

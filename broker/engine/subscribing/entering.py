@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...automaton.analyses.epoch_waits import waits_for_numbers
 from ...automaton.automaton import Automaton
+from ..compiler.recipes import Recipe
 from ..disorder.joined import salt_of
 from ..planner import Wanted, plan_again, plan_of
 from ..program.program import Program
@@ -43,20 +45,21 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
         holding = Holding(feed=_publishes(program, subscriber, True))
         disorder.readers.join(subscriber, machine, disorder.copies.restoring is not None)
     elif machine is not None:
-        published = _publishes(program, subscriber, subscriber.changing is not None)
+        published = _publishes(program, subscriber, form.changing is not None)
         if published is not None or plan is not None:  # most hold nothing, which costs no memory
             holding = Holding(feed=published)
         program.machines.join(subscriber.name, machine, subscriber, published)
     for branch, recipe in enumerate(form.recipes):
         own = subscriber if branch == 0 else subscriber.at_branch(branch)
         entered = branch_name(subscriber.name, branch)
-        if recipe is not None and not program.saved_apart(entered) and program.merged.join(recipe, own):
-            continue
+        if recipe is not None and not program.saved_apart(entered) and not _grouped(program, own, recipe):
+            if program.merged.join(recipe, own):
+                continue
         if holding is None:
             holding = Holding()
             if form.template is not None:
                 _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
-        feed = _publishes(program, subscriber, subscriber.changing is not None)
+        feed = _publishes(program, subscriber, form.changing is not None)
         holding.services.append(program.enter(entered, form.branches[branch].plan(subscriber.literals), own, feed))
     catalog.enter(subscriber, holding)
     if disorder is not None:
@@ -64,6 +67,16 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
     engine.runtime.refresh()
     if plan is not None and holding is not None:
         start_forecasts(program, plan, subscriber, holding)
+
+
+def _grouped(program: Program, subscriber: Subscriber, recipe: Recipe) -> bool:
+    """Whether it has a group that costs less than columns, whose members wait for the same events; what a snapshot has
+    in columns stays there."""
+    if not recipe.family or not recipe.varying or program.machines.restoring is not None:
+        return False
+    if not waits_for_numbers(recipe.automaton):
+        return False
+    return not subscriber.form.branches[subscriber.branch].plan(subscriber.literals).merged
 
 
 def _publishes(program: Program, subscriber: Subscriber, salted: bool) -> Feed | None:

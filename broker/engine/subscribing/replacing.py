@@ -55,11 +55,12 @@ def _edited(engine: Engine, subscriber: Subscriber, parsed: Parsed) -> JoinedRes
         raise Unsupported(f"subscription {name!r}: its runs are of the language {language!r}: {anew}")
     if not subscriber.updates and parsed.language.print(_syntax(parsed)) == subscriber.text():
         return JoinedResults([])
-    if subscriber.changing is None:
+    if subscriber.form.changing is None:
         raise Unsupported(f"subscription {name!r}: runs of the language {language!r} keep their text: {anew}")
     begin = present(engine, subscriber.name)[0]
     try:
-        insert, delete = subscriber.changing.difference(subscriber.text(), subscriber.updates, _syntax(parsed), begin)
+        arcs = subscriber.first_arcs() if subscriber.changed is None else subscriber.changed
+        insert, delete = arcs.difference(subscriber.text(), subscriber.updates, _syntax(parsed), begin)
     except QueryError as error:
         raise located(name, error) from None
     except DefinitionError as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from ...forecast.plan import ForecastPlan
     from ..compiler.templates import MachineTemplate, Template
     from ..executors.machine_plan import MachinePlan
+
+ArcsOf: TypeAlias = "Callable[[str, Automaton], ChangingArcs]"
+"""From a text and its automaton to the arcs that it begins with."""
 
 IDENTITIES_MAX: Final = 1_024
 
@@ -52,8 +55,8 @@ class CompiledQuery:
     a branch without states of its own; None if it needs states. `template` has the automata, `branches` their plans. If
     a machine finds the matches, `machine` has its automaton instead, `operands` their names, and there are no recipes.
     With a `forecast`, `foretells` makes the forecast plan from the automata, and there are no recipes either.
-    `changing`: the arcs, if they may change while the subscription runs. `lineage`: whether results have theirs where a
-    subscription does not say.
+    `changing`: makes the arcs, if they may change while the subscription runs. `lineage`: whether results have theirs
+    where a subscription does not say.
     """
 
     def __init__(
@@ -72,7 +75,7 @@ class CompiledQuery:
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
         foretells: Callable[[tuple[Automaton, ...]], ForecastPlan] | None = None,
-        changing: ChangingArcs | None = None,
+        changing: ArcsOf | None = None,
         lineage: bool = True,
         branches: Sequence[MachineTemplate] = (),
     ) -> None:
@@ -121,14 +124,14 @@ class CompiledQuery:
 class Subscriber:
     """A subscription, or one of its further automata if `branch` is not 0.
 
-    `results`: the definition's option. `updates`: those of its arcs so far, and `changing` the arcs after them, if they
-    may change. It gets the matches of runs that began after `since`. `own`: its text, if that is not the form's text
-    with the literals. `machine`, and `plan` of its forecasts: those of the form with the literals, if the form has
-    them.
+    `results`: the definition's option. `updates`: those of its arcs so far, if they may change, and `changed` the arcs
+    after them, if there were any. It gets the matches of runs that began after `since`. `own`: its text, if that is not
+    the form's text with the literals. `machine`, and `plan` of its forecasts: those of the form with the literals, if
+    the form has them.
     """
 
     __slots__ = (
-        *("branch", "changing", "form", "lineage", "literals", "machine", "name", "own", "plan", "results", "since"),
+        *("branch", "changed", "form", "lineage", "literals", "machine", "name", "own", "plan", "results", "since"),
         "updates",
     )
 
@@ -152,7 +155,7 @@ class Subscriber:
         self.machine: MachinePlan | None = None
         self.plan: ForecastPlan | None = None
         self.results: str | None = None
-        self.changing: ChangingArcs | None = form.changing
+        self.changed: ChangingArcs | None = None
         self.updates: list[ArcUpdate] = [] if form.changing is not None else NEVER_UPDATED
 
     def at_branch(self, branch: int) -> Subscriber:
@@ -165,10 +168,16 @@ class Subscriber:
 
     def revised(self) -> Automaton:
         """The automaton of the machine that revises its results, with the arcs that it has now."""
-        if self.changing is not None:
-            return self.changing.automaton
+        if self.changed is not None:
+            return self.changed.automaton
         assert self.machine is not None
         return self.machine.automaton
+
+    def first_arcs(self) -> ChangingArcs:
+        """The arcs of its text, which may change. It is parsed again."""
+        assert self.form.changing is not None
+        assert self.machine is not None
+        return self.form.changing(self.definition().query, self.machine.automaton)
 
     def text(self) -> str:
         """The canonical text."""

@@ -35,8 +35,8 @@ def update(
 
     All of it takes effect, or nothing. Raises QueryError, DefinitionError, EventError, LimitExceeded or Unsupported.
     """
-    name, changing = subscriber.name, subscriber.changing
-    if changing is None:
+    name = subscriber.name
+    if subscriber.form.changing is None:
         language = subscriber.form.language
         raise Unsupported(f"subscription {name!r}: updates of the language {language!r} are not supported yet")
     begin, earliest = present(engine, name)
@@ -57,13 +57,13 @@ def update(
         raise LimitExceeded(f"subscription {name!r}: at most {most} updates of one subscription (updates_max)")
     change = ArcUpdate(_texts(name, "insert", insert), _texts(name, "delete", delete), begin, until)
     try:
-        subscriber.changing = changing.updated(change, _settled(engine, earliest))
+        now = subscriber.first_arcs() if subscriber.changed is None else subscriber.changed
+        arcs = subscriber.changed = now.updated(change, _settled(engine, earliest))
     except QueryError as error:
         raise QueryError(f"subscription {name!r}: {error}", error.line, error.column, error.excerpt) from None
     except (DefinitionError, LimitExceeded) as error:
         raise type(error)(f"subscription {name!r}: {error}") from None
     subscriber.updates.append(change)
-    arcs = subscriber.changing
     return _rewrite(engine, subscriber, ChangedArcs(arcs.automaton, arcs.changes, begin, until))
 
 
@@ -99,11 +99,11 @@ def _rewrite(engine: Engine, subscriber: Subscriber, changed: ChangedArcs) -> Jo
 
 def update_again(engine: Engine, subscriber: Subscriber, updates: Sequence[ArcUpdate]) -> None:
     """Apply the updates of a subscription that starts again, and has taken no event yet."""
-    if not updates or subscriber.changing is None:
+    if not updates or subscriber.form.changing is None:
         return
-    subscriber.changing = subscriber.changing.after(updates)
+    arcs = subscriber.changed = subscriber.first_arcs().after(updates)
     subscriber.updates = list(updates)
-    _rewrite(engine, subscriber, ChangedArcs(subscriber.changing.automaton, None, ALL_TIME, FOREVER))
+    _rewrite(engine, subscriber, ChangedArcs(arcs.automaton, None, ALL_TIME, FOREVER))
 
 
 def _instant(name: str, what: str, time: object) -> int:

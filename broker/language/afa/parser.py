@@ -91,8 +91,8 @@ class _AfaReader(Transformer[Token, AfaQuery]):
     """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> AfaQuery:
-        _, streams, partition, registers, _, start, _, finals, *arcs, within, publish = children
-        query = AfaQuery(streams, partition, registers, _label(start), finals, tuple(arcs), within, publish)
+        _, streams, partition, registers, _, start, _, finals, *arcs, (within, at), publish = children
+        query = AfaQuery(streams, partition, registers, _label(start), finals, tuple(arcs), within, publish, at)
         _check(query)
         return query
 
@@ -114,15 +114,15 @@ class _AfaReader(Transformer[Token, AfaQuery]):
     def finals(self, children: list[Token]) -> tuple[Label, ...]:
         return _once(map(_label, children), "each state once after FINAL")
 
-    def within(self, children: list[Any]) -> int | None:
-        return children[1] if children else None
+    def within(self, children: list[Any]) -> tuple[int | None, int]:
+        return children[1] if children else (None, -1)
 
     def publish(self, children: list[Token]) -> str | None:
         return name_of(children[1]) if children else None
 
-    def length(self, children: list[Token]) -> int:
+    def length(self, children: list[Token]) -> tuple[int, int]:
         try:
-            return parse_duration(" ".join(children))
+            return parse_duration(" ".join(children)), place(children[0])
         except EventError as error:
             raise Misread(place(children[0]), str(error)) from None
 

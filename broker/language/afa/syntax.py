@@ -65,7 +65,7 @@ class ArcExpression:
 @dataclass(frozen=True, slots=True)
 class AfaQuery:
     """A whole query: `partition` has the attributes of BY; `within` is the lifetime of an event in microseconds, None
-    for one without end."""
+    for one without end, and `within_at` where it is written."""
 
     streams: tuple[Label, ...]
     partition: tuple[Name, ...]
@@ -75,6 +75,7 @@ class AfaQuery:
     arcs: tuple[ArcExpression, ...]
     within: int | None
     publish: str | None
+    within_at: int = field(default=-1, compare=False, repr=False)
 
     @property
     def at(self) -> int:

@@ -11,9 +11,12 @@ from broker.algebra.ptopss.lowering import lower as lower_ptopss
 from broker.algebra.sase.lowering import lower as lower_sase
 from broker.automaton.analyses.agreement import Crossing, crossing
 from broker.automaton.analyses.chain_keys import chain_keys
+from broker.automaton.analyses.epoch_waits import waits_for_numbers
+from broker.automaton.analyses.grouping import grouping_of
 from broker.automaton.analyses.ignoring import asks_for_adjacent_events, may_skip_any_event
 from broker.automaton.analyses.line import line_of
 from broker.automaton.analyses.sequences import sequences_of
+from broker.automaton.analyses.template import Grouping
 from broker.automaton.analyses.window import is_one_event, looks_ahead, looks_back, window_of
 from broker.automaton.automaton import Arc, Automaton, Kind, Report
 from broker.automaton.compilation import compile_query
@@ -146,3 +149,38 @@ def test_the_key_of_a_chain_is_what_parts_the_sources_else_what_streams_declare(
 def test_the_window_of_a_run_over_intervals_is_what_its_duration_bounds() -> None:
     assert window_of(cayuga("FILTER{DUR <= 7}(S NEXT{$2.v > $1.v} S)")) == 7
     assert window_of(cayuga("S NEXT{$2.v > $1.v} S")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ("FILTER{k = 'A'}(S) NEXT{$2.k = $1.k AND $2.v < 3} S", True),
+        ("FILTER{k = 'A'}(S) NEXT{$2.k = $1.k AND $2.v < 3 AND $2.v > 1} S", True),
+        ("FILTER{v > 5}(FILTER{k = 'A'}(S) NEXT{$2.k = $1.k AND $2.v < 3} S)", False),  # a run may end without a match
+        ("FILTER{k = 'A'}(S) NEXT{$2.k = $1.k} S", False),
+        ("FILTER{k = 'A'}(S) NEXT{$2.v < 3} S", False),  # of any key
+        ("FILTER{v > 5}(S) NEXT{$2.k = $1.k AND $2.v < 3} S", False),
+        ("FILTER{k = 'A'}(S) NEXT{$2.k = $1.k AND $2.v < $1.v AND $2.v < 3} S", False),
+        ("FILTER{k = 'A'}(S)", False),
+    ],
+)
+def test_runs_over_epochs_wait_for_numbers_if_nothing_else_is_asked(text: str, waits: bool) -> None:
+    assert waits_for_numbers(cayuga(text)) == waits
+
+
+@pytest.mark.parametrize(
+    ("strategy", "conditions", "within", "texts"),
+    [
+        ("skip_till_next_match", "a.k = 'A' AND b.k = 'B' AND b.v > 1", "WITHIN 5", 2),
+        ("skip_till_next_match", "a.k = 'A' AND b.k = 'B' AND b.v > 1", "", 0),
+        ("skip_till_any_match", "a.k = 'A' AND b.k = 'B' AND b.v > 1", "WITHIN 5", 0),
+        ("skip_till_next_match", "a.k = 'A' AND b.k = 'A' AND b.v > 1", "WITHIN 5", 0),
+        ("skip_till_next_match", "a.k = 'A' AND b.k = 'B' AND a.v > 1 AND b.v > a.v", "WITHIN 5", 0),
+    ],
+)
+def test_events_have_texts_of_their_own_in_pairs_that_are_compared_with_numbers(
+    strategy: str, conditions: str, within: str, texts: int
+) -> None:
+    found = grouping_of(sase(f"PATTERN SEQ(S a, S b) WHERE {strategy}(a, b) {{ {conditions} }} {within}"))
+    assert isinstance(found, Grouping)
+    assert len(found.template.texts) == texts

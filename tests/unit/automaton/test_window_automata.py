@@ -6,8 +6,10 @@ import time
 
 import pytest
 
+from broker.algebra.terms import describe
 from broker.algebra.window.lowering import lower
 from broker.automaton.analyses.window_bounds import window_bounds
+from broker.automaton.analyses.window_key import window_key
 from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.windows import automaton_of_windows, impossible
 from broker.automaton.windows.drawing import windows_diagram, windows_lines
@@ -52,6 +54,26 @@ def test_lengths_need_no_states(windows: str, prefix: int, body: int) -> None:
     (part,) = tables(windows).parts
     assert len(part.starts) == prefix
     assert len(part.final) <= body
+
+
+@pytest.mark.parametrize(
+    ("windows", "key"),
+    [
+        ("AFTER any* MATCHING [ty = 'A' AND v > 1] [v < 1]", "ty = 'A'"),
+        ("AFTER any* MATCHING [v > 1] any* [ty = 'A']", "ty = 'A'"),
+        ("AFTER any* [ty = 'A'] MATCHING [v > 1]", "ty = 'A'"),
+        ("AFTER any* MATCHING [ty = 'A' AND v > 1 OR ty = 'A' AND v < 1] any*", "ty = 'A'"),
+        ("AFTER any* MATCHING [ty = 'A']? [v > 1]", ""),
+        ("AFTER any* MATCHING [ty = 'A' OR v > 1]", ""),
+        ("AFTER any* MATCHING [ty = 'A'] OR AFTER any* MATCHING [v > 1]", ""),
+        ("AFTER any* MATCHING any & !([ty = 'A'])", ""),
+        ("AFTER any* MATCHING [x = 2 AND v > 1]", ""),
+        ("EVERY 5", ""),
+    ],
+)
+def test_the_key_of_windows_is_what_all_of_them_want(windows: str, key: str) -> None:
+    found = tables(windows)
+    assert [describe(atom) for atom in window_key(found, (0, 1), found.atoms)] == ([key] if key else [])
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,7 @@ def arcs_of_query() -> ChangingArcs:
     engine = Engine()
     engine.add_stream("S", {"ty": "string"})
     engine.subscribe("q", "afa", QUERY)
-    changing = engine.catalog.subscriptions["q"].changing
-    assert changing is not None
-    return changing
+    return engine.catalog.subscriptions["q"].first_arcs()
 
 
 def updates() -> st.SearchStrategy[list[ArcUpdate]]:

@@ -98,24 +98,27 @@ class GroupMachine(Executor):
 
     # --- members ------------------------------------------------------------------------------------------------
 
-    def join(self, point: list[float]) -> GroupMember:
-        """Add a member, which gets the matches that begin from the next event on. O(pages + page)."""
+    def join(self, point: list[float], texts: tuple[Any, ...] = ()) -> GroupMember:
+        """Add a member, which gets the matches that begin from the next event on. O(pages + page).
+
+        `texts`: of each step, if steps have texts of their own.
+        """
         if self._free:
             handle = self._free.pop()
         else:
             handle = self._handles
             self._handles += 1
-        return self._enter(handle, point, int(self.number) + 1)
+        return self._enter(handle, point, int(self.number) + 1, texts)
 
-    def rejoin(self, handle: int, point: list[float], since: int) -> GroupMember:
+    def rejoin(self, handle: int, point: list[float], since: int, texts: tuple[Any, ...] = ()) -> GroupMember:
         """Add again a member of the saved group."""
         self._handles = max(self._handles, handle + 1)
-        return self._enter(handle, point, since)
+        return self._enter(handle, point, since, texts)
 
-    def _enter(self, handle: int, point: list[float], since: int) -> GroupMember:
+    def _enter(self, handle: int, point: list[float], since: int, texts: tuple[Any, ...]) -> GroupMember:
         target = Target(self.outcome, None)
         self.members.put(handle, point, since)
-        self._recipe.joined(handle, point)
+        self._recipe.joined(handle, point, since, texts)
         self._audience.members[handle] = target
         if self.epochs:
             self._newcomers.append(target)

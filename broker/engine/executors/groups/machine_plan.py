@@ -26,8 +26,8 @@ from ...options import Options
 from ...program.account import Account
 from ...program.target import Outcome
 from ..common_runs import Keeper
-from ..contract import Executor, Input, Member
-from ..machine_plan import EventKey, Known, MachinePlan, PlanMaker, counted
+from ..contract import EventKey, Executor, Input, Member
+from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from .arrival_machine import ArrivalMachine
 from .epoch_machine import EpochMachine
 from .machine import GroupMachine, GroupMember
@@ -123,6 +123,16 @@ class GroupPlan(MachinePlan):
         return self._made[1]
 
     @property
+    def common_key(self) -> tuple[Constant, ...]:
+        """What members have in common of it: nothing, if each step has a text of its own."""
+        return () if self.form.template.texts else self.key
+
+    @property
+    def _texts(self) -> tuple[Any, ...]:
+        """Of each step, if steps have texts of their own."""
+        return tuple([text.value for text in self.key]) if self.form.template.texts else ()
+
+    @property
     def always_open(self) -> bool:
         return True
 
@@ -164,7 +174,7 @@ class GroupPlan(MachinePlan):
         return MemberPlans(self, parts).plan
 
     def alike(self, options: Options) -> Hashable:
-        return self.form, self.key
+        return self.form, self.common_key
 
     def make(self, options: Options) -> Executor:
         machine = self._machine(options)
@@ -179,7 +189,8 @@ class GroupPlan(MachinePlan):
             whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
             own = CellRecipe(template, self.form.layout, self.keeper(template.common, whole, account, options))
             return GroupMachine(own, self.inputs(), self.outcome(), most, None, account)
-        recipe = self.form.recipe if options.shared_steps else CellRecipe(template, self.form.layout)
+        shared = options.shared_steps and not template.texts
+        recipe = self.form.recipe if shared else CellRecipe(template, self.form.layout)
         if recipe.epochs is None:
             constants = sorted(one.position for one in template.constants)
             keyed = constants == sorted(template.partition) and not template.parts and not template.found
@@ -189,7 +200,7 @@ class GroupPlan(MachinePlan):
         return EpochMachine(recipe, self.inputs(), self.outcome(), most, recipe.epochs.alike(), options.lookback)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
-        return cast(GroupMachine, machine).join(self.point)
+        return cast(GroupMachine, machine).join(self.point, self._texts)
 
     def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
         known, group = cast(GroupMember, member), cast(GroupMachine, machine)
@@ -202,7 +213,7 @@ class GroupPlan(MachinePlan):
 
     def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
         handle, since = saved
-        return cast(GroupMachine, machine).rejoin(handle, self.point, since)
+        return cast(GroupMachine, machine).rejoin(handle, self.point, since, self._texts)
 
     def company(self, machine: Executor) -> str:
         members = counted(int(cast(GroupMachine, machine).members.count), "member")
@@ -211,7 +222,7 @@ class GroupPlan(MachinePlan):
     def shares(self) -> str:
         """What members have in common, for users."""
         template = self.form.template
-        same = self.key or template.beginning is not None
+        same = self.common_key or template.beginning is not None
         equal = f" with {written(self.inputs()[0].guard)}" if same else ""
         return f"{counted(len(template.steps), 'step')} on {template.stream}{equal}"
 
@@ -221,7 +232,7 @@ class GroupPlan(MachinePlan):
         lines: list[str] = []
         numbers: dict[tuple[GroupForm, tuple[Constant, ...]], int] = {}
         for name, plan, machine in known:
-            number = numbers.setdefault((plan.form, plan.key), len(numbers) + 1)
+            number = numbers.setdefault((plan.form, plan.common_key), len(numbers) + 1)
             if len(lines) < 2 * SHOWN:
                 kept = "suspended" if machine is None else machine.method
                 lines.append(f"{name}: group {number} shares {plan.shares()}")

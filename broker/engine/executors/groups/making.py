@@ -5,7 +5,7 @@ Here: that translation. Not here: templates and layouts (broker.automaton.analys
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Any, Final, final
 
 from ....algebra.computation import Computation
 from ....algebra.normal_form import Form
@@ -35,6 +35,8 @@ from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
 from .lookback import Lookback, lookback
 from .members import Members
+from .next_match import NextMatchCell, NextMatchTemplate
+from .other_keys import OtherKeysCell, OtherKeysTemplate
 from .repeating import RepeatingCell, RepeatingTemplate
 from .stamps import Stamps
 from .starts import NONE
@@ -57,7 +59,7 @@ STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, 
 class CellRecipe:
     """How the cells of a template are made: all groups of a template share its steps, which change only as scratch.
 
-    A repetition's recipe belongs to one group, since it knows the members.
+    The recipe of a repetition, or of steps with texts of their own, belongs to one group, since it knows the members.
     """
 
     def __init__(self, template: GroupTemplate, layout: Layout, common: CommonPattern | None = None) -> None:
@@ -83,14 +85,16 @@ class CellRecipe:
         self.form = self._formed(layout.dimensions)
         self.look = lookback(self.form, self.arrival)
 
-    def joined(self, handle: int, point: list[float]) -> None:
-        """A member has joined the group."""
+    def joined(self, handle: int, point: list[float], since: int, texts: tuple[Any, ...]) -> None:
+        """A member has joined the group. `texts`: of each step, if steps have texts of their own."""
         if isinstance(self.form, RepeatingTemplate):
             self.form.joined(handle, point)
+        elif isinstance(self.form, OtherKeysTemplate):
+            self.form.joined(handle, point, since, texts)
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group."""
-        if isinstance(self.form, RepeatingTemplate):
+        if isinstance(self.form, RepeatingTemplate | OtherKeysTemplate):
             self.form.left(handle, point)
 
     def make(self, members: Members, events: KeptEvents, runs: EpochRuns | None, stamps: Stamps) -> GroupCell:
@@ -104,6 +108,10 @@ class CellRecipe:
                 return ChainCell(form, self.arrival, None, members, events)
             case WaitTemplate():
                 return WaitCell(form, members)
+            case NextMatchTemplate():
+                return NextMatchCell(form, members)
+            case OtherKeysTemplate():
+                return OtherKeysCell(form, members)
             case HistoryTemplate():
                 return HistoryCell(form, members)
             case ItemsTemplate():
@@ -207,6 +215,11 @@ class CellRecipe:
         if mechanism is Mechanism.ANY_MATCH:
             return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
         first, second, *further = [clauses[0] for clauses in steps]
+        if self.template.texts:
+            one, other = self.template.texts
+            return OtherKeysTemplate(d, first, second, (one.position, other.position), self.window)
+        if mechanism is Mechanism.NEXT_MATCH:
+            return NextMatchTemplate(d, first, second, window=self.window, arrival=self.arrival)
         if mechanism is Mechanism.HISTORY:
             return HistoryTemplate(d, first, second, further[0], window=self.window)
         kill = self.kills[0][0] if self.kills and mechanism is Mechanism.WAIT else None

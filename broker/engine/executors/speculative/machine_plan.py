@@ -18,8 +18,8 @@ from ....automaton.diagram import Edge, Graph, Node
 from ....events.instant import format_duration
 from ...options import Options
 from ...program.target import Outcome, Target
-from ..contract import Executor, Input, Member
-from ..machine_plan import EventKey, Known, MachinePlan, PlanMaker, counted
+from ..contract import EventKey, Executor, Input, Member
+from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from ..revising import Reviser
 from .machine import RegisterMachine, inputs_of
 from .owners import RegisterMember

@@ -19,14 +19,16 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
+from ....events.batch import Batch
 from ....events.schema import Row
 from ..matches import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
 from .pane_groups import NO_REST, Group
 from .tables import WindowTables
-from .window_page import NO_CLOSINGS, MeasureClosing
+from .window_page import NO_CLOSINGS, MeasureClosing, SharedColumns
 
+EMPTIED_MAX: Final = 32  # numbers of panes up to which their column is used again
 TRIMMED_MIN: Final = 64  # panes or events that must be useless before columns are moved
 
 # Columns that a query does not need are these, which stay empty.
@@ -38,7 +40,7 @@ NO_GROUPS: Final[list[Group]] = []
 
 @final
 @mypyc_attr(acyclic=True)
-class PaneColumns:
+class PaneColumns(SharedColumns):
     """The panes and the log of a partition, for itself and for matches that are not read yet.
 
     `panes` has two numbers for each: the event at which the pane with the number `base` + k began, and its time. The
@@ -64,6 +66,23 @@ class PaneColumns:
     def end(self) -> i64:
         """The number of the next pane."""
         return self.base + self.count
+
+    def emptied(self) -> PaneColumns:
+        """Columns without panes and events that go on behind these; these themselves where nobody refers to them."""
+        if self.shared or len(self.panes) > EMPTIED_MAX:
+            return PaneColumns(self.end(), integers(), 0, self.rowed)
+        self.base += self.count
+        self.count = 0
+        self.size = 0
+        self.items = NO_ITEMS
+        self.rows = NO_ROWS
+        self.item = None
+        self.row = ()
+        return self
+
+    def begun(self) -> Integers:
+        """The numbers of its panes."""
+        return self.panes[: 2 * self.count]
 
     def note(self, row: Row, item: Item) -> None:
         """Add an event to the log."""
@@ -184,12 +203,12 @@ class WindowCell(PanePartition):
             measure.push(row, times, self.count)
             measure = measure.rest
 
-    def note_all(self, rows: list[Row], items: list[Item], first: i64, upto: i64) -> None:
+    def note_all(self, batch: Batch, items: list[Item], first: i64, upto: i64) -> None:
         """Add the events from the index `first` to below `upto`, which come before the current one."""
-        self.columns.extend(rows, items, first, upto)
+        self.columns.extend(batch.rows() if self.columns.rowed else NO_ROWS, items, first, upto)
         measure = self.measure
         while measure is not None:
-            measure.push_all(rows, first, upto, self.count - (upto - first))
+            measure.push_all(batch, first, upto, self.count - (upto - first))
             measure = measure.rest
 
     def measures(self) -> list[WindowMeasure]:
@@ -220,8 +239,7 @@ class WindowCell(PanePartition):
 
     def forget(self) -> None:
         """Drop all panes and the log: no window is open."""
-        old = self.columns
-        self.columns = PaneColumns(old.end(), integers(), 0, old.rowed)
+        self.columns = self.columns.emptied()
         if len(self.ends) > 0:
             self.ends = integers()
         measure = self.measure
@@ -285,7 +303,7 @@ class WindowCell(PanePartition):
         if len(self.groups) > 0:
             copy.groups = [group.copied() for group in self.groups]
         old = self.columns.listed()
-        copy.columns = PaneColumns(old.base, old.panes[: 2 * old.count], old.logged, old.rowed)
+        copy.columns = PaneColumns(old.base, old.begun(), old.logged, old.rowed)
         if old.size > 0:
             copy.columns.fill(old.items[:], old.rows[:])
         for measure, other in zip(copy.measures(), self.measures(), strict=True):
@@ -304,7 +322,7 @@ class WindowCell(PanePartition):
             [list(row) for row in self.before],
             list(self.times),
             [[int(one.state), one.intervals(), int(one.last), int(one.moment)] for one in self.groups],
-            [[int(number) for number in column] for column in (columns.panes, self.ends, self.periods)],
+            [[int(number) for number in column] for column in (columns.begun(), self.ends, self.periods)],
             [list(columns.items), [list(row) for row in columns.rows]],
             [measure.dump() for measure in self.measures()],
         ]
@@ -335,7 +353,7 @@ class WindowCell(PanePartition):
         columns = self.columns
         count = int(columns.count)
         positions = [int(columns.panes[2 * at]) for at in range(count)]
-        assert len(columns.panes) == 2 * count
+        assert len(columns.panes) >= 2 * count
         assert not positions or columns.logged == positions[0]
         assert all(one < other for one, other in itertools.pairwise(positions))
         assert columns.rowed == tables.rows

@@ -11,6 +11,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ....events.batch import Batch
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import Account
@@ -26,6 +27,7 @@ from .tables import WindowTables
 from .window_matches import WindowAudience
 
 CALM_MIN: Final = 16  # events that only make windows longer, behind which others are tried together
+CALM_COLUMNS: Final = 2  # the same where rows would be made of the events
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
 
 
@@ -46,6 +48,9 @@ class WindowMachine(Executor):
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
         self.sleeps = tables.sleeps and sleeps
         self.awake = tables.sleeps and not sleeps
+        self.home = tables.home
+        if self.sleeps:
+            self.rousing = tables.rousing
         self.opened: i64 = 0  # partitions with open windows
         self.tables = tables
         self.keys_max: i64 = keys_max
@@ -65,30 +70,32 @@ class WindowMachine(Executor):
     @property
     def method(self) -> str:
         how = "the longest of each start, when it is over" if self.waiting is not None else "as they end"
-        asleep = "; asleep until an event begins a window" if self.sleeps else ""
-        return f"starts in groups of equal future; windows told {how}{asleep}"
+        return f"starts in groups of equal future; windows told {how}{self.tables.attention()}"
 
     def audience(self) -> Audience:
         return WindowAudience([] if self.member is None else [self.member.target], self.tables)
 
     def take_all(
-        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
+        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
         found: Completions,
     ) -> None:  # fmt: skip
         if not self.stretches:
-            super().take_all(masks, times, rows, items, upto, limit, found)
+            super().take_all(masks, times, batch, items, upto, limit, found)
             return
+        calm_min = self.calm_min
+        if self.by_columns and batch.made is None:
+            calm_min = min(calm_min, CALM_COLUMNS)
         begun = times[self.at]
         while self.at < upto and (times[self.at] <= limit or times[self.at] == begun):
-            super().take_all(masks, times, rows, items, min(self.at + self.calm_min, upto), limit, found)
+            super().take_all(masks, times, batch, items, min(self.at + calm_min, upto), limit, found)
             if self.lost > 0:
                 return
             cell = self.only
-            if cell is not None and self.calm >= self.calm_min and self.at < upto:
-                self._stretch(cell, masks, times, rows, items, upto, limit)
+            if cell is not None and self.calm >= calm_min and self.at < upto:
+                self._stretch(cell, masks, times, batch, items, upto, limit)
 
     def _stretch(
-        self, cell: WindowCell, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64,
+        self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
         limit: i64,
     ) -> None:  # fmt: skip
         """Pass all events from the one with the index `at` that do nothing but make open windows longer."""
@@ -100,7 +107,7 @@ class WindowMachine(Executor):
         upto = stepper.stretch(cell, masks, self.shift, times, first, upto, limit)
         self.calm = upto - first
         if upto > first:
-            cell.note_all(rows, items, first, upto)
+            cell.note_all(batch, items, first, upto)
             cell.last = times[upto - 1]
             self.account.turn_over(upto - first, 2)
             self.at = upto

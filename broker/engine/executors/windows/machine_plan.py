@@ -53,7 +53,17 @@ class WindowsPlan(MachinePlan):
         self.windows = automaton.windows
 
     def inputs(self) -> list[Input]:
-        return WindowTables(self.automaton).inputs
+        return self._inputs(False)
+
+    def wanted_inputs(self, options: Options) -> list[Input]:
+        return self._inputs(self._keyed(options))
+
+    def _inputs(self, keyed: bool) -> list[Input]:
+        return WindowTables(self.automaton, None, keyed).inputs
+
+    def _keyed(self, options: Options) -> bool:
+        """Whether it need not see partitions without windows, of which forecasts are told too."""
+        return options.window_keys and not self.wanted.forecast
 
     def streams(self) -> tuple[str, ...]:
         return (self.automaton.sources[0].stream,)
@@ -70,7 +80,7 @@ class WindowsPlan(MachinePlan):
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
-        tables = WindowTables(self.automaton)
+        tables = WindowTables(self.automaton, None, self._keyed(options))
         if self.windows.clock is not None:
             clock = ClockMachine(tables, account, options.bindings_max, options.nodes_max)
             clock.batches = options.batches
@@ -84,6 +94,7 @@ class WindowsPlan(MachinePlan):
         machine.batches = options.batches
         machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging
         machine.stretches = machine.stretches and options.prolonging and options.stretches
+        machine.by_columns = machine.stretches and not tables.rows
         return machine
 
     @property

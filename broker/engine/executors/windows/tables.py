@@ -11,7 +11,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Computation
-from ....algebra.normal_form import ALWAYS, NEVER, Form
+from ....algebra.normal_form import ALWAYS, NEVER, Form, describe_form, narrowed
 from ....algebra.predicate import All, computation, condition
 from ....algebra.terms import (
     Arithmetic,
@@ -25,11 +25,13 @@ from ....algebra.terms import (
     walk,
 )
 from ....algebra.window_aggregates import WindowAggregate
+from ....automaton.analyses.event_constants import equality
 from ....automaton.analyses.window_family import WindowFamily
+from ....automaton.analyses.window_key import window_key
 from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
 from ....events.schema import Row
-from ..contract import Input
+from ..contract import EventKey, Input
 from ..packed import Integers, integers, integers_of
 from .extreme_measures import ExtremeMeasure, FloatExtremeMeasure
 from .measures import CountMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
@@ -99,12 +101,15 @@ class WindowTables:
     the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are measures, of these
     `kinds`; `counted`: they say how many values there were. `marks`: of a partition that has had no event (cell).
 
+    `home`: the only key that may have windows, if `keyed` asks for it; then all inputs want its values. `rousing`: of
+    these inputs, an event that begins a window satisfies one.
+
     Conditions that compare the time of an event with the one before are `gaps`, by bit the most microseconds between
     the two, or -1; all others that look back are in `tested`, and `looks` says whether there are any. `gap`: that of
     the only condition that looks back, whose bit is `gap_bit`; -1 if there is none such.
     """
 
-    def __init__(self, automaton: Automaton, family: WindowFamily | None = None) -> None:
+    def __init__(self, automaton: Automaton, family: WindowFamily | None = None, keyed: bool = False) -> None:
         windows = automaton.windows
         assert windows is not None
         self.windows = windows
@@ -115,8 +120,12 @@ class WindowTables:
         self.back = windows.back
         self.columns: i64 = windows.columns
         self.keep = windows.keep
+        self._key: tuple[Comparison, ...] = ()
+        if keyed:
+            self._key = window_key(windows, self.positions, windows.atoms if family is None else family.rests())
+        self.home = _home(self._key)
         self._read_conditions(list(windows.atoms) if family is None else family.apart(), windows.back)
-        values = () if family is None else family.values
+        values = [] if family is None else [value for value, _ in family.values]
         self.looks = -1 in self.gaps or any(isinstance(part, Register) for value in values for part in walk(value))
         if not self.looks:
             self.back = 0  # the time of the newest event is known anyway
@@ -124,8 +133,10 @@ class WindowTables:
         self._read_parts(windows)
         self.foresees = len(self.gaps) == 0 and len(self.dense) > 0
         self.sleeps = self.forgets and len(self.gaps) == 0 and windows.clock is None
+        self.rousing: i64 = -1
         if family is None:
             self.sleeps = self.sleeps and not self.begins[self.column(0)]
+            self.rousing = self._rousing() if self.sleeps else -1
         self.inputs = self.guards
         if not self.sleeps:
             self.need_every_event()
@@ -152,7 +163,7 @@ class WindowTables:
         """Conditions that read the event alone are inputs; the machine tests the others."""
         plain = [at for at, form in enumerate(conditions) if _is_static(form)]
         rest = [at for at in range(len(conditions)) if at not in plain]
-        self.guards = [Input(self.source.stream, conditions[at]) for at in plain]
+        self.guards = [self._input(conditions[at]) for at in plain]
         self.gaps: Integers = integers_of([_gap(conditions[at], back) for at in rest])
         self.tested: list[All | None] = [condition(conditions[at]) for at in rest]
         self.plain_bits: i64 = len(plain)
@@ -171,10 +182,26 @@ class WindowTables:
         if windows is not None and len(order) <= DENSE_BITS:
             self.dense = integers_of([self.sparse.get(own, 0) for own in range(1 << len(order))])
 
+    def _input(self, form: Form) -> Input:
+        return Input(self.source.stream, narrowed(form, self._key))
+
     def need_every_event(self) -> None:
         """An event that satisfies no condition may begin a window, or change a partition."""
         self.sleeps = False
-        self.inputs = [Input(self.source.stream, ALWAYS), *self.guards]
+        self.inputs = [self._input(ALWAYS), *self.guards]
+
+    def _rousing(self) -> int:
+        """A condition without which no window begins; all of them if there is no such."""
+        common = -1
+        for own, column in self.sparse.items():
+            if self.begins[column]:
+                common &= own
+        return common & -common or -1
+
+    def attention(self) -> str:
+        """Which events are looked at, for users, behind other words."""
+        home = f"; only events with {describe_form((self._key,))}" if self._key else ""
+        return f"{home}; asleep until an event begins a window" if self.sleeps else home
 
     def column(self, letter: i64) -> i64:
         """The column of a class, in the machine's order of conditions. O(1)."""
@@ -267,6 +294,13 @@ class WindowTables:
             measure.rest = first
             first = measure
         return first
+
+
+def _home(key: tuple[Comparison, ...]) -> EventKey | None:
+    parts = [pair for atom in key if (pair := equality(atom)) is not None]
+    if not parts:
+        return None
+    return EventKey(tuple([attribute.position for attribute, _ in parts]), tuple([value.value for _, value in parts]))
 
 
 def _is_static(form: Form) -> bool:

@@ -8,7 +8,7 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, final
+from typing import Any, cast, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -76,7 +76,7 @@ class CompletedWindows(MatchSource):
         self.page = page
         self.kind = kind
         self.numbers = numbers
-        self.columns: PaneColumns = page.columns[numbers[0]]
+        self.columns = cast(PaneColumns, page.columns[numbers[0]])
 
     def amount(self) -> int:
         if self.kind == OVER:
@@ -97,7 +97,7 @@ class CompletedWindows(MatchSource):
             return
         if self.kind == ONE:
             for at in range(0, len(numbers), ONE_NUMBERS):
-                columns = self.columns = self.page.columns[numbers[at]]
+                columns = self.columns = cast(PaneColumns, self.page.columns[numbers[at]])
                 pane = numbers[at + 1] - int(columns.base)
                 first, start = int(columns.panes[2 * pane]), int(columns.panes[2 * pane + 1])
                 begin = numbers[at + 4] if self.tables.windows.clock is not None else None

@@ -69,13 +69,20 @@ class ExtremeClosing(MeasureClosing):
         self.values = values
 
 
+@mypyc_attr(acyclic=True)
+class SharedColumns:
+    """Columns of a partition. `shared`: a page has referred to them, so that they may only grow."""
+
+    shared: bool = False
+
+
 @final
 @mypyc_attr(acyclic=True)
 class WindowPage:
     """The columns beside the rows of a batch, of all machines. `columns`: of partitions (cell.PaneColumns)."""
 
     def __init__(self) -> None:
-        self.columns: list[Any] = []
+        self.columns: list[SharedColumns] = []
         self.floats: Floats = floats()
         self.float_count: i64 = 0
         self.counts: Integers = integers()
@@ -93,11 +100,12 @@ class WindowPage:
         self.counts = put_integer(self.counts, at, count)
         self.count_count = at + 1
 
-    def of(self, columns: Any) -> i64:
+    def of(self, columns: SharedColumns) -> i64:
         """The index of these columns. O(1): again the same only if they are those of the row before."""
         known = self.columns
         at: i64 = len(known) - 1
         if at < 0 or known[at] is not columns:
+            columns.shared = True
             known.append(columns)
             at += 1
         return at

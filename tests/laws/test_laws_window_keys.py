@@ -1,0 +1,75 @@
+"""Windows of one key: subscriptions that need no events of other keys are told what they would be told with them.
+
+Most of them ask for a key of their own. They come and go, and the engine is restored in between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from doubles.coming_and_going import told
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies.windows import KEY_PREDICATES, SCHEMA, TYPE, Event, pairs, queries, streams
+
+from broker.algebra.terms import Constant
+from broker.algebra.window.lowering import lower
+from broker.algebra.window.semantics import TimedEvent, results
+from broker.automaton.analyses.window_key import window_key
+from broker.automaton.constructions.windows import automaton_of_windows
+from broker.engine import Engine, Options
+from broker.language.window import print_query
+from broker.language.window.syntax import WindowQuery
+
+KEYED: Final = queries(pairs(KEY_PREDICATES, 2)).map(lambda query: replace(query, partition=(TYPE,)))
+thorough = settings(max_examples=3 * settings().max_examples)
+
+
+@thorough
+@given(
+    st.lists(KEYED, min_size=2, max_size=8),
+    streams(16),
+    st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    st.lists(st.sampled_from(("join", "leave", "restore")), max_size=6),
+    st.builds(Options, batches=st.booleans(), dormancy=st.booleans(), templates=st.booleans()),
+)
+def test_who_needs_no_other_keys_is_told_the_same(
+    several: list[WindowQuery], events: list[Event], cuts: list[int], steps: list[str], options: Options
+) -> None:
+    texts = [print_query(query) for query in several]
+    assert told(texts, events, cuts, steps, options) == told(
+        texts, events, cuts, steps, replace(options, window_keys=False)
+    )
+
+
+@thorough
+@given(KEYED, streams(12))
+def test_windows_with_a_key_are_of_its_events(query: WindowQuery, events: list[Event]) -> None:
+    text = print_query(query)
+    expression = lower(query, text, lambda name: SCHEMA, lambda: ["S"])
+    windows = automaton_of_windows(expression, text).windows
+    assert windows is not None
+    for atom in window_key(windows, expression.source.key, windows.atoms):
+        assert isinstance(atom.right, Constant)
+        timed = [TimedEvent(n, time, row) for n, (time, row) in enumerate(events, start=1)]
+        for one in results(expression, timed):
+            assert all(events[number - 1][1][0] == atom.right.value for number in one.lineage)
+
+
+def test_an_event_wakes_only_the_machines_of_its_key() -> None:
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared())
+    for key in "ABCDEFGHIJ":
+        windows = f"AFTER any* MATCHING [ty = '{key}' AND v > 2] any* [v < 2] AGGREGATE count(*) AS n"
+        engine.subscribe(key, language="window", query=f"FROM S BY ty WINDOW {windows}", lineage=True)
+    (lane,) = engine.program.machines.lanes.values()
+    (index,) = lane.homes.indexes
+    found = list(engine.publish("S", range(4), [("A", 3, None), ("B", 1, None), ("B", 4, None), ("A", 5, None)]))
+    assert found == []
+    assert sorted(key for key, home in index.homes.items() if home.awake) == ["A", "B"]
+    assert not lane.awake
+    assert [match.data for match in engine.publish("S", [4], [("A", 1, None)])] == [{"n": 3}, {"n": 2}]
+    for key in "ABCDEFGHIJ":
+        engine.unsubscribe(key)
+    assert not lane.homes.indexes
