@@ -37,6 +37,7 @@ from .cases import MICRO, workload
 from .question import Question
 
 OURS, READ, LOOP, DUCKDB, FLINK = "Foretell", "Foretell, all results read", "a plain loop", "DuckDB", "Flink SQL"
+COLUMNS = "Foretell, of columns"
 ALONE, MANY = "one", "a family"
 IN_ORDER, DISORDER = "in order", "in disorder"
 PASSES: Final = 3
@@ -135,6 +136,8 @@ def redrawn(ticks: Sequence[Tick]) -> list[Tick]:
 def _contestants(asked: Workload, file: str, pythons: Mapping[str, str], folder: str) -> dict[str, Callable[[], Any]]:
     job = {"ticks": file, "queries": [asked.query()], "passes": PASSES, "read": bool(asked.loop)}
     found: dict[str, Callable[[], Any]] = {OURS: partial(trial, "benchmarks.windows.trial", job, folder=folder)}
+    if asked.by == "one":
+        found[COLUMNS] = partial(trial, "benchmarks.windows.trial", job | {"columns": True}, folder=folder)
     if asked.loop:
         order: dict[str, Any] = {"ticks": file, "loop": asked.loop, "by": asked.by, "passes": PASSES}
         found[LOOP] = partial(trial, "benchmarks.windows.loops", order)

@@ -32,7 +32,7 @@ from broker.algebra.window import lowering as window_lowering
 from broker.algebra.window import semantics as semantics_window
 from broker.algebra.window.lowering import lower as lower_window
 from broker.automaton import compilation
-from broker.automaton.analyses import countable, window_bounds, window_chain
+from broker.automaton.analyses import countable, window_bounds, window_chain, window_family
 from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.constructions.windows import classes, construction, determinisation, marked, regular
 from broker.automaton.diagram import draw
@@ -179,6 +179,7 @@ LIMIT_MODULES: Final = (
     window_formulas,
     window_lowering,
     window_bounds,
+    window_family,
     window_chain,
     classes,
     construction,

@@ -10,7 +10,7 @@ from typing import Any
 from doubles.coming_and_going import told
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies.windows import FAMILY_PREDICATES, OWN, SCHEMA, Event, pairs, queries, streams
+from strategies.windows import FAMILY_PREDICATES, OWN, OWN_TOO, SCHEMA, SEVERAL_OWN, Event, pairs, queries, streams
 
 from broker.engine import Engine, Options
 from broker.language.window import print_query
@@ -47,6 +47,59 @@ def test_members_of_families_are_told_what_each_would_be_told_alone(
     together = told(texts, events, cuts, steps, Options(**switches))
     alone = Options(executors_off=ALONE, **switches | {"templates": False})
     assert together == told(texts, events, cuts, steps, alone)
+
+
+@thorough
+@given(
+    queries(pairs(SEVERAL_OWN, 1)),
+    st.lists(st.tuples(CONSTANTS, CONSTANTS | st.floats(-1, 5, width=16) | st.just(2**60)), min_size=2, max_size=8),
+    streams(16),
+    CUTS,
+    STEPS,
+    st.builds(
+        dict, batches=st.booleans(), dormancy=st.booleans(), templates=st.booleans(), window_keys=st.booleans()
+    ),
+)
+def test_so_are_those_that_differ_in_several(
+    query: WindowQuery,
+    constants: list[tuple[int, float]],
+    events: list[Event],
+    cuts: list[int],
+    steps: list[str],
+    switches: dict[str, Any],
+) -> None:
+    text = print_query(query)
+    texts = [text.replace(str(OWN.value), str(one)).replace(str(OWN_TOO.value), str(other)) for one, other in constants]
+    together = told(texts, events, cuts, steps, Options(**switches))
+    alone = Options(executors_off=ALONE, **switches | {"templates": False})
+    assert together == told(texts, events, cuts, steps, alone)
+
+
+def test_subscriptions_that_differ_in_two_constants_are_one_machine_while_starts_are_brief() -> None:
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared())
+    for number in range(50):
+        brief = f"FROM S BY ty WINDOW AFTER any* MATCHING [ty = 'A' AND v > {number}] [v < {number - number % 7 - 1}]"
+        engine.subscribe(f"q{number}", language="window", query=brief)
+    assert engine.statistics()["windows"] == 0
+    assert engine.statistics()["window_families"] == 1
+    found = engine.publish("S", [1, 2, 3], [("A", 30, None), ("B", 0, None), ("A", 12, None)])
+    assert sorted(int(match.subscription[1:]) for match in found) == list(range(14, 30))
+    long = [brief.replace("[v <", "any* [v <").replace("v > 49", f"v > {40 + at}") for at in range(3)]
+    for at, query in enumerate(long):
+        engine.subscribe(f"long{at}", language="window", query=query)
+    assert engine.statistics()["window_families"] == 2
+    assert engine.statistics()["family_members"] == 53
+
+
+def test_a_constant_that_is_part_of_the_value_makes_no_family() -> None:
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared())
+    for number in range(2, 5):
+        value = f"CASE WHEN v IS NULL THEN {number} ELSE v END"
+        engine.subscribe(f"q{number}", "window", f"FROM S WINDOW AFTER any* MATCHING [{value} > {number}] any")
+    assert engine.statistics()["window_families"] == 0
+    assert [match.subscription for match in engine.publish("S", [1, 2], [("A", 3, None)] * 2)] == ["q2"]
 
 
 def test_subscriptions_that_differ_in_a_constant_are_one_machine() -> None:

@@ -63,20 +63,24 @@ def test_switches_change_no_result_and_no_order_whatever_the_limits(
 @given(
     st.sampled_from(LONG),
     st.booleans(),
+    st.booleans(),
     st.lists(st.sampled_from(AGGREGATES), max_size=3, unique_by=lambda one: one.name),
     streams(80, 30),
     BATCHES,
     LIMITS,
 )
 def test_nor_where_windows_are_long(
-    windows: str, by: bool, values: list[Any], events: list[Event], cuts: list[int], limits: dict[str, Any]
+    windows: str, by: bool, whole: bool, values: list[Any], events: list[Event], cuts: list[int], limits: dict[str, Any]
 ) -> None:
     query = parse(f"FROM S{' BY ty' if by else ''} WINDOW {windows}")
+    if whole:  # columns of ints have no nulls
+        events = [(time, (ty, v or 0, x)) for time, (ty, v, x) in events]
     alike(print_query(replace(query, aggregates=tuple(values))), events, cuts, limits)
 
 
 def alike(text: str, events: list[Event], cuts: list[int], limits: dict[str, Any]) -> None:
     told = [in_order(text, events, cuts, switched(off, limits)) for off in OFF]
+    told.append(in_order(text, events, cuts, switched((), limits), True))
     assert all(one == told[0] for one in told[1:])
 
 
@@ -85,7 +89,9 @@ def switched(off: tuple[str, ...], limits: dict[str, Any]) -> Options:
     return Options(**chosen)
 
 
-def in_order(text: str, events: list[Event], cuts: list[int], options: Options) -> list[str]:
+def in_order(
+    text: str, events: list[Event], cuts: list[int], options: Options, by_columns: bool = False
+) -> list[str]:
     """All that a subscription is told, in order; also which limits it hits, and when it is suspended. Then what another
     one is, whose sessions of another stream end between; of those that end together, no order is promised."""
     engine = Engine(options)
@@ -103,7 +109,11 @@ def in_order(text: str, events: list[Event], cuts: list[int], options: Options) 
         upto = at + (cuts[batch % len(cuts)] if cuts else len(events))
         part = events[at:upto]
         found += [json.dumps(match.line()) for match in engine.publish("T", [part[0][0]], [(batch,)])]
-        results = engine.publish("S", [time for time, _ in part], [row for _, row in part])
+        times, rows = [time for time, _ in part], [row for _, row in part]
+        if by_columns:
+            results = engine.publish_columns("S", dict(zip(SCHEMA.names, map(list, zip(*rows)))), times)
+        else:
+            results = engine.publish("S", times, rows)
         assert len(results) == len(list(results))
         found += [json.dumps(match.line()) for match in results]
         engine.check_invariants()

@@ -88,6 +88,8 @@ FORGETFUL: Final = tuple(each for each in PREDICATES if not isinstance(each, Not
 """Those that read one event alone."""
 OWN: Final = Number(777)
 """The constant in which the members of a family differ."""
+OWN_TOO: Final = Number(888)
+"""Another one."""
 FAMILY_PREDICATES: Final[tuple[Expression, ...]] = (
     compared(">", VALUE, OWN),
     compared(">=", VALUE, OWN),
@@ -101,6 +103,16 @@ FAMILY_PREDICATES: Final[tuple[Expression, ...]] = (
     compared(">", ArithmeticExpression("-", VALUE, _before("v")), OWN),
     compared("=", TYPE, String("B")),
     compared(">", VALUE, _before("v")),
+)
+SEVERAL_OWN: Final[tuple[Expression, ...]] = (
+    compared(">", VALUE, OWN),
+    compared("<", VALUE, OWN_TOO),
+    And((compared("=", TYPE, String("A")), compared(">", VALUE, OWN))),
+    Or((compared(">=", VALUE, OWN), compared("=", VALUE, OWN_TOO))),
+    compared("<=", Name(None, "x"), OWN_TOO),
+    compared("!=", VALUE, OWN_TOO),
+    compared(">", ArithmeticExpression("-", VALUE, _before("v")), OWN),
+    compared("=", TYPE, String("B")),
 )
 KEY_PREDICATES: Final[tuple[Expression, ...]] = (
     compared("=", TYPE, String("A")),

@@ -1,8 +1,9 @@
-"""What windows have in common whose conditions differ in one constant only: a family, and the constant.
+"""What windows have in common whose conditions differ in constants only: a family, and the constants.
 
-Conditions compare a value of the event, or of events before it, with the constant. How the value stands to it (below,
-equal, above, or null) says whether these comparisons hold, so that an event divides the members of a family into a few
-ranges of their constants, in each of which it has one class.
+Conditions compare a value of the event, or of events before it, with a constant. How the value stands to it (below,
+equal, above, or null) says whether these comparisons hold, so that an event divides the members of a family into ranges
+of their constants, in each of which it has one class. With one constant these are few. With several they may be as many
+as members, so that members differ in several only where each start is soon over.
 
 Here: the family of an automaton, or why it has none. Not here: how members share windows (executors/windows/family_*).
 """
@@ -17,18 +18,27 @@ from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Comparison, Constant, Term, walk
 from ...language.wording import UNSAID
 from ..automaton import Automaton
+from ..windows.window_automaton import DEAD, WindowAutomaton
 
 TERMS_MAX: Final = 2
-"""The most values that are compared with the constant."""
+"""The most values that are compared with the only constant."""
+PAIRS_MAX: Final = 4
+"""The most comparisons of different values, or with different constants, where there are several constants."""
+BRIEF_MAX: Final = 8
+"""The most events after which each start is over, where there are several constants."""
 
 Asked: TypeAlias = tuple[int, str]
-"""A comparison with the constant: the number of the value, and the operator."""
+"""A comparison with a constant of its own: its number among the values, and the operator."""
+
+
+Compared: TypeAlias = tuple[Term, int]
+"""A value, and the place of the constant that it is compared with."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class FamilyClause:
-    """A conjunction; `rest` does not have the constant."""
+    """A conjunction; `rest` has none of the constants."""
 
     asked: tuple[Asked, ...]
     rest: Clause
@@ -37,16 +47,18 @@ class FamilyClause:
 @final
 class WindowFamily:
     """`automaton`: that of all members, with no conditions; `conditions`: each as alternatives; `values`: what is
-    compared with the constant. Equal for all members; the hash is kept, since members are many."""
+    compared with a constant of the members' own, and the place of this among them; `width`: how many there are. Equal
+    for all members; the hash is kept, since members are many."""
 
-    __slots__ = ("_hash", "automaton", "conditions", "values")
+    __slots__ = ("_hash", "automaton", "conditions", "values", "width")
 
     def __init__(
-        self, automaton: Automaton, conditions: tuple[tuple[FamilyClause, ...], ...], values: tuple[Term, ...]
+        self, automaton: Automaton, conditions: tuple[tuple[FamilyClause, ...], ...], values: tuple[Compared, ...]
     ) -> None:
         self.automaton = automaton
         self.conditions = conditions
         self.values = values
+        self.width = 1 + max(slot for _, slot in values)
         self._hash = hash(self.parts)
 
     @property
@@ -85,8 +97,8 @@ def apart(alternatives: tuple[FamilyClause, ...]) -> list[Form]:
     return [(clause.rest,) for clause in alternatives if clause.rest]
 
 
-def family_of(automaton: Automaton) -> tuple[WindowFamily, Constant] | str:
-    """The family and the constant of a member, or the reason why it is in none. O(size of the conditions)."""
+def family_of(automaton: Automaton) -> tuple[WindowFamily, tuple[Constant, ...]] | str:
+    """The family and the constants of a member, or the reason why it is in none. O(size of conditions and tables)."""
     windows = automaton.windows
     if windows is None or windows.clock is not None:
         return "it has no conditions"
@@ -94,19 +106,38 @@ def family_of(automaton: Automaton) -> tuple[WindowFamily, Constant] | str:
         return f"which windows KEEP {windows.keep.upper()} chooses depends on all windows of a subscription"
     if len(windows.parts) != 1:
         return "its pairs have different bounds"
-    constant = next(_candidates(windows.atoms), None)
-    if constant is None:
+    constants = tuple(dict.fromkeys(_candidates(windows.atoms)))
+    if not constants:
         return "no condition compares a value with a constant of its own"
-    values: dict[Term, int] = {}
-    conditions = tuple(tuple(_clause(clause, constant, values) for clause in form) for form in windows.atoms)
-    if len(values) > TERMS_MAX:
-        return f"more than {TERMS_MAX} values are compared with its constant"
-    common = replace(automaton, windows=replace(windows, atoms=(), said=UNSAID))
-    return WindowFamily(common, conditions, tuple(values)), constant
+    ways = [(constants[:1], TERMS_MAX)]
+    numbers = tuple(constant for constant in constants if constant.type != "string")
+    if len(numbers) > 1 and _is_brief(windows):
+        ways.insert(0, (numbers, PAIRS_MAX))
+    for own, most in ways:
+        values: dict[Compared, int] = {}
+        conditions = tuple(tuple(_clause(clause, own, values) for clause in form) for form in windows.atoms)
+        if not values:
+            return "its constants are parts of the values that are compared with them"
+        if len(values) <= most:
+            common = replace(automaton, windows=replace(windows, atoms=(), said=UNSAID))
+            return WindowFamily(common, conditions, tuple(values)), own
+    return f"more than {TERMS_MAX} values are compared with its constant"
+
+
+def _is_brief(windows: WindowAutomaton) -> bool:
+    """Whether each start is over after a few events."""
+    (part,) = windows.parts
+    if part.most is not None and part.most <= BRIEF_MAX:
+        return True
+    states = set(part.starts) - {DEAD}
+    for _ in range(BRIEF_MAX):
+        rows = [part.body[state * windows.columns : (state + 1) * windows.columns] for state in states]
+        states = {target for row in rows for target in row} - {DEAD}
+    return not states
 
 
 def _candidates(forms: tuple[Form, ...]) -> Iterator[Constant]:
-    """The constants in which members may differ: numbers, in the order of the conditions; if there are none, texts."""
+    """The constants in which members may differ: numbers, in the order of the conditions, then texts."""
     found = [
         atom.right
         for form in forms
@@ -118,13 +149,14 @@ def _candidates(forms: tuple[Form, ...]) -> Iterator[Constant]:
     yield from (constant for constant in found if constant.type == "string")
 
 
-def _clause(clause: Clause, constant: Constant, values: dict[Term, int]) -> FamilyClause:
-    """A conjunction with the constant unknown; values that are new get the next number."""
+def _clause(clause: Clause, constants: tuple[Constant, ...], values: dict[Compared, int]) -> FamilyClause:
+    """A conjunction with the constants unknown; what is new of values gets the next number."""
     asked: list[Asked] = []
     rest: list[Comparison] = []
     for atom in clause:
-        if atom.right == constant and not any(part == constant for part in walk(atom.left)):
-            asked.append((values.setdefault(atom.left, len(values)), atom.operator))
+        slot = next((at for at, constant in enumerate(constants) if atom.right == constant), -1)
+        if slot >= 0 and not any(part == constants[slot] for part in walk(atom.left)):
+            asked.append((values.setdefault((atom.left, slot), len(values)), atom.operator))
         else:
             rest.append(atom)
     return FamilyClause(tuple(asked), tuple(rest))

@@ -14,8 +14,6 @@ from collections.abc import Hashable
 from heapq import heappop, heappush
 from typing import Any, Final, final
 
-from sortedcontainers import SortedList
-
 from ...algebra.timed_stream import timed_row
 from ...automaton.arc_updates import ChangedArcs
 from ...events.instant import FOREVER
@@ -31,7 +29,7 @@ from ..results import SUSPENSIONS, Failed
 from ..subscribing.subscriber import Subscriber, digest
 from .finality import SettledTimes
 from .joined import RevisedResults
-from .revising_groups import RevisingGroup, RevisingReader
+from .revising_groups import OpenEnds, RevisingGroup, RevisingReader
 
 CLEAN_MIN: Final = 64  # safe times, each later than the one before, between two drops of what is final
 
@@ -132,17 +130,24 @@ class RevisingReaders:
     def _give(self, stream: str, time: int, number: int, item: Item, row: Any) -> None:
         for group, at in self.groups.get(stream, ()):
             if group.suspended == NOT_SUSPENDED and not group.has_closed(at, time, row):
-                heappush(self._touched, (group.rank, group.number, group))
+                if not group.touched:
+                    self._touch(group)
                 try:
                     seen = timed_row(row, time, time) if stream in group.timed else row
                     group.reviser.take(at, time, number, item, seen)
                 except Exception as error:  # any error concerns these subscriptions only
                     self._suspend(group, error, time)
 
+    def _touch(self, group: RevisingGroup) -> None:
+        """Note that something has reached a group: publishers are told before their readers."""
+        group.touched = True
+        heappush(self._touched, (group.rank, group.number, group))
+
     def _take_back(self, stream: str, time: int, number: int, row: Any) -> None:
         for group, at in self.groups.get(stream, ()):
             if group.suspended == NOT_SUSPENDED:
-                heappush(self._touched, (group.rank, group.number, group))
+                if not group.touched:
+                    self._touch(group)
                 try:
                     group.reviser.retract(at, time, number, row)
                 except Exception as error:
@@ -153,7 +158,8 @@ class RevisingReaders:
         group = reader.group
         if group.suspended != NOT_SUSPENDED:
             return
-        heappush(self._touched, (group.rank, group.number, group))
+        if not group.touched:
+            self._touch(group)
         try:
             group.reviser.write(reader.place, changed)
         except Exception as error:
@@ -163,12 +169,9 @@ class RevisingReaders:
     def tell(self, found: RevisedResults) -> None:
         """Report the changes of all machines that something has reached; those of a stream reach its readers."""
         touched = self._touched
-        last: RevisingGroup | None = None
         while touched:
             _, _, group = heappop(touched)
-            if group is last:
-                continue
-            last = group
+            group.touched = False
             if group.suspended != NOT_SUSPENDED:
                 self._report(group, found)
                 continue
@@ -192,7 +195,7 @@ class RevisingReaders:
             self._open[reader.number] = reader
             self._first_end = min(self._first_end, matched.end)
         else:
-            reader.ends.discard(matched.end)
+            reader.ends.drop(matched.end)
         if reader.publish is None or reader.publish not in self.readers:
             return
         assert matched.trace is not None
@@ -231,7 +234,7 @@ class RevisingReaders:
         reader.closed, reader.final = max(reader.closed, bounds.closed), max(reader.final, bounds.final)
         group = reader.group
         group.settle()
-        del reader.ends[: reader.ends.bisect_left(reader.final)]
+        reader.ends.pass_by(reader.final)
         running = reader.suspended == NOT_SUSPENDED
         if running and reader.final > told:
             found.tell(reader.subscriber, reader.final)
@@ -249,25 +252,22 @@ class RevisingReaders:
         """All have been settled: forget what nothing needs any more. O(subscriptions, and keys with such state)."""
         self._first_end = FOREVER
         for reader in self.by_name.values():
-            if len(reader.ends) > 0:
-                self._first_end = min(self._first_end, reader.ends[0])
-            else:
-                self._open.pop(reader.number, None)
+            self._note_first_end(reader)
         self._clean(safe)
 
     def _close(self, readers: list[RevisingReader], safe: int, found: RevisedResults) -> None:
         """Forget the ends before the safe time, and tell the subscriptions that these are final."""
         self._first_end = FOREVER
         for reader in readers:
-            ends = reader.ends
-            before = ends.bisect_left(safe)
-            del ends[:before]
-            if before > 0 and reader.suspended == NOT_SUSPENDED:
+            if reader.ends.pass_by(safe) and reader.suspended == NOT_SUSPENDED:
                 found.tell(reader.subscriber, safe)
-            if len(ends) > 0:
-                self._first_end = min(self._first_end, ends[0])
-            else:
-                self._open.pop(reader.number, None)
+            self._note_first_end(reader)
+
+    def _note_first_end(self, reader: RevisingReader) -> None:
+        first = reader.ends.first()
+        self._first_end = min(self._first_end, first)
+        if first == FOREVER:
+            self._open.pop(reader.number, None)
 
     def companies(self) -> list[RevisingGroup]:
         """Each once, in the order in which they have begun."""
@@ -328,7 +328,7 @@ class RevisingReaders:
                 name,
                 reader.suspended,
                 reader.since,
-                list(reader.ends),
+                reader.ends.all(),
                 [reader.closed, reader.final, [[list(key), time] for key, time in reader.keys.items()]],
                 None if reader.suspended != NOT_SUSPENDED else self._dumped(reader),
             ]
@@ -366,7 +366,7 @@ class RevisingReaders:
             for each in settled:  # earlier versions kept none
                 reader.closed, reader.final, keys = each
                 reader.keys = {tuple(key): time for key, time in keys}
-            reader.suspended, reader.since, reader.ends = suspended, since, SortedList(ends)
+            reader.suspended, reader.since, reader.ends = suspended, since, OpenEnds(ends)
             if len(ends) > 0:
                 self._open[reader.number] = reader
                 self._first_end = min(self._first_end, ends[0])

@@ -5,9 +5,9 @@ Here: one reader, one group. Not here: all of them, and what becomes of an event
 
 from __future__ import annotations
 
-from typing import Any, final
-
-from sortedcontainers import SortedList
+from collections.abc import Iterable
+from heapq import heappop, heappush
+from typing import final
 
 from ...algebra.timed_stream import untimed
 from ...events.instant import FOREVER
@@ -16,6 +16,52 @@ from ..executors.revising import Reviser
 from ..program.account import NOT_SUSPENDED
 from ..subscribing.subscriber import Subscriber
 from .joined import salt_of
+
+
+@final
+class OpenEnds:
+    """When results end that were told and are not final: how many at each time, since many end with one event. Times at
+    which none ends any more stay until time passes them."""
+
+    def __init__(self, ends: Iterable[int] = ()) -> None:
+        self._counts: dict[int, int] = {}
+        self._times: list[int] = []  # a heap
+        for end in ends:
+            self.add(end)
+
+    def add(self, end: int) -> None:
+        """O(log times), and O(1) where it is the latest."""
+        known = self._counts.get(end)
+        if known is None:
+            heappush(self._times, end)
+            known = 0
+        self._counts[end] = known + 1
+
+    def drop(self, end: int) -> None:
+        """Forget one that ends then, if there is any. O(1)."""
+        known = self._counts.get(end, 0)
+        if known > 0:
+            self._counts[end] = known - 1
+
+    def pass_by(self, time: int) -> bool:
+        """Forget those that end before. Returns whether there were any. O(times), each once, and log of all."""
+        found = False
+        while len(self._times) > 0 and self._times[0] < time:
+            found = self._counts.pop(heappop(self._times)) > 0 or found
+        return found
+
+    def first(self) -> int:
+        """When the first one ends; FOREVER if there is none. O(1), amortised."""
+        while len(self._times) > 0:
+            end = self._times[0]
+            if self._counts[end] > 0:
+                return end
+            del self._counts[heappop(self._times)]
+        return FOREVER
+
+    def all(self) -> list[int]:
+        """All of them, ascending."""
+        return [end for end in sorted(self._counts) for _ in range(self._counts[end])]
 
 
 @final
@@ -38,7 +84,7 @@ class RevisingReader:
         self.publish = form.publish
         self.salt = 0 if form.publish is None else salt_of(subscriber)
         self.rank = 0
-        self.ends: Any = SortedList()
+        self.ends = OpenEnds()
         self.closed: int = -FOREVER
         self.final: int = -FOREVER
         self.keys: dict[Row, int] = {}
@@ -61,7 +107,8 @@ class RevisingReader:
 class RevisingGroup:
     """Readers that share a machine, by their places. `rank`: that of each; `number`: of the first; `timed`: the streams
     of which they read the times; `closed`: no event that concerns one of them comes before; `apart`: whether that is
-    later for some, or for some keys; `publishes`: whether one of them publishes its results."""
+    later for some, or for some keys; `publishes`: whether one of them publishes its results; `touched`: whether
+    something has reached it that was not told yet."""
 
     def __init__(self, subscriber: Subscriber, reviser: Reviser, number: int) -> None:
         self.reviser = reviser
@@ -72,6 +119,7 @@ class RevisingGroup:
         self.closed: int = -FOREVER
         self.apart = False
         self.publishes = False
+        self.touched = False
         self.suspended: int = NOT_SUSPENDED
 
     def has_closed(self, stream: int, time: int, row: Row) -> bool:

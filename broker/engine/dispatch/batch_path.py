@@ -13,6 +13,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...algebra.predicate import All, condition, holds
+from ...events.batch import Batch
 from ...events.schema import Row
 from ..executors.completions import Completions
 from ..executors.packed import Integers, integers
@@ -21,7 +22,7 @@ from ..program.account import NOT_SUSPENDED
 from ..program.directory import Static
 from .key_path import key_path
 from .lanes import Lane
-from .marking import filled, mark
+from .marking import filled, mark, mark_column
 from .matchers import Clock, Matcher
 
 FEW: Final = 8  # inputs of all machines of a stream, up to which they are tried one by one
@@ -61,12 +62,13 @@ class Trial:
                 mask |= self.bits[j]
         self.mask = mask
 
-    def column(self, masks: Integers, rows: list[Row]) -> Integers:
+    def column(self, masks: Integers, batch: Batch) -> Integers:
         """For each event of a batch the inputs that it satisfies, in this column. Raises what a condition raises."""
-        masks = filled(masks, len(rows), self.always)
+        masks = filled(masks, len(batch), self.always)
+        by_columns = batch.made is None and self.matcher.machine.by_columns
         for guard, bit in zip(self.guards, self.bits):
-            if guard is not None:
-                mark(masks, rows, guard, bit)
+            if guard is not None and not (by_columns and mark_column(masks, batch, guard, bit)):
+                mark(masks, batch.rows(), guard, bit)
         return masks
 
 
@@ -111,7 +113,7 @@ class BatchPath:
             tried = self.few and not entry.lane.indexes
             entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if tried else []
 
-    def travel(self, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64) -> i64:
+    def travel(self, found: Completions, times: list[int], batch: Batch, ids: list[int], now: i64) -> i64:
         """Process a batch; `now` is the newest time before it. Returns how many events were processed.
 
         There are fewer than all if a machine has failed at the last one and subscriptions must be suspended, or if a
@@ -121,9 +123,10 @@ class BatchPath:
         if self.alone:
             trial = self.entries[0].trials[0]
             if trial.matcher.follower is None and trial.matcher.watchers is None:
-                done = self._pass_all(trial, found, times, rows, ids, now)
+                done = self._pass_all(trial, found, times, batch, ids, now)
                 if done == n:
                     return n
+        rows = batch.rows()
         clock = self.clock
         few = self.few
         symbols = self.symbols
@@ -163,13 +166,13 @@ class BatchPath:
         return n
 
     def _pass_all(
-        self, trial: Trial, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64
+        self, trial: Trial, found: Completions, times: list[int], batch: Batch, ids: list[int], now: i64
     ) -> i64:
         """Process a batch for the only machine, which takes several events at once. Returns how many: none if a
         condition raises an error."""
         n: i64 = len(times)
         try:
-            self.masks = trial.column(self.masks, rows)
+            self.masks = trial.column(self.masks, batch)
         except Exception:  # any error: event by event it is found again
             return 0
         masks = self.masks
@@ -190,7 +193,7 @@ class BatchPath:
             if matcher.suspended != NOT_SUSPENDED:
                 machine.at = at + 1
                 continue
-            lane.step_all(matcher, masks, times, rows, items, n, clock.next_of_others(matcher), found)
+            lane.step_all(matcher, masks, times, batch, items, n, clock.next_of_others(matcher), found)
             now = times[max(machine.at - 1, 0)]
         lane.position += n
         lane.upkeep(now, n)

@@ -13,6 +13,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ...events.batch import Batch
 from ...events.schema import Row
 from ..executors.completions import Completions
 from ..executors.contract import EventKey, EventPlaces
@@ -265,14 +266,14 @@ class Lane(EventPlaces):
             self.clock.set(matcher)
 
     def step_all(
-        self, matcher: Matcher, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64,
+        self, matcher: Matcher, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
         limit: i64, found: Completions,
     ) -> None:  # fmt: skip
         """Pass events to a machine that takes several; it says `at` which it has come to."""
         machine = matcher.machine
         found.serve(matcher.audience())
         try:
-            machine.take_all(masks, times, rows, items, upto, limit, found)
+            machine.take_all(masks, times, batch, items, upto, limit, found)
         except Exception as error:  # any error concerns this machine only
             matcher.suspend(error, times[machine.at], found)
             self.forget(matcher)

@@ -1,7 +1,7 @@
 """The inputs of a machine by column: which of them each event of a batch satisfies, a loop a condition.
 
-A loop over one condition of a common shape costs a third of testing all conditions event by event. Here: those loops.
-Hot. Not here: what is done with an event (lanes), conditions themselves (algebra).
+A loop over one condition of a common shape costs a third of testing all conditions event by event. Here: those loops,
+over rows and columns. Hot. Not here: what is done with an event (lanes), conditions themselves (algebra).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from mypy_extensions import i64
 
 from ...algebra.comparisons import FloatConstant, IntegerConstant, related_floats, related_integers
 from ...algebra.predicate import All, holds
+from ...events.batch import Batch, FloatColumn, IntegerColumn
 from ...events.schema import Row
 from ..executors.packed import Integers, integers, put_integer
 
@@ -55,3 +56,36 @@ def mark(masks: Integers, rows: list[Row], condition: All, bit: i64) -> None:
         for at in range(count):
             if holds(condition, rows[at], (), (), 1, 1):
                 masks[at] |= bit
+
+
+def mark_column(masks: Integers, batch: Batch, condition: All, bit: i64) -> bool:
+    """The same for a batch of columns, without its rows; False, and nothing is done, if that cannot be."""
+    predicate = condition.predicate
+    if condition.rest is not None:
+        return False
+    at: i64
+    count: i64 = len(batch)
+    if isinstance(predicate, FloatConstant):
+        column = batch.columns[predicate.position]
+        if not isinstance(column, FloatColumn):
+            return False
+        numbers = column.numbers
+        operator = predicate.operator
+        bound = predicate.constant
+        for at in range(count):
+            number = numbers[at]
+            if number == number and related_floats(operator, number, bound):
+                masks[at] |= bit
+        return True
+    if isinstance(predicate, IntegerConstant):
+        column = batch.columns[predicate.position]
+        if not isinstance(column, IntegerColumn):
+            return False
+        whole = column.numbers
+        operator = predicate.operator
+        least = predicate.constant
+        for at in range(count):
+            if related_integers(operator, whole[at], least):
+                masks[at] |= bit
+        return True
+    return False

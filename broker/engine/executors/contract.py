@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, final
 from mypy_extensions import i64
 
 from ...algebra.normal_form import Form
+from ...events.batch import Batch
 from ...events.instant import FOREVER
 from ...events.schema import Row, Value
 from ..program.account import Account
@@ -26,6 +27,8 @@ from .packed import Integers
 from .trail import KeyTrail
 
 NOTHING_DUE: Final = FOREVER
+NO_ROWS: Final[list[Row]] = []
+"""Those of columns; it stays empty."""
 
 
 @final
@@ -72,7 +75,8 @@ class Executor:
     `taken`: an event has changed its state, so that no subscription may join any more. `lost`: how often a limit was
     hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
     `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
-    equal ones only. `batches`: it takes several events by one call of `take_all`. `awake`: it needs
+    equal ones only. `batches`: it takes several events by one call of `take_all`; `by_columns`: of columns, it has rows
+    made only of some. `awake`: it needs
     events that satisfy none of its inputs, too, with the mask 0; only those of the key `home`, if it has one, which all
     inputs ask for. `rousing`: as long as it is not awake, it needs only events that satisfy one of these inputs.
     `by_symbols`: its inputs are those of
@@ -99,6 +103,7 @@ class Executor:
         self.follows = False
         self.member: Member | None = None
         self.batches = False
+        self.by_columns = False
         self.awake = False
         self.home: EventKey | None = None
         self.rousing: i64 = -1
@@ -148,7 +153,7 @@ class Executor:
         raise AssertionError
 
     def take_all(
-        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
+        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
         found: Completions,
     ) -> None:  # fmt: skip
         """Process events, from the one with the index `at` to below `upto`, and leave `at` behind the last one.
@@ -158,6 +163,7 @@ class Executor:
         `limit`. If an event raises, `at` is its index.
         """
         account = self.account
+        rows: list[Row] = NO_ROWS if self.by_columns and batch.made is None else batch.rows()
         at = self.at
         begun: i64 = times[at]
         while at < upto:
@@ -167,13 +173,15 @@ class Executor:
             if time > self.alarm:
                 found.event = at
                 self.advance(time, found)
-            if masks[at] & self.rousing == 0 and not self.needs(masks[at], rows[at]):
+            mask = masks[at]
+            if mask & self.rousing == 0 and (not self.awake or not self.needs(mask, batch.row(at))):
                 at += 1
                 self.at = at
                 continue
             found.event = at
             account.earn()
-            self.take(masks[at], rows[at], time, 0, 0, (), items[at], found)
+            row = rows[at] if len(rows) > 0 else batch.row(at)
+            self.take(mask, row, time, 0, 0, (), items[at], found)
             at += 1
             self.at = at
             if self.lost > 0:

@@ -63,6 +63,19 @@ def test_all_events_of_a_time_end_the_runs_that_they_see() -> None:
     assert found(engine, rows, [1, 2, 2, 3]) == [("s0", [1, 2]), ("s0", [1, 3]), ("s1", [1, 3])]
 
 
+def test_the_first_event_that_takes_time_sees_what_the_epoch_before_it_has_left() -> None:
+    engine = engine_with(
+        WAITING, [{"begins": 5, "price": 3}, {"begins": 5, "price": 1.5}, {"begins": 8, "price": 3}], "cayuga"
+    )
+    assert found(engine, [("A", 0.0, 6.0), ("A", 0.0, 2.0), ("A", 0.0, 9.0)], [1, 2, 4]) == [("s0", [1, 2])]
+    # Two events end at one time: the second one takes time, and sees what the first one ends, but for the start at 4.
+    rows = [("A", 0.0, 1.0), ("A", 0.0, 1.0), ("A", 0.0, 1.0)]
+    assert sorted(found(engine, rows, [6, 6, 7], starts=[6, 3, 7])) == [
+        ("s0", [3, 4]), ("s1", [1, 4]), ("s1", [1, 5]), ("s1", [3, 4]), ("s2", [3, 4])
+    ]  # fmt: skip
+    engine.check_invariants()
+
+
 def test_a_member_that_comes_has_nothing_of_the_one_that_left() -> None:
     engine = engine_with(TEXT, [{"begins": 5, "price": 3, "size": 9}, {"begins": 5, "price": 2, "size": 9}], "sase")
     assert found(engine, [("A", 0.0, 6.0), ("A", 0.0, 1.0), ("A", 0.0, 8.0)], [1, 2, 3]) == [

@@ -53,6 +53,13 @@ class LastMet:
             met[at] = BEFORE
         return met
 
+    def put(self, handle: i64, since: i64, following: i64) -> None:
+        """Set since when the member's runs wait, and since when from the next epoch on; BEFORE where that is always."""
+        met, at = self._met, EACH * handle
+        if len(met) < at + EACH:
+            met = self._make_room(handle)
+        met[at], met[at + NEXT], met[at + STAMP] = since, following, self.epoch
+
     def since(self, handle: i64, ended: bool) -> i64:
         """Since when the member's runs have waited. `ended`: whether those do no more that its epoch has ended."""
         met, at = self._met, EACH * handle

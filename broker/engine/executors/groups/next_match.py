@@ -8,10 +8,13 @@ start that its point dominates, from that number on.
 Nothing is stored for a run; for a member its number, and for the key the events that begin something. An event costs
 the members whose condition it satisfies, whether or not one of their runs waits.
 
+Where the second condition has one constant, and as long as events are points in time, a stack of starts costs only the
+members that have a match (wait). The first event that takes time makes a number a member of it.
+
 Epochs: an event sees the runs that have begun before it has, and it ends these with its epoch. `arrival`: each event is
 an epoch of its own.
 
-Here: one key. Not here: a second step with one constant at points in time, where runs need no visit (wait).
+Here: one key. Not here: the same at other texts at other steps (other_keys).
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from .last_met import BEFORE, LastMet
 from .members import Members
 from .starts import NONE, Starts
 from .steps import StepClause
+from .wait import WaitCell, WaitTemplate
 
 SWEEP_MIN: Final = 128
 BOUNDED_MAX: Final = 256  # waiting starts up to which their greatest values are looked up
@@ -35,7 +39,7 @@ BOUNDED_MAX: Final = 256  # waiting starts up to which their greatest values are
 
 @final
 class NextMatchTemplate:
-    """The two conditions. `window`: the coordinate of an own WITHIN."""
+    """The two conditions. `window`: the coordinate of an own WITHIN. `wait`: the same for points in time."""
 
     def __init__(
         self, d: int, begin: StepClause, end: StepClause, *, window: int = NONE, arrival: bool = False
@@ -45,6 +49,8 @@ class NextMatchTemplate:
         self.end = end
         self.window: i64 = window
         self.arrival = arrival
+        single = not arrival and window < 0 and len(end.bounds) == 1
+        self.wait = WaitTemplate(d, begin, end, []) if single else None
         self.x: Floats = filled(d, INFINITY)  # scratch for one event of one cell
         self.top: Floats = filled(d, INFINITY)
 
@@ -61,9 +67,20 @@ class NextMatchCell(GroupCell):
         self._met = LastMet()
         self._head: i64 = 0  # earlier starts are out of every window
         self._kept: i64 = 0  # starts after the last sweep
+        self._last: i64 = BEFORE  # the time of the last event
+        self._stack = None if template.wait is None else WaitCell(template.wait, self.members)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. O(members whose second condition it satisfies, their starts)."""
+        stack = self._stack
+        if stack is not None:
+            if self.began == time and (time > self._last or time == self.now):
+                self.now = self._last = time
+                stack.take(row, time, event, out)
+                if stack.noted == event:
+                    self.noted = event
+                return
+            self._leave_stack(stack)
         template, starts = self.template, self.starts
         if time > self.now or template.arrival:
             self.now = time
@@ -80,6 +97,15 @@ class NextMatchCell(GroupCell):
                 self.noted = event
                 if starts.count > 2 * self._kept + SWEEP_MIN:
                     self._sweep()
+
+    def _leave_stack(self, stack: WaitCell) -> None:
+        """Note for each member since when its runs wait, and keep no stack any more. O(members x groups)."""
+        starts = stack.starts
+        for handle, point, _ in self.members.each():
+            first = stack.waiting_from(point[0])
+            since = starts.times[first - 1] + 1 if first > 0 else BEFORE
+            self._met.put(handle, since, stack.now if point[0] <= stack.peak else BEFORE)
+        self.starts, self._stack, self._kept = starts, None, starts.count
 
     def _meet(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Write the matches of the members whose second condition the event satisfies, and note that it does."""
@@ -120,7 +146,9 @@ class NextMatchCell(GroupCell):
             since = met.meets(out.members[begun + hit], turn)
             if since > newest:
                 continue
-            first = self._place(since, head, upto)
+            first = starts.begun_since(out.hits, hit * d, since, not arrival, head, upto)
+            if first == upto:
+                continue
             path = out.paths_upto
             count = starts.walk(out.hits, hit * d, out.hits_since[hit], first, upto, time, out)
             if count > 0:
@@ -179,38 +207,52 @@ class NextMatchCell(GroupCell):
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
+    def _waiting(self) -> Starts:
+        return self.starts if self._stack is None else self._stack.starts
+
     def quiet(self, time: i64) -> bool:
         starts, template = self.starts, self.template
+        if self._stack is not None:
+            return self._stack.quiet(time)
         if template.window < 0:
             return starts.count == 0
         return starts.since_time(time, self.members.root[template.window], self._head, starts.count) == starts.count
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        if self._stack is not None:
+            return self._stack.live(handle, point, since, time)
         starts = self.starts
         first = self._place(self._met.since(handle, True), self._head, starts.count)
         return starts.waiting(point, since, first, starts.count, time)
 
     def used(self, events: set[int]) -> None:
-        self.starts.used(events)
+        self._waiting().used(events)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
         return {
-            "now": int(self.now), "head": int(self._head), "met": self._met.dump(), "starts": self.starts.dump(),
+            "now": int(self.now), "last": int(self._last), "head": int(self._head), "met": self._met.dump(),
+            "starts": self.starts.dump(), "stack": None if self._stack is None else self._stack.dump(),
         }  # fmt: skip
 
     def load(self, dumped: dict[str, Any]) -> None:
-        self.now, self._head = dumped["now"], dumped["head"]
+        self.now, self._last, self._head = dumped["now"], dumped["last"], dumped["head"]
         self._met.load(list(dumped["met"]))
         self.starts.load(dumped["starts"])
         self._kept = self.starts.count
+        if dumped["stack"] is None:
+            self._stack = None
+        elif self._stack is not None:
+            self._stack.load(dumped["stack"])
 
     def statistics(self) -> dict[str, int]:
-        return {**self.members.statistics(), "starts": int(self.starts.count)}
+        return {**self.members.statistics(), "starts": int(self._waiting().count)}
 
     def check_invariants(self) -> None:
         self.members.check_invariants()
         self.starts.check_invariants()
+        if self._stack is not None:
+            self._stack.check_invariants()
         assert 0 <= self._head <= self.starts.count
 
 

@@ -118,8 +118,10 @@ class OtherKeysCell(GroupCell):
             if beginning.newest < since or beginning.newest < 0:
                 continue
             starts = beginning.starts
+            first = starts.begun_since(out.hits, hit * d, since, False, 0, starts.count)
+            if first == starts.count:
+                continue
             path = out.paths_upto
-            first = starts.since_event(since, 0, starts.count)
             count = starts.walk(out.hits, hit * d, out.hits_since[hit], first, starts.count, time, out)
             if count > 0:
                 out.close_one(begun + hit, path, count, 1)

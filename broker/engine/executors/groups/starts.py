@@ -30,6 +30,7 @@ SHIFT: Final = 4  # of the size of a block
 MASK: Final = 15
 ROOMY: Final = 8  # columns that are so much longer than the starts are cut
 NONE: Final = -1
+NEAR: Final = 16  # starts that are looked at one by one
 
 
 @final
@@ -135,6 +136,27 @@ class Starts:
             else:
                 upto = middle
         return first
+
+    def begun_since(self, points: Floats, at: i64, since: i64, timed: bool, first: i64, upto: i64) -> i64:
+        """Where to walk from `first` to `upto` for a member's starts of a time or an event and later; `upto` if it has
+        none, or it may have none if it has to walk far. `at`: where its point begins. O(log)."""
+        numbers = self.times if timed else self.events
+        d, values, window = self.d, self.values, self.window
+        last = upto - NEAR if upto - first > NEAR else first
+        found = upto
+        i = upto - 1
+        j: i64
+        while i >= last and numbers[i] >= since:
+            base = i * d
+            j = 0
+            while j < d and (j == window or points[at + j] <= values[base + j]):
+                j += 1
+            if j == d:
+                found = i
+            i -= 1
+        if i >= last or last == first:
+            return found
+        return self.since_time(since, 0.0, first, upto) if timed else self.since_event(since, first, upto)
 
     # --- walks --------------------------------------------------------------------------------------------------
 

@@ -78,7 +78,7 @@ class WaitCell(GroupCell):
         self.keeps_points = False  # whether `points` has the points of all members found since the matches were cleared
         self.points: Floats = floats()
         self._fresh: i64 = 0  # where the starts of `now` begin
-        self._peak = -INFINITY  # the greatest value of `now`
+        self.peak = -INFINITY  # the greatest value of `now`
         self._peaks: Floats = floats()
         self._begins: Integers = integers()
         self._tops: Floats = floats()  # the greatest values of each group, perhaps too high
@@ -108,8 +108,8 @@ class WaitCell(GroupCell):
         if wait.narrows(row, time, time, y, 0, y, 0) and wait.admits(row):
             if self._height > self._bottom:
                 self._surpass(y[0], time, event, out)
-            if y[0] > self._peak:
-                self._peak = y[0]
+            if y[0] > self.peak:
+                self.peak = y[0]
 
     def start(self, row: Row, time: i64, event: i64) -> None:
         """Record that the event begins runs, or kills."""
@@ -241,7 +241,7 @@ class WaitCell(GroupCell):
             self._waiting, self._new = self._new, self._waiting
             self._new.count = 0
         self.now = time
-        peak, count = self._peak, self.starts.count
+        peak, count = self.peak, self.starts.count
         merged: i64 = self._height
         while merged > self._bottom and self._peaks[merged - 1] <= peak:
             merged -= 1
@@ -262,7 +262,7 @@ class WaitCell(GroupCell):
             else:
                 self._push(-INFINITY, self._fresh, count)
         self._fresh = count
-        self._peak = -INFINITY
+        self.peak = -INFINITY
         if self._bottom < self._height:
             self._let_go(time)
         if count > 2 * self._kept + SWEEP_MIN:
@@ -349,13 +349,16 @@ class WaitCell(GroupCell):
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         """Starts that wait; cohorts after the wait are not included."""
-        begin = self._fresh
-        if self._peak < point[0]:
-            group = self._height - 1
-            while group >= self._bottom and self._peaks[group] < point[0]:
-                begin = self._begins[group]
-                group -= 1
-        return self.starts.waiting(point, since, max(begin, self._head), self.starts.count, time)
+        first = self.waiting_from(point[0]) if self.peak < point[0] else self._fresh
+        return self.starts.waiting(point, since, max(first, self._head), self.starts.count, time)
+
+    def waiting_from(self, q: float) -> i64:
+        """The first start with which members of that constant wait, but for what events of `now` have ended."""
+        begin, group = self._fresh, self._height - 1
+        while group >= self._bottom and self._peaks[group] < q:
+            begin = self._begins[group]
+            group -= 1
+        return begin
 
     def used(self, events: set[int]) -> None:
         self.starts.used(events)
@@ -369,12 +372,12 @@ class WaitCell(GroupCell):
         """The state for a snapshot, without the members, which the host saves."""
         stack = [(self._peaks[i], int(self._begins[i])) for i in range(self._bottom, self._height)]
         return {
-            "now": int(self.now), "fresh": int(self._fresh), "peak": self._peak, "head": int(self._head),
+            "now": int(self.now), "fresh": int(self._fresh), "peak": self.peak, "head": int(self._head),
             "stack": stack, "starts": self.starts.dump(), "waiting": self._waiting.dump(), "new": self._new.dump(),
         }  # fmt: skip
 
     def load(self, dumped: dict[str, Any]) -> None:
-        self.now, self._fresh, self._peak, self._head = dumped["now"], dumped["fresh"], dumped["peak"], dumped["head"]
+        self.now, self._fresh, self.peak, self._head = dumped["now"], dumped["fresh"], dumped["peak"], dumped["head"]
         self.starts.load(dumped["starts"])
         self._bottom = self._height = 0
         stack = dumped["stack"]

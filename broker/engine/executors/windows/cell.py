@@ -3,8 +3,8 @@
 A pane is a start of windows that may still end; panes have ascending numbers. A group is a state of the body automaton
 with the panes whose windows are in it. All events since the oldest open start are in a log.
 
-Here: panes, the log, what a partition remembers. Hot. Not here: groups (pane_groups), the effect of an event
-(stepping), aggregates (measures).
+Here: a partition, and what it remembers. Hot. Not here: the columns of panes and the log (pane_columns), groups
+(pane_groups), the effect of an event (stepping), aggregates (measures).
 
 A garbage collector looks at each list and object of each partition, and partitions are many: so there are few of them,
 and numbers are packed.
@@ -19,106 +19,21 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
+from ....events.batch import Batch
 from ....events.schema import Row
 from ..matches import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
+from .pane_columns import NO_ITEMS, NO_ROWS, PaneColumns
 from .pane_groups import NO_REST, Group
 from .tables import WindowTables
-from .window_page import NO_CLOSINGS, MeasureClosing, SharedColumns
+from .window_page import NO_CLOSINGS, MeasureClosing
 
-EMPTIED_MAX: Final = 32  # numbers of panes up to which their column is used again
 TRIMMED_MIN: Final = 64  # panes or events that must be useless before columns are moved
 
-# Columns that a query does not need are these, which stay empty.
-NO_ITEMS: Final[list[Item]] = []
-NO_ROWS: Final[list[Row]] = []
+# What a query does not need are these, which stay empty.
 NO_TIMES: Final[list[int | None]] = []
 NO_GROUPS: Final[list[Group]] = []
-
-
-@final
-@mypyc_attr(acyclic=True)
-class PaneColumns(SharedColumns):
-    """The panes and the log of a partition, for itself and for matches that are not read yet.
-
-    `panes` has two numbers for each: the event at which the pane with the number `base` + k began, and its time. The
-    log begins with the event number `logged`, and has `size` events. Columns grow at the end; to forget something is to
-    have other columns.
-
-    The first event of the log is beside the lists, which are made when another one comes, or somebody reads: where
-    partitions are many, most have one event. `rowed`: rows are kept, too.
-    """
-
-    def __init__(self, base: i64, panes: Integers, logged: i64, rowed: bool) -> None:
-        self.base = base
-        self.panes = panes
-        self.count: i64 = len(panes) >> 1
-        self.logged = logged
-        self.rowed = rowed
-        self.size: i64 = 0
-        self.item: Item = None
-        self.row: Row = ()
-        self.items: list[Item] = NO_ITEMS
-        self.rows: list[Row] = NO_ROWS
-
-    def end(self) -> i64:
-        """The number of the next pane."""
-        return self.base + self.count
-
-    def emptied(self) -> PaneColumns:
-        """Columns without panes and events that go on behind these; these themselves where nobody refers to them."""
-        if self.shared or len(self.panes) > EMPTIED_MAX:
-            return PaneColumns(self.end(), integers(), 0, self.rowed)
-        self.base += self.count
-        self.count = 0
-        self.size = 0
-        self.items = NO_ITEMS
-        self.rows = NO_ROWS
-        self.item = None
-        self.row = ()
-        return self
-
-    def begun(self) -> Integers:
-        """The numbers of its panes."""
-        return self.panes[: 2 * self.count]
-
-    def note(self, row: Row, item: Item) -> None:
-        """Add an event to the log."""
-        if self.size == 0:
-            self.item = item
-            if self.rowed:
-                self.row = row
-        else:
-            if len(self.items) == 0:
-                self.listed()
-            self.items.append(item)
-            if self.rowed:
-                self.rows.append(row)
-        self.size += 1
-
-    def extend(self, rows: list[Row], items: list[Item], first: i64, upto: i64) -> None:
-        """Add several events to the log, which has some. O(their number)."""
-        self.listed()
-        self.items += items[first:upto]
-        if self.rowed:
-            self.rows += rows[first:upto]
-        self.size += upto - first
-
-    def listed(self) -> PaneColumns:
-        """Have the events of the log, if there are any, in `items`, and `rows`. O(1)."""
-        if len(self.items) == 0 and self.size > 0:
-            self.items = [self.item]
-            if self.rowed:
-                self.rows = [self.row]
-        return self
-
-    def fill(self, items: list[Item], rows: list[Row]) -> PaneColumns:
-        """Have these events in the log."""
-        self.items = items
-        self.rows = rows
-        self.size = len(items)
-        return self
 
 
 @mypyc_attr(acyclic=True)
@@ -202,12 +117,12 @@ class WindowCell(PanePartition):
             measure.push(row, times, self.count)
             measure = measure.rest
 
-    def note_all(self, rows: list[Row], items: list[Item], first: i64, upto: i64) -> None:
+    def note_all(self, batch: Batch, items: list[Item], first: i64, upto: i64) -> None:
         """Add the events from the index `first` to below `upto`, which come before the current one."""
-        self.columns.extend(rows, items, first, upto)
+        self.columns.extend(batch, items, first, upto)
         measure = self.measure
         while measure is not None:
-            measure.push_all(rows, first, upto, self.count - (upto - first))
+            measure.push_all(batch, first, upto, self.count - (upto - first))
             measure = measure.rest
 
     def measures(self) -> list[WindowMeasure]:
@@ -268,6 +183,8 @@ class WindowCell(PanePartition):
         rows = old.listed().rows[events:] if old.rowed else NO_ROWS
         left = old.panes[2 * dead : 2 * old.count]
         self.columns = PaneColumns(first, left, start, old.rowed).fill(old.items[events:], rows)
+        if len(old.stretches) > 0:
+            self.columns.stretches = [stretch for stretch in old.stretches if stretch.end > start]
         if len(self.ends) > 0:
             self.ends = self.ends[2 * dead :]
         if len(self.periods) > 0:
@@ -304,7 +221,7 @@ class WindowCell(PanePartition):
         old = self.columns.listed()
         copy.columns = PaneColumns(old.base, old.begun(), old.logged, old.rowed)
         if old.size > 0:
-            copy.columns.fill(old.items[:], old.rows[:])
+            copy.columns.fill(old.items[:], old.made()[:])
         for measure, other in zip(copy.measures(), self.measures(), strict=True):
             measure.load(other.dump())
         return copy
@@ -322,7 +239,7 @@ class WindowCell(PanePartition):
             list(self.times),
             [[int(one.state), one.intervals(), int(one.last), int(one.moment)] for one in self.groups],
             [[int(number) for number in column] for column in (columns.begun(), self.ends, self.periods)],
-            [list(columns.items), [list(row) for row in columns.rows]],
+            [list(columns.items), [list(row) for row in columns.made()]],
             [measure.dump() for measure in self.measures()],
         ]
 

@@ -8,7 +8,6 @@ Here: those tables, and the ranges of an event. Hot. Not here: members (family_m
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from typing import Any, Final, final
 
 from mypy_extensions import i64
@@ -18,8 +17,8 @@ from ....algebra.functions import compare
 from ....algebra.predicate import computation
 from ....automaton.analyses.window_family import FamilyClause, WindowFamily, apart
 from ....events.schema import Row
-from ...index.columns import EXACT, Column, below, column, inserted, removed
 from ..packed import Integers, integers, put_integer
+from .family_constants import FamilyConstants, exact
 from .tables import WindowTables
 
 BELOW: Final = 0  # relations of a constant to a value
@@ -32,62 +31,14 @@ UNKNOWN: Final = -1
 
 
 @final
-class FamilyConstants:
-    """The constants of a family's members, ascending. `levels`: the same as packed floats, while all are numbers that
-    floats hold exactly; `odd` counts the others, and while there are any, `levels` is out of date."""
-
-    def __init__(self) -> None:
-        self.all: list[Any] = []
-        self.levels: Column = column()
-        self.odd = 0
-
-    def insert(self, at: int, constant: Any) -> None:
-        """O(members)."""
-        self.all.insert(at, constant)
-        if not _exact(constant):
-            self.odd += 1
-        elif self.odd == 0:
-            self.levels = inserted(self.levels, at, float(constant))
-
-    def remove(self, at: int) -> None:
-        """O(members)."""
-        if not _exact(self.all.pop(at)):
-            self.odd -= 1
-            if self.odd == 0:
-                self.levels = column([float(constant) for constant in self.all])
-        elif self.odd == 0:
-            self.levels = removed(self.levels, at)
-
-    def below(self, value: Any) -> i64:
-        """How many constants are below a value. O(log members)."""
-        if self.odd == 0 and _exact(value):
-            return below(self.levels, float(value), 0, len(self.levels))
-        return bisect_left(self.all, value)
-
-    def upto(self, value: Any, low: i64) -> i64:
-        """How many are not above it, of which `low` are below. O(log members)."""
-        if low < len(self.all) and self.all[low] == value:
-            return bisect_right(self.all, value, low)
-        return low
-
-    def check_invariants(self) -> None:
-        assert self.odd == sum(not _exact(constant) for constant in self.all)
-        assert self.odd > 0 or list(self.levels) == self.all
-
-
-def _exact(number: Any) -> bool:
-    """Whether it is a number that a float holds exactly."""
-    return type(number) is float or (type(number) is int and -EXACT <= number <= EXACT)
-
-
-@final
 class FamilyColumns:
     """`upto` and `columns`: of the current event's first `count` ranges, the end in the order of constants, and the
     column."""
 
     def __init__(self, family: WindowFamily, tables: WindowTables) -> None:
         windows = tables.windows
-        self.values: list[Computation] = [computation(value) for value in family.values]
+        self.values: list[Computation] = [computation(value) for value, _ in family.values]
+        self.slots: list[int] = [slot for _, slot in family.values]
         self.conditions = family.conditions
         self.letters = dict(windows.classes)
         own = {at: bit for bit, at in enumerate(tables.order)}
@@ -109,9 +60,11 @@ class FamilyColumns:
         self.columns: Integers = integers()
         self.count: i64 = 0
         self.codes = int(codes)
+        self.codes_of: Integers = integers()  # by member how the current event's values stand to its constants
 
     def divide(self, constants: FamilyConstants, held: i64, row: Row, slots: Slots) -> None:
-        """Find the ranges of an event that satisfies the shared conditions `held`. O(log members)."""
+        """Find the ranges of an event that satisfies the shared conditions `held`. O(log members), or O(members) if
+        these differ in several constants."""
         self.count = 0
         n: i64 = len(constants.all)
         if len(self.values) == 1:
@@ -119,21 +72,25 @@ class FamilyColumns:
             if value is None:
                 self._add(n, NULL, held)
                 return
-            low = constants.below(value)
-            high = constants.upto(value, low)
+            slot = self.slots[0]
+            low = constants.below(slot, value)
+            high = constants.upto(slot, value, low)
             self._add(low, BELOW, held)
             self._add(high, EQUAL, held)
             self._add(n, ABOVE, held)
             return
+        values: list[Any] = [each.value(row, (), slots, 1, 1) for each in self.values]
+        if len(constants.unlike) > 1:
+            self._divide_each(constants, held, values, n)
+            return
         bounds: list[tuple[int, int] | None] = []
         cuts = [int(n)]
-        for each in self.values:
-            value = each.value(row, (), slots, 1, 1)
+        for at, value in enumerate(values):
             if value is None:
                 bounds.append(None)
             else:
-                first = constants.below(value)
-                pair = (int(first), int(constants.upto(value, first)))
+                first = constants.below(self.slots[at], value)
+                pair = (int(first), int(constants.upto(self.slots[at], value, first)))
                 bounds.append(pair)
                 cuts.extend(pair)
         cuts.sort()
@@ -148,6 +105,45 @@ class FamilyColumns:
                     code = RELATIONS * code + relation
                 self._add(cut, code, held)
                 begin = cut
+
+    def _divide_each(self, constants: FamilyConstants, held: i64, values: list[Any], n: i64) -> None:
+        """The same, member by member."""
+        at: i64 = len(self.codes_of)
+        while at < n:
+            self.codes_of = put_integer(self.codes_of, at, 0)
+            at += 1
+        codes = self.codes_of
+        for at in range(n):
+            codes[at] = 0
+        place: i64
+        for place in range(len(values)):
+            value: Any = values[place]
+            slot = self.slots[place]
+            shift = 2 * place
+            if value is None:
+                for at in range(n):
+                    codes[at] |= NULL << shift
+            elif constants.odd[slot] == 0 and exact(value):
+                level = float(value)
+                levels = constants.levels[slot]
+                for at in range(n):
+                    constant = levels[at]
+                    if constant >= level:
+                        codes[at] |= (EQUAL if constant == level else ABOVE) << shift
+            else:
+                known = constants.by_slot[slot]
+                for at in range(n):
+                    other: Any = known[at]
+                    if other >= value:
+                        codes[at] |= (EQUAL if other == value else ABOVE) << shift
+        begin: i64 = 0
+        while begin < n:
+            code = codes[begin]
+            at = begin + 1
+            while at < n and codes[at] == code:
+                at += 1
+            self._add(at, code, held)
+            begin = at
 
     def _add(self, upto: i64, code: i64, held: i64) -> None:
         """Add a range, unless it is empty or has the column of the one before."""

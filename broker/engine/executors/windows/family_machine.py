@@ -1,7 +1,7 @@
-"""A family of window subscriptions, which differ in one constant of their conditions: one machine for all.
+"""A family of window subscriptions, which differ in constants of their conditions: one machine for all.
 
 Here: members in the order of their constants, which partition an event concerns, the contract of executors. Hot. Not
-here: the effect of an event on a partition (family_stepping), whose conditions differ in one constant
+here: the effect of an event on a partition (family_stepping), whose conditions differ in constants
 (automaton/analyses/window_family).
 """
 
@@ -21,7 +21,8 @@ from ..contract import Executor, Member
 from ..matches import Item
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .family_cell import FamilyCell
-from .family_columns import FamilyConstants, tables_of_family
+from .family_columns import tables_of_family
+from .family_constants import FamilyConstants
 from .family_matches import FamilyAudience
 from .family_stepping import FamilyStepper
 from .stepping import Stepper
@@ -29,13 +30,13 @@ from .stepping import Stepper
 
 @final
 class FamilyMember(Member):
-    """A subscription with its constant. `order`: members with equal constants are in this order."""
+    """A subscription with its constants. `order`: members with equal constants are in this order."""
 
-    __slots__ = ("constant", "order")
+    __slots__ = ("constants", "order")
 
-    def __init__(self, target: Target, constant: Any, order: int) -> None:
+    def __init__(self, target: Target, constants: tuple[Any, ...], order: int) -> None:
         super().__init__(target)
-        self.constant = constant
+        self.constants = constants
         self.order = order
 
 
@@ -59,6 +60,7 @@ class FamilyMachine(Executor):
         self.batches = True
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
         self.tables = tables
+        self.alone = (int(account.most), int(account.earned))  # what a member has by itself
         self.outcome = outcome
         self.columns = columns
         self.sleeps = tables.sleeps and sleeps
@@ -70,7 +72,8 @@ class FamilyMachine(Executor):
         self.family = FamilyStepper(tables, self.columns, self.stepper, account)
         self.opened: i64 = 0  # partitions with open windows
         self.cells: dict[Any, FamilyCell] = {}
-        self.constants = FamilyConstants()
+        self.constants = FamilyConstants(family.width)
+        self.widens = family.width > 1  # what an event costs grows with the members
         self.members: list[FamilyMember] = []
         self.orders = 0  # given so far
 
@@ -87,22 +90,24 @@ class FamilyMachine(Executor):
 
     # --- members -----------------------------------------------------------------------------------------------------
 
-    def join(self, constant: Any) -> FamilyMember:
+    def join(self, constants: tuple[Any, ...]) -> FamilyMember:
         """Add a member, which gets the windows that begin from the next event on. O(members + rectangles)."""
         self.orders += 1
-        return self._enter(FamilyMember(Target(self.outcome, None), constant, self.orders))
+        return self._enter(FamilyMember(Target(self.outcome, None), constants, self.orders))
 
-    def rejoin(self, constant: Any, order: int) -> FamilyMember:
+    def rejoin(self, constants: tuple[Any, ...], order: int) -> FamilyMember:
         """Add again a member of a saved machine."""
         self.orders = max(self.orders, order)
-        return self._enter(FamilyMember(Target(self.outcome, None), constant, order))
+        return self._enter(FamilyMember(Target(self.outcome, None), constants, order))
 
     def _enter(self, member: FamilyMember) -> FamilyMember:
         known = self.constants.all
-        at = bisect_right(known, member.constant)
-        while at > 0 and known[at - 1] == member.constant and self.members[at - 1].order > member.order:
+        at = bisect_right(known, member.constants)
+        while at > 0 and known[at - 1] == member.constants and self.members[at - 1].order > member.order:
             at -= 1
-        self.constants.insert(at, member.constant)
+        self.constants.insert(at, member.constants)
+        if self.widens and len(self.members) > 0:
+            self.account.widen(self.alone[0], self.alone[1])
         self.members.insert(at, member)
         for cell in self.cells.values():
             cell.insert(at)
@@ -110,11 +115,13 @@ class FamilyMachine(Executor):
 
     def leave(self, member: FamilyMember) -> None:
         """Remove a member. O(members + rectangles)."""
-        at = bisect_left(self.constants.all, member.constant)
+        at = bisect_left(self.constants.all, member.constants)
         while self.members[at] is not member:
             at += 1
         self.constants.remove(at)
         del self.members[at]
+        if self.widens and len(self.members) > 0:
+            self.account.widen(-self.alone[0], -self.alone[1])
         for cell in self.cells.values():
             cell.remove(at)
         self._count_opened()
@@ -198,10 +205,10 @@ class FamilyMachine(Executor):
         }
 
     def check_invariants(self) -> None:
-        order = [(member.constant, member.order) for member in self.members]
+        order = [(member.constants, member.order) for member in self.members]
         assert order == sorted(order)
         self.constants.check_invariants()
-        assert self.constants.all == [member.constant for member in self.members]
+        assert self.constants.all == [member.constants for member in self.members]
         for key, cell in self.cells.items():
             assert cell.cell.key == key
             cell.check_invariants(self.tables, len(self.members))

@@ -1,4 +1,4 @@
-"""The plan of a window subscription as a member of a family: the family, and its constant.
+"""The plan of a window subscription as a member of a family: the family, and its constants.
 
 Here: what the dispatcher needs. Not here: the family of an automaton (automaton/analyses/window_family), its machine
 (family_machine).
@@ -32,7 +32,7 @@ SHOWN: Final = 8  # subscriptions up to which each is explained
 class WindowFamilyPlan(WindowsPlan):
     """Subscriptions of equal families share a machine; they join at any time if windows need no event before them."""
 
-    __slots__ = ("constant", "family")
+    __slots__ = ("constants", "family")
 
     executor = "window_families"
     version = 1
@@ -44,30 +44,33 @@ class WindowFamilyPlan(WindowsPlan):
     same_inputs = True
     pays = "a visit of the family, and the rectangles that it divides and reports"
 
-    def __init__(self, automaton: Automaton, family: WindowFamily, constant: Constant) -> None:
+    def __init__(self, automaton: Automaton, family: WindowFamily, constants: tuple[Constant, ...]) -> None:
         super().__init__(automaton)
         self.family = family
-        self.constant = constant
+        self.constants = constants
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
         """Of a family with literals of its own, those that have the same ones share it."""
-        number = number_of(self.constant)
+        numbers = [number_of(constant) for constant in self.constants]
         common = sorted(numbers_in((self.family.conditions, self.family.values)))
         families: Recent[Literals, WindowFamily] = Recent(FAMILIES_MAX)
 
         def made(bound: BoundLiterals, automaton: AutomatonMaker) -> MachinePlan:
             literals = bound.literals
-            constant = self.constant
-            if number is not None:
-                constant = Constant(chosen(literals, number), constant.type)
+            constants = tuple(
+                [
+                    constant if number is None else Constant(chosen(literals, number), constant.type)
+                    for constant, number in zip(self.constants, numbers)
+                ]
+            )
             shared = tuple([literals[each] for each in common])
             family = families.get(shared)
             if family is not None:
-                return WindowFamilyPlan(automaton(bound), family, constant)
+                return WindowFamilyPlan(automaton(bound), family, constants)
             anew = plan_of_family(automaton(bound))
             if isinstance(anew, str):
                 return WindowsPlan(automaton(bound))
-            if anew.constant == constant:
+            if anew.constants == constants:
                 families.put(shared, anew.family)
             return anew
 
@@ -98,7 +101,10 @@ class WindowFamilyPlan(WindowsPlan):
         return machine
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
-        return cast(FamilyMachine, machine).join(self.constant.value)
+        return cast(FamilyMachine, machine).join(self._values())
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple([constant.value for constant in self.constants])
 
     def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
         cast(FamilyMachine, machine).leave(cast(FamilyMember, member))
@@ -107,7 +113,7 @@ class WindowFamilyPlan(WindowsPlan):
         return cast(FamilyMember, member).order
 
     def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
-        return cast(FamilyMachine, machine).rejoin(self.constant.value, saved)
+        return cast(FamilyMachine, machine).rejoin(self._values(), saved)
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
@@ -126,5 +132,5 @@ def plan_of_family(automaton: Automaton) -> WindowFamilyPlan | str:
     found = family_of(automaton)
     if isinstance(found, str):
         return found
-    family, constant = found
-    return WindowFamilyPlan(automaton, family, constant)
+    family, constants = found
+    return WindowFamilyPlan(automaton, family, constants)

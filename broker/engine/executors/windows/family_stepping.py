@@ -22,9 +22,9 @@ from .completing import page_of
 from .family_cell import NEARBY, FamilyCell, Rectangle, RectangleGroup
 from .family_columns import FamilyColumns
 from .pane_groups import cut_all
-from .stepping import Stepper
+from .stepping import FEW, Stepper
 from .tables import WindowTables
-from .window_page import SEVERAL, SEVERAL_NUMBERS
+from .window_page import SEVERAL, SEVERAL_NUMBERS, first_at_least
 
 COUNTED: Final = 3  # where a row has the number of its windows
 SIDES: Final = 4  # numbers of a rectangle in a row: panes from and to, members from and to below
@@ -112,6 +112,8 @@ class FamilyStepper:
         for one in group.rectangles:
             first, last = one.first, one.upto
             at: i64 = 0
+            if ranges.count > FEW:
+                at = first_at_least(upto, ranges.count, first + 1)
             while upto[at] <= first:
                 at += 1
             if last <= upto[at]:

@@ -13,7 +13,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....events.schema import Row
 from ..matches import Item
 from ..packed import Integers, integers, put_integer
-from .cell import PaneColumns
+from .pane_columns import PaneColumns
 
 NOTHING: Final = -1  # before the first event of a chain
 

@@ -11,6 +11,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ....events.batch import Batch
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import Account
@@ -26,6 +27,7 @@ from .tables import WindowTables
 from .window_matches import WindowAudience
 
 CALM_MIN: Final = 16  # events that only make windows longer, behind which others are tried together
+CALM_COLUMNS: Final = 2  # the same where rows would be made of the events
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
 
 
@@ -74,23 +76,26 @@ class WindowMachine(Executor):
         return WindowAudience([] if self.member is None else [self.member.target], self.tables)
 
     def take_all(
-        self, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64, limit: i64,
+        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
         found: Completions,
     ) -> None:  # fmt: skip
         if not self.stretches:
-            super().take_all(masks, times, rows, items, upto, limit, found)
+            super().take_all(masks, times, batch, items, upto, limit, found)
             return
+        calm_min = self.calm_min
+        if self.by_columns and batch.made is None:
+            calm_min = min(calm_min, CALM_COLUMNS)
         begun = times[self.at]
         while self.at < upto and (times[self.at] <= limit or times[self.at] == begun):
-            super().take_all(masks, times, rows, items, min(self.at + self.calm_min, upto), limit, found)
+            super().take_all(masks, times, batch, items, min(self.at + calm_min, upto), limit, found)
             if self.lost > 0:
                 return
             cell = self.only
-            if cell is not None and self.calm >= self.calm_min and self.at < upto:
-                self._stretch(cell, masks, times, rows, items, upto, limit)
+            if cell is not None and self.calm >= calm_min and self.at < upto:
+                self._stretch(cell, masks, times, batch, items, upto, limit)
 
     def _stretch(
-        self, cell: WindowCell, masks: Integers, times: list[int], rows: list[Row], items: list[Item], upto: i64,
+        self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
         limit: i64,
     ) -> None:  # fmt: skip
         """Pass all events from the one with the index `at` that do nothing but make open windows longer."""
@@ -102,7 +107,7 @@ class WindowMachine(Executor):
         upto = stepper.stretch(cell, masks, self.shift, times, first, upto, limit)
         self.calm = upto - first
         if upto > first:
-            cell.note_all(rows, items, first, upto)
+            cell.note_all(batch, items, first, upto)
             cell.last = times[upto - 1]
             self.account.turn_over(upto - first, 2)
             self.at = upto

@@ -94,6 +94,7 @@ class WindowsPlan(MachinePlan):
         machine.batches = options.batches
         machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging
         machine.stretches = machine.stretches and options.prolonging and options.stretches
+        machine.by_columns = machine.stretches
         return machine
 
     @property

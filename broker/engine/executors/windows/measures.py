@@ -17,6 +17,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Computation, EventValue, Slots
+from ....events.batch import Batch, Column, FloatColumn, IntegerColumn
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, floats_of, integers, integers_of, put, put_integer
 from .exact_sums import between
@@ -29,11 +30,18 @@ from .window_page import (
 )
 
 NO_TIMES: Final[Slots] = ()
+NO_ROWS: Final[list[Row]] = []
+SMALL: Final = 1 << 61  # numbers below, of which two add up to one of 64 bits
 
 
 def position_of(value: Computation) -> int:
     """The attribute that a value is, if it is nothing else; else -1."""
     return value.position if isinstance(value, EventValue) else -1
+
+
+def column_of(batch: Batch, attribute: i64) -> Column | None:
+    """The column of an attribute, if a batch has columns and no rows."""
+    return batch.columns[attribute] if batch.made is None and attribute >= 0 else None
 
 
 @mypyc_attr(acyclic=True)  # a value is computed from rows, which know no measures
@@ -54,8 +62,9 @@ class WindowMeasure:
         """Add an event; `times` has its time."""
         raise AssertionError
 
-    def push_all(self, rows: list[Row], first: i64, upto: i64, position: i64) -> None:
+    def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
         """Add the events from the index `first` to below `upto`, of which the first one has this position."""
+        rows = batch.rows()
         at: i64
         for at in range(first, upto):
             self.push(rows[at], NO_TIMES, position + at - first)
@@ -127,6 +136,7 @@ class IntegerMeasure(WindowMeasure):
 
     def __init__(self, value: Computation, nullable: bool) -> None:
         self.value = value
+        self.attribute: i64 = position_of(value)
         self.nullable = nullable
         self.count: i64 = 0
         self.total = 0
@@ -143,6 +153,24 @@ class IntegerMeasure(WindowMeasure):
         if value is not None:
             self.count += 1
             self.total += value
+
+    def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
+        column = column_of(batch, self.attribute)
+        if not isinstance(column, IntegerColumn):
+            super().push_all(batch, first, upto, position)
+            return
+        numbers = column.numbers
+        self.count += upto - first
+        part: i64 = 0
+        at: i64
+        for at in range(first, upto):
+            value = numbers[at]
+            if -SMALL < value < SMALL and -SMALL < part < SMALL:
+                part += value
+            else:
+                self.total += int(part) + int(value)
+                part = 0
+        self.total += int(part)
 
     def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
         page.values.append(self.total - self.totals[pane])
@@ -221,27 +249,38 @@ class FloatMeasure(WindowMeasure):
             if magnitude > self.greatest:
                 self.greatest = magnitude
 
-    def push_all(self, rows: list[Row], first: i64, upto: i64, position: i64) -> None:
+    def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
         where = self.attribute
         if where < 0:
-            super().push_all(rows, first, upto, position)
+            super().push_all(batch, first, upto, position)
             return
+        column = column_of(batch, where)
+        typed = isinstance(column, FloatColumn)
+        numbers = column.numbers if isinstance(column, FloatColumn) else floats()
+        rows = NO_ROWS if typed else batch.rows()
         high, low, greatest = self.high, self.low, self.greatest
         count = self.count
         at: i64
         for at in range(first, upto):
-            found: Any = rows[at][where]
-            if found is not None:
-                value: float = found
-                count += 1
-                total = high + value
-                part = total - high
-                rest = ((high - (total - part)) + (value - part)) + low
-                high = total + rest
-                low = rest - (high - total)
-                magnitude = high if high >= 0.0 else -high
-                if magnitude > greatest:
-                    greatest = magnitude
+            value = 0.0
+            if typed:
+                value = numbers[at]
+                if value != value:
+                    continue
+            else:
+                found: Any = rows[at][where]
+                if found is None:
+                    continue
+                value = found
+            count += 1
+            total = high + value
+            part = total - high
+            rest = ((high - (total - part)) + (value - part)) + low
+            high = total + rest
+            low = rest - (high - total)
+            magnitude = high if high >= 0.0 else -high
+            if magnitude > greatest:
+                greatest = magnitude
         self.high, self.low, self.greatest = high, low, greatest
         self.count = count
 

@@ -27,12 +27,10 @@ from ..matches import Item, Matched, MatchSource, trace_of, tuple_item
 from ..revising import Reviser, Revision
 from .cell import WindowCell
 from .machine import WindowMachine
+from .revised_partition import NO_WINDOWS, UNTOUCHED, RevisedPartition
 from .window_matches import WindowAudience
 
 MARKED_MIN: Final = 32  # events between two marks of a partition; as many as its log is long, if that is longer
-UNTOUCHED: Final = -1
-NO_WINDOWS: Final[list[Matched]] = []
-"""Those of an event that ends none; it stays empty."""
 
 
 @final
@@ -49,58 +47,8 @@ class RevisedWindow(MatchSource):
     def all(self) -> Iterator[Matched]:
         yield self.match
 
-
-@final
-class RevisedPartition:
-    """The events of a partition that are not final, by time and number. `found`: by event, the windows that it ends;
-    `told`: those of them that subscribers know; `gone`: those that they know of withdrawn events.
-
-    `marks`: ascending, before how many events the partition was as in `cells`, None where it had had none; the first
-    one is before all events. `late`: the first event that has not been played yet, UNTOUCHED if all have; `fresh`: the
-    first one whose windows have not been told.
-    """
-
-    def __init__(self, key: Any) -> None:
-        self.key = key
-        self.times: list[int] = []
-        self.numbers: list[int] = []
-        self.items: list[Item] = []
-        self.rows: list[Row] = []
-        self.found: list[list[Matched]] = []
-        self.told: list[list[Matched]] = []
-        self.gone: list[Matched] = []
-        self.marks: list[int] = [0]
-        self.cells: list[WindowCell | None] = [None]
-        self.late = UNTOUCHED
-        self.fresh = 0
-
-    def place(self, time: int, number: int) -> int:
-        """The index of an event, or where it belongs. O(log events, and events of that time)."""
-        at = bisect_left(self.times, time)
-        while at < len(self.times) and self.times[at] == time and self.numbers[at] < number:
-            at += 1
-        return at
-
-    def insert(self, at: int, time: int, number: int, item: Item, row: Row) -> None:
-        self.times.insert(at, time)
-        self.numbers.insert(at, number)
-        self.items.insert(at, item)
-        self.rows.insert(at, row)
-        self.found.insert(at, NO_WINDOWS)
-        self.told.insert(at, NO_WINDOWS)
-
-    def remove(self, begin: int, end: int) -> None:
-        """Forget events."""
-        for column in (self.times, self.numbers, self.items, self.rows, self.found, self.told):
-            del column[begin:end]
-
-    def spoil(self, at: int) -> None:
-        """Events have to be played from this one on."""
-        if self.late == UNTOUCHED or at < self.late:
-            self.late = at
-        while self.marks[-1] > at:
-            self.marks.pop()
-            self.cells.pop()
+    def one(self) -> Matched:
+        return self.match
 
 
 @final
@@ -156,10 +104,13 @@ class WindowReviser(Reviser):
         if part is None:
             part = self.parts[key] = RevisedPartition(key)
         self.touched[key] = part
-        at = part.place(int(time), int(number))
-        end = at == len(part.times)
-        part.insert(at, int(time), int(number), item, row)
-        if not end or part.late != UNTOUCHED:
+        moment, count = int(time), len(part.times)
+        at = count if count == 0 or part.times[-1] < moment else part.place(moment, int(number))
+        if at == count:
+            part.append(moment, int(number), item, row)
+        else:
+            part.insert(at, moment, int(number), item, row)
+        if at < count or part.late != UNTOUCHED:
             part.spoil(at)
             part.fresh = min(part.fresh, at)
         else:
@@ -209,9 +160,11 @@ class WindowReviser(Reviser):
 
     def _mark(self, part: RevisedPartition, at: int) -> None:
         """Note how the partition is before an event, where it is now, if that is worth while. O(1) amortised."""
-        cell = self.machine.cells.get(part.key)
         since = at - part.marks[-1]
-        if since >= MARKED_MIN and (cell is None or since >= cell.columns.size):
+        if since < MARKED_MIN:
+            return
+        cell = self.machine.cells.get(part.key)
+        if cell is None or since >= cell.columns.size:
             part.marks.append(at)
             part.cells.append(self._copy(cell))
 
@@ -247,9 +200,10 @@ class WindowReviser(Reviser):
             self._withdraw(part.gone, found)
             part.gone = []
             count = len(part.times)
-            for at in range(part.fresh, count):
+            ended = [at for at in range(part.fresh, count) if part.told[at] is not part.found[at]]
+            for at in ended:
                 self._withdraw(_without(part.told[at], part.found[at]), found)
-            for at in range(part.fresh, count):
+            for at in ended:
                 for match in _without(part.found[at], part.told[at]):
                     for number in self.members:
                         found.append((number, (True, RevisedWindow(match))))

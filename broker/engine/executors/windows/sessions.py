@@ -22,8 +22,8 @@ from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
 from ..matches import Item, WaitingRun, tuple_item
 from ..packed import Integers, integers, roomy
-from .cell import PaneColumns
 from .linked_log import NOTHING, LinkedLog
+from .pane_columns import PaneColumns
 from .session_matches import SESSION_NUMBERS, SessionAudience
 from .tables import WindowTables
 

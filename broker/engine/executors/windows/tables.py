@@ -125,7 +125,7 @@ class WindowTables:
             self._key = window_key(windows, self.positions, windows.atoms if family is None else family.rests())
         self.home = _home(self._key)
         self._read_conditions(list(windows.atoms) if family is None else family.apart(), windows.back)
-        values = () if family is None else family.values
+        values = [] if family is None else [value for value, _ in family.values]
         self.looks = -1 in self.gaps or any(isinstance(part, Register) for value in values for part in walk(value))
         if not self.looks:
             self.back = 0  # the time of the newest event is known anyway

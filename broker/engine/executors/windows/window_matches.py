@@ -18,8 +18,9 @@ from ....events.schema import Row, Value
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events
 from ..matches import Assigned, Matched, MatchSource
-from .cell import PaneColumns, WindowCell
+from .cell import WindowCell
 from .exact_sums import between
+from .pane_columns import PaneColumns
 from .tables import COUNT, EXACT, TOTAL, AggregatePlan, WindowTables
 from .window_page import (
     ONE,
@@ -227,7 +228,7 @@ def value_of_rows(
     if not plan.values:
         return last - first + 1
     logged = int(columns.logged)
-    rows = columns.listed().rows[first - logged : last - logged + 1]
+    rows = columns.made()[first - logged : last - logged + 1]
     if plan.function == "first":
         rows = rows[:1]
     elif plan.function == "last":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from array import array
 from typing import Any
 
 import pytest
@@ -210,3 +211,28 @@ def test_many_partitions_come_and_go(windows: str) -> None:
     assert len(found) > 700
     told = [(tuple(match.lineage), match.start, match.end, tuple(match.data.values())) for match in found]
     assert sorted(told, key=repr) == sorted([(w.lineage, w.start, w.end, w.values) for w in meant], key=repr)
+
+
+@pytest.mark.parametrize("windows", ["EVERY 50 EVENTS", "AFTER any* MATCHING [v > 96] any* [v < 4]"])
+def test_a_log_of_columns_is_saved_and_read_as_one_of_rows(windows: str) -> None:
+    draw = random.Random(3)
+    rows = [(draw.choice("AB"), draw.uniform(0, 100)) for _ in range(1_000)]
+    query = f"FROM S WINDOW {windows} AGGREGATE median(v) AS m, sum(v) AS s, first(ty) AS f, max(v) AS h"
+    told: list[list[Any]] = []
+    for by_columns in (False, True):
+        engine = engine_of(query)
+        found: list[Any] = []
+        for at in range(0, len(rows), 70):
+            part = rows[at : at + 70]
+            times = list(range(at, at + len(part)))
+            if by_columns:
+                columns = {"ty": [ty for ty, _ in part], "v": array("d", [v for _, v in part])}
+                found += engine.publish_columns("S", columns, times)
+            else:
+                found += engine.publish("S", times, part)
+            engine.check_invariants()
+            if at in (210, 490):
+                engine = Engine.restore(engine.snapshot())
+        told.append([(match.lineage, match.data) for match in found])
+    assert len(told[0]) > 5
+    assert told[0] == told[1]

@@ -1,0 +1,148 @@
+"""The panes and the log of a partition, as columns that only grow.
+
+Here: these columns, and rows that are made of columns of a batch when somebody reads them. Hot. Not here: the partition
+(cell), who reads a log (window_matches).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64, mypyc_attr
+
+from ....events.batch import Batch
+from ....events.schema import Row
+from ..matches import Item
+from ..packed import Integers, integers
+from .window_page import SharedColumns
+
+EMPTIED_MAX: Final = 32  # numbers of panes up to which their column is used again
+UNMADE: Final[Row] = ()  # instead of a row that is in a column
+
+# A log that does not need them has these, which stay empty.
+NO_ITEMS: Final[list[Item]] = []
+NO_ROWS: Final[list[Row]] = []
+
+
+@final
+@mypyc_attr(acyclic=True)
+class ColumnStretch:
+    """Events of a log whose rows are still in columns: those from the number `begin` to below `end`, of which the first
+    one has the index `first` in the batch."""
+
+    def __init__(self, batch: Batch, first: i64, begin: i64, end: i64) -> None:
+        self.batch = batch
+        self.first = first
+        self.begin = begin
+        self.end = end
+
+
+NO_STRETCHES: Final[list[ColumnStretch]] = []
+"""Those of a log that has all its rows; it stays empty."""
+
+
+@final
+@mypyc_attr(acyclic=True)
+class PaneColumns(SharedColumns):
+    """The panes and the log of a partition, for itself and for matches that are not read yet.
+
+    `panes` has two numbers for each: the event at which the pane with the number `base` + k began, and its time. The
+    log begins with the event number `logged`, and has `size` events. Columns grow at the end; to forget something is to
+    have other columns.
+
+    The first event of the log is beside the lists, which are made when another one comes, or somebody reads: where
+    partitions are many, most have one event. `rowed`: rows are kept, too, or the `stretches` that they are made of.
+    """
+
+    def __init__(self, base: i64, panes: Integers, logged: i64, rowed: bool) -> None:
+        self.base = base
+        self.panes = panes
+        self.count: i64 = len(panes) >> 1
+        self.logged = logged
+        self.rowed = rowed
+        self.size: i64 = 0
+        self.item: Item = None
+        self.row: Row = ()
+        self.items: list[Item] = NO_ITEMS
+        self.rows: list[Row] = NO_ROWS
+        self.stretches: list[ColumnStretch] = NO_STRETCHES
+
+    def end(self) -> i64:
+        """The number of the next pane."""
+        return self.base + self.count
+
+    def emptied(self) -> PaneColumns:
+        """Columns without panes and events that go on behind these; these themselves where nobody refers to them."""
+        if self.shared or len(self.panes) > EMPTIED_MAX:
+            return PaneColumns(self.end(), integers(), 0, self.rowed)
+        self.base += self.count
+        self.count = 0
+        self.size = 0
+        self.items = NO_ITEMS
+        self.rows = NO_ROWS
+        self.stretches = NO_STRETCHES
+        self.item = None
+        self.row = ()
+        return self
+
+    def begun(self) -> Integers:
+        """The numbers of its panes."""
+        return self.panes[: 2 * self.count]
+
+    def note(self, row: Row, item: Item) -> None:
+        """Add an event to the log."""
+        if self.size == 0:
+            self.item = item
+            if self.rowed:
+                self.row = row
+        else:
+            if len(self.items) == 0:
+                self.listed()
+            self.items.append(item)
+            if self.rowed:
+                self.rows.append(row)
+        self.size += 1
+
+    def extend(self, batch: Batch, items: list[Item], first: i64, upto: i64) -> None:
+        """Add several events to the log, which has some. O(their number)."""
+        self.listed()
+        self.items += items[first:upto]
+        if self.rowed:
+            made = batch.made
+            if made is None:
+                begin = self.logged + self.size
+                stretch = ColumnStretch(batch, first, begin, begin + upto - first)
+                if len(self.stretches) == 0:
+                    self.stretches = [stretch]
+                else:
+                    self.stretches.append(stretch)
+                self.rows += [UNMADE] * int(upto - first)
+            else:
+                self.rows += made[first:upto]
+        self.size += upto - first
+
+    def made(self) -> list[Row]:
+        """The rows of the log, if it has any. O(those that are still in columns)."""
+        self.listed()
+        rows = self.rows
+        for stretch in self.stretches:
+            at: i64
+            for at in range(max(stretch.begin, self.logged), stretch.end):
+                rows[at - self.logged] = stretch.batch.row(stretch.first + at - stretch.begin)
+        self.stretches = NO_STRETCHES
+        return rows
+
+    def listed(self) -> PaneColumns:
+        """Have the events of the log, if there are any, in `items`, and `rows`. O(1)."""
+        if len(self.items) == 0 and self.size > 0:
+            self.items = [self.item]
+            if self.rowed:
+                self.rows = [self.row]
+        return self
+
+    def fill(self, items: list[Item], rows: list[Row]) -> PaneColumns:
+        """Have these events in the log."""
+        self.items = items
+        self.rows = rows
+        self.size = len(items)
+        return self
