@@ -39,7 +39,7 @@ from .stream import StreamDefinition
 from .text_codes import TextCodes
 from .validation import check_rows, encodable, misfit, unknown_attribute
 
-FEW: Final = 32  # rows of which columns are worth making
+FEW: Final = 256  # rows of which columns are worth making: of fewer, most texts may be new in each batch
 FIRST: Final = 64  # texts by which a column is judged: whether numbers of a dictionary are worth making
 NULL_TEXT: Final = -1
 _GREATEST: Final = 2**63 - 1

@@ -9,6 +9,7 @@ import pytest
 
 from broker.engine import Engine, Options
 from broker.engine.executors.keyed_runs.column_plan import columns_of
+from broker.events.column_checks import FEW
 from broker.events.errors import EventError
 
 PAIR = "(S NEXT{$2.k = $1.k} S)"
@@ -210,11 +211,28 @@ def test_results_stay_what_they_were_found_as_when_a_box_gets_another_member() -
 def test_texts_of_rows_are_checked_where_they_become_numbers() -> None:
     own = engine("SELECT * FROM FILTER{p > 0}(S)")
     keys = ["", "A", "A\0", "\0", "seven77", "eight888", "é", "日本語", "A" * 40, None]
-    found = own.publish("S", list(range(100)), [(keys[at % 10], 1.0, at) for at in range(100)])
-    assert [match.data["k"] for match in found] == keys * 10
+    many = 10 * FEW
+    found = own.publish("S", list(range(many)), [(keys[at % 10], 1.0, at) for at in range(many)])
+    assert [match.data["k"] for match in found] == keys * FEW
+    later = list(range(many, 2 * many))
     with pytest.raises(EventError, match=r"row 77, attribute 'k': .*not valid Unicode"):
-        own.publish("S", list(range(100, 200)), [("\ud800" if at == 77 else "A", 1.0, at) for at in range(100)])
+        own.publish("S", later, [("\ud800" if at == 77 else "A", 1.0, at) for at in range(many)])
     with pytest.raises(EventError, match="row 3, attribute 'v'"):
-        own.publish("S", list(range(100, 200)), [("A", 1.0, "x" if at == 3 else at) for at in range(100)])
-    found = own.publish("S", list(range(100, 200)), [(str(at), at, None) for at in range(100)])
-    assert [match.data["p"] for match in found] == [float(at) for at in range(1, 100)]
+        own.publish("S", later, [("A", 1.0, "x" if at == 3 else at) for at in range(many)])
+    found = own.publish("S", later, [(str(at), at, None) for at in range(many)])
+    assert [match.data["p"] for match in found] == [float(at) for at in range(1, many)]
+
+
+def test_many_rows_go_as_few_do() -> None:
+    chance = random.Random(2)
+    queries = [f"SELECT * FROM FILTER{{p > 1.5 * p_1}}{PAIR}", "SELECT * FROM FILTER{k = 'A' AND v > 3}(S)"]
+    queries.append(f"SELECT * FROM FILTER{{n >= 3}}((SELECT *, 1 AS n FROM S) {FOLD})")
+    for texts in (["A", "B", "other", None], [str(at) for at in range(4 * FEW)]):
+        events: Rows = [
+            (chance.choice(texts), chance.choice((None, chance.uniform(0, 9))), chance.choice((None, at % 7)))
+            for at in range(3 * FEW)
+        ]
+        times = list(range(3 * FEW))
+        at_once = both(queries, [(times, events)])
+        parts = [(times[at : at + 50], events[at : at + 50]) for at in range(0, 3 * FEW, 50)]
+        assert [line for part in both(queries, parts) for line in part] == at_once[0]
