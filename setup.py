@@ -55,6 +55,7 @@ HOT: Final = (
     "broker/engine/executors/groups/any_match.py",
     "broker/engine/executors/groups/arrival_machine.py",
     "broker/engine/executors/groups/audience.py",
+    "broker/engine/executors/groups/awaited.py",
     "broker/engine/executors/groups/beginnings.py",
     "broker/engine/executors/groups/blocks.py",
     "broker/engine/executors/groups/cell.py",
