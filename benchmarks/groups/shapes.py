@@ -31,14 +31,15 @@ from broker.engine.executors.groups.coordinates import ATTRIBUTE, DURATION, FACT
 from broker.engine.executors.groups.filters import FilterCell
 from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
 from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate
+from broker.engine.executors.groups.members import Members
 from broker.engine.executors.groups.steps import ChainTemplate, Remembered, StepClause
+from broker.engine.executors.groups.text_chain import TextChainCell, TextChainTemplate
 from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
 from broker.engine.executors.groups.wait import WaitCell, WaitTemplate
 from broker.events.schema import Row
 
-from ..ticks import BATCH, SEED, STANDARD, SYMBOLS, Market, market, packed
+from ..ticks import BATCH, SEED, STANDARD, Market, market, packed
 from ..unit import unit_seconds
-from .unlike import StartCell, UnlikeGroup, UnlikeTemplate, WaitingCell
 
 TICKS: Final = 60_000
 SIZES: Final = (100, 1_000, 10_000, 100_000)
@@ -279,24 +280,18 @@ def unlike(members: list[Constants], batches: Batches, wire: list[bytes], runs: 
     """`name = X AND price > a`, then the next of Y, if it has `price < b`: the host is a loop of the interpreter."""
     found = []
     for _ in range(runs):
-        group = UnlikeGroup(UnlikeTemplate(2, of(low(0)), of(high(1))))
-        starting = {name: StartCell(group) for name in SYMBOLS}
-        waiting = {name: WaitingCell(group) for name in SYMBOLS}
+        template, everybody = TextChainTemplate(2, [of(low(0)), of(high(1))], [0, 0]), Members(2)
         for handle, each in enumerate(members):
-            waiting[each.other].join(starting[each.symbol], handle, [above(each.a), above(-each.b)], 0)
+            point = [above(each.a), above(-each.b)]
+            everybody.put(handle, point, 0)
+            template.joined(handle, point, 0, (each.symbol, each.other))
+        cell = TextChainCell(template, everybody)
 
-        def take(
-            rows: list[Any],
-            times: list[int],
-            first: int,
-            out: MatchBlocks,
-            starts: Any = starting,
-            waits: Any = waiting,
-        ) -> None:
+        def take(rows: list[Any], times: list[int], first: int, out: MatchBlocks, cell: GroupCell = cell) -> None:
             for i, row in enumerate(rows):
                 out.event = first + i
-                waits[row[0]].take(row, times[i], first + i, out)
-                starts[row[0]].take(row, times[i], first + i)
+                cell.began = times[i]
+                cell.take(row, times[i], first + i, out)
 
         found.append(play(take, batches, wire))
     found.sort(key=lambda each: each.units)

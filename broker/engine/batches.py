@@ -6,14 +6,14 @@ from collections.abc import Sequence, Sized
 from typing import Any
 
 from ..events.arrow import has_arrow, read_times
-from ..events.batch import Batch, batch_of_rows
-from ..events.column_checks import batch_of, batch_of_events, integers_of
+from ..events.batch import Batch
+from ..events.column_checks import batch_of, batch_of_events, batch_of_values, integers_of
 from ..events.errors import EventError, shown
 from ..events.event_columns import EventColumns
 from ..events.schema import Row
 from ..events.stream import StreamDefinition
 from ..events.time_unit import instants_of
-from ..events.validation import check_ids, check_late, check_rows, check_starts, check_times
+from ..events.validation import check_ids, check_late, check_starts, check_times
 
 
 def fitting(
@@ -34,9 +34,7 @@ def fitting(
     _check_times(stream, n, "one a row", times, ids, starts, newest)
     if isinstance(rows, EventColumns):
         return batch_of_events(stream, rows)
-    own = list(rows)
-    found = check_rows(stream, own)
-    return batch_of_rows(own if found is own else list(found))
+    return batch_of_values(stream, list(rows))
 
 
 def fitting_columns(

@@ -28,6 +28,7 @@ from .disorder.joined import JoinedResults
 from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
 from .dispatch.punctuation import newest, punctuate, release
+from .executors.event_ids import EventIds, event_ids
 from .inspection.figures import figures
 from .inspection.view import END_OF_TIME, EngineView
 from .options import Options
@@ -320,12 +321,12 @@ class Engine(EngineView):
         starts: Sequence[int] | None,
     ) -> Results | JoinedResults:  # fmt: skip
         n = batch.count
-        numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
+        numbers = EventIds(self.events + 1, n) if ids is None else event_ids(ids)
         begun = moments if starts is None else list(starts)
         if starts is not None and begun == moments:  # moments, which go by columns
             begun = moments
         if self.disorder is not None:
-            joined = self.disorder.publish(definition, moments, batch.rows(), numbers, begun)
+            joined = self.disorder.publish(definition, moments, batch.rows(), numbers.all(), begun)
             self.events += n
             return self._all_done(joined)
         results = self.runtime.process(definition.name, moments, batch, numbers, begun)

@@ -18,6 +18,7 @@ from ..events.schema import Row, Schema
 from .executors.completions import Completions
 from .executors.composed import NO_MATCH, Composed
 from .executors.epoch_matches import EpochMatches
+from .executors.event_ids import EventIds
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
 from .executors.member_matches import FIELDS, MemberMatches
 from .executors.trace import FINAL_DEPTH, mixed
@@ -49,7 +50,7 @@ class Results(Sequence[Match]):
     """The matches of one batch, in the order of discovery; each subscriber gets its own results."""
 
     def __init__(
-        self, times: list[int], batch: Batch, ids: list[int], starts: list[int], before: Tally,
+        self, times: list[int], batch: Batch, ids: EventIds, starts: list[int], before: Tally,
         result_ids: ResultIds | None = None,
     ) -> None:  # fmt: skip
         self.epochs = EpochMatches(times, batch, ids, starts)
@@ -227,8 +228,7 @@ class Results(Sequence[Match]):
     def _make(self, block: int, match: int, subscriber: Subscriber, ordinal: int) -> Match:
         row, start, end, item, link = self.epochs.event(self.block_event[block])
         run = self.block_run[block]
-        target = self.targets[match]
-        length = end - start + 1
+        target, length = self.targets[match], end - start + 1
         if run is None:
             values = target.outcome.values(row, (), (), length, length)
             trace = mixed(0, item, FINAL_DEPTH)
@@ -397,4 +397,4 @@ def expanded(results: Sequence[Any]) -> Iterable[Any]:
 
 def results_of_moment(time: int, before: Tally) -> Results:
     """Results that no event has brought: the passing of time, or a change."""
-    return Results([time], batch_of_rows([()]), [0], [time], before)
+    return Results([time], batch_of_rows([()]), EventIds(0, 1), [time], before)

@@ -183,7 +183,7 @@ class RunRows(TableRows):
     def _trace(self, row: int) -> i64:
         epochs, event = self.epochs, self.events[row]
         item: i64
-        item = epochs.ids[event] if event < len(epochs.times) else epochs.derived[event - len(epochs.times)].trace
+        item = epochs.ids.at(event) if event < len(epochs.times) else epochs.derived[event - len(epochs.times)].trace
         run, pairs = self.runs[row], self.pairs[row]
         trace: i64 = 0
         if pairs is not None:

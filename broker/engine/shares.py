@@ -15,6 +15,7 @@ from typing import Final, final
 from ..events.batch import batch_of_rows
 from .disorder.joined import JoinedResults
 from .executors.composed import Composed
+from .executors.event_ids import EventIds
 from .match import Match
 from .program.target import Outcome, Target
 from .results import Results
@@ -74,11 +75,11 @@ def _share(results: Results, event: int, composed: Composed, outcome: Outcome, s
     derived = event - len(epochs.times)
     if derived < 0:
         one = slice(event, event + 1)
-        row = batch_of_rows([epochs.batch.row(event)])
-        own = Results(epochs.times[one], row, epochs.ids[one], epochs.starts[one], {}, results.result_ids)
+        row, ids = batch_of_rows([epochs.batch.row(event)]), EventIds(epochs.ids.at(event), 1)
+        own = Results(epochs.times[one], row, ids, epochs.starts[one], {}, results.result_ids)
         time = own.epochs.times[0]
     else:
-        own = Results([], batch_of_rows([]), [], [], {}, results.result_ids)
+        own = Results([], batch_of_rows([]), EventIds(0, 0), [], {}, results.result_ids)
         own.epochs.derived.append(results.epochs.derived[derived])
         time = own.epochs.derived[0].time
     own.targets.append(Target(outcome, subscriber))

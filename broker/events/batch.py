@@ -38,6 +38,11 @@ def packed_integers(values: Any) -> vec[i64]:
     return vec[i64](values)
 
 
+def zeros(count: i64) -> vec[i64]:
+    """A column of so many zeros. O(count)."""
+    return packed_integers(memoryview(bytes(int(count) * 8)).cast("q"))
+
+
 def widened(view: memoryview) -> vec[i64]:
     """The whole numbers of a buffer, of any width up to 64 bits with sign. O(numbers)."""
     if view.itemsize == 8 and view.format in ("q", "l"):
@@ -147,7 +152,7 @@ class ObjectColumn(Column):
 class Batch:
     """Valid events of one stream: a column for each attribute of its schema, or rows, or both.
 
-    `made`: the rows, if there are any yet.
+    `columns` is empty where there are none, `made` has the rows, if there are any yet.
     """
 
     def __init__(self, count: int, columns: list[Column], made: list[Row] | None = None) -> None:

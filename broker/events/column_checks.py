@@ -15,6 +15,7 @@ from mypy_extensions import i64
 
 from .arrow import has_arrow, has_arrow_columns, read_column, read_columns
 from .batch import (
+    COMPILED,
     NULL_NUMBER,
     Batch,
     Column,
@@ -28,14 +29,19 @@ from .batch import (
     packed_floats,
     packed_integers,
     widened,
+    zeros,
 )
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
 from .event_columns import EventColumns
 from .schema import Attribute, Row, Value
 from .stream import StreamDefinition
+from .text_codes import TextCodes
 from .validation import check_rows, encodable, misfit, unknown_attribute
 
+FEW: Final = 256  # rows of which columns are worth making: of fewer, most texts may be new in each batch
+FIRST: Final = 64  # texts by which a column is judged: whether numbers of a dictionary are worth making
+NULL_TEXT: Final = -1
 _GREATEST: Final = 2**63 - 1
 _USUAL: Final = 2**60
 _WHOLE: Final = "bBhHiIlLqQnN"
@@ -73,6 +79,40 @@ def batch_of_events(stream: StreamDefinition, given: EventColumns) -> Batch:
     if len(columns) == len(given.types) == len(stream.schema.attributes):
         return Batch(len(given), columns)
     return batch_of_rows(list(check_rows(stream, given.rows())))
+
+
+def batch_of_values(stream: StreamDefinition, rows: list[Any]) -> Batch:
+    """A valid batch of rows: with columns, too, if there are many and all values fit as they are. O(values).
+
+    The batch keeps the rows. Raises EventError as `check_rows` does.
+    """
+    count = len(rows)
+    if count >= FEW:
+        columns = _columns_of_values(stream, rows)
+        if columns is not None:
+            return Batch(count, columns, rows)
+    found = check_rows(stream, rows)
+    return batch_of_rows(rows if found is rows else list(found))
+
+
+def _columns_of_values(stream: StreamDefinition, rows: list[Any]) -> list[Column] | None:
+    """A column for each attribute; None if a value does not fit as it is. O(values)."""
+    width = len(stream.schema)
+    for row in rows:
+        if type(row) is not tuple or len(row) != width:
+            return None
+    tuples: list[tuple[Any, ...]] = rows
+    columns: list[Column] = []
+    for position, attribute in enumerate(stream.schema.attributes):
+        values: list[Any] = [each[position] for each in tuples]
+        if attribute.type == "string":
+            column = _text_codes(values, attribute.nullable)
+        else:
+            column = column_of(attribute, values, stream)
+        if column is None:
+            return None
+        columns.append(column)
+    return columns
 
 
 def event_columns(stream: StreamDefinition, given: Any, count: int) -> Sequence[Row]:
@@ -207,7 +247,8 @@ def _floats(values: list[Any], nullable: bool) -> Column | None:
     nulls = False
     for value in values:
         if type(value) is float:
-            if value - value != 0.0:
+            number: float = value  # compiled, a number instead of an object
+            if number - number != 0.0:
                 return None
         elif value is None and nullable:
             nulls = True
@@ -228,7 +269,14 @@ def _integers(values: list[Any], nullable: bool) -> Column | None:
             nulls = True
         else:
             return None
-    return ObjectColumn(values.copy()) if nulls else IntegerColumn(packed_integers(values))
+    if nulls:
+        return ObjectColumn(values.copy())
+    if not COMPILED:
+        return IntegerColumn(packed_integers(values))
+    numbers = zeros(len(values))
+    for at, value in enumerate(values):
+        numbers[at] = value
+    return IntegerColumn(numbers)
 
 
 def _texts(values: list[Any], nullable: bool) -> Column | None:
@@ -239,6 +287,25 @@ def _texts(values: list[Any], nullable: bool) -> Column | None:
         elif value is not None or not nullable:
             return None
     return ObjectColumn(values.copy()) if encodable("".join(texts)) else None
+
+
+def _text_codes(values: list[Any], nullable: bool) -> Column | None:
+    """Texts as numbers of a dictionary, or as they are where most are different."""
+    codes = zeros(len(values))
+    known = TextCodes()
+    for at, value in enumerate(values):
+        if type(value) is str:
+            code = known.code(value)
+            if code < 0:
+                return None
+            codes[at] = code
+        elif value is None and nullable:
+            codes[at] = NULL_TEXT
+        else:
+            return None
+        if at == FIRST and 4 * len(known.texts) > 3 * FIRST:
+            return _texts(values, nullable)
+    return TextColumn(codes, known.texts)
 
 
 def _bools(values: list[Any], nullable: bool) -> Column | None:

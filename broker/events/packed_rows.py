@@ -24,9 +24,10 @@ from .batch import (
     ObjectColumn,
     TextColumn,
     packed_floats,
-    packed_integers,
+    zeros,
 )
 from .event_columns import EventColumns
+from .short_texts import SHORT, ShortTexts
 
 with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import vec
@@ -36,11 +37,6 @@ if not COMPILED:
 
 COLUMNS_MAX: Final = 64
 """Of wider rows, no columns are made."""
-SHORT: Final = 7
-"""Bytes of a text that is looked up as a number: its length, and its bytes below it."""
-_SLOTS: Final = 256  # of a dictionary at first; a power of 2
-_SCATTER: Final = 0x278D_DE6E_5FD2_9F05  # 2**62 by the golden ratio (Knuth, TAOCP 6.4)
-_UNSCATTERED: Final = 40  # the low bits of a product, which depend on few of the word's
 _EXPONENT: Final = 52  # where that of a float of 64 bits begins
 _INFINITE: Final = 0x7FF  # that of NaN and the infinities
 _NAN: Final = 0x7FF8_0000  # the upper half
@@ -161,7 +157,7 @@ class _Column:
         self.reader = reader
         self.kind: int = _NULL  # of those before, which are all null
         self.nulls = False
-        self.numbers: Integers = _zeros(count)
+        self.numbers: Integers = zeros(count)
         self.texts = _Texts(reader)
 
     def take(self, kind: i64, row: i64) -> bool:
@@ -215,17 +211,17 @@ class _Texts:
     def __init__(self, reader: _Reader) -> None:
         self.texts: list[str] = []
         self._reader = reader
-        self._words: Integers = _zeros(0)  # 0 where a slot is free
-        self._codes: Integers = _zeros(0)
+        self._short = ShortTexts()
         self._long: dict[bytes, int] = {}
 
     def code(self, length: i64) -> i64:
         """The number of the text that follows, of so many bytes; -1 if it is not UTF-8. Amortised O(length)."""
         at = self._reader.at
         self._reader.at = at + length
+        known: i64
         if length > SHORT:
             data = self._reader.data[int(at) : int(at + length)]
-            known: i64 = self._long.get(data, -1)
+            known = self._long.get(data, -1)
             if known < 0:
                 known = self._add(data)
                 if known >= 0:
@@ -235,19 +231,12 @@ class _Texts:
         place: i64
         for place in range(at, at + length):
             word = word << 8 | i64(self._reader.given[place])
-        if 2 * len(self.texts) >= len(self._words):
-            self._grow()
-        mask: i64 = len(self._words) - 1
-        slot: i64 = word * _SCATTER >> _UNSCATTERED & mask
-        while self._words[slot] != word:
-            if self._words[slot] == 0:
-                code = self._add(self._reader.data[int(at) : int(at + length)])
-                if code >= 0:
-                    self._words[slot] = word
-                    self._codes[slot] = code
-                return code
-            slot = slot + 1 & mask
-        return self._codes[slot]
+        known = self._short.code(word)
+        if known < 0:
+            known = self._add(self._reader.data[int(at) : int(at + length)])
+            if known >= 0:
+                self._short.put(word, known)
+        return known
 
     def _add(self, data: bytes) -> i64:
         try:
@@ -255,23 +244,3 @@ class _Texts:
         except UnicodeDecodeError:
             return -1
         return len(self.texts) - 1
-
-    def _grow(self) -> None:
-        """Twice as many slots. O(slots)."""
-        words, codes = self._words, self._codes
-        mask: i64 = max(_SLOTS, 2 * len(words)) - 1
-        self._words, self._codes = _zeros(mask + 1), _zeros(mask + 1)
-        old: i64
-        for old in range(len(words)):
-            word = words[old]
-            if word == 0:
-                continue
-            slot: i64 = word * _SCATTER >> _UNSCATTERED & mask
-            while self._words[slot] != 0:
-                slot = slot + 1 & mask
-            self._words[slot] = word
-            self._codes[slot] = codes[old]
-
-
-def _zeros(count: i64) -> Integers:
-    return packed_integers(memoryview(bytes(int(count) * 8)).cast("q"))

@@ -74,9 +74,12 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
     """
     last = -LARGEST if newest is None else newest
     for time in times:
-        if type(time) is not int or time < last:
+        if type(time) is not int:
             break
-        last = time
+        moment: int = time  # compiled, numbers are compared faster than objects
+        if moment < last:
+            break
+        last = moment
     else:
         if last <= LARGEST:
             return

@@ -68,7 +68,8 @@ def chain(chance: random.Random) -> Template:
     length = chance.choice((1, 1, 2, 2, 3, 3, 4))
     named = "" if chance.random() < 0.7 else f"starts_with(ty, {constant(BEGINNINGS)})"
     joined = chance.choice(("$2.ty = $1.ty", "$2.ty = $1.ty", "$2.ty = $1.ty AND $2.k = $1.k", "TRUE"))
-    passing = chance.random() < 0.3  # runs let events pass
+    apart = length > 1 and chance.random() < 0.2  # each step has a text of its own
+    passing = not apart and chance.random() < 0.3  # runs let events pass
     others = (
         joined, "$2.ty = 'B'", "$2.ty = 'A' AND $2.p > $1.p", "$2.ty = $1.ty AND $2.p > 1", "$2.ty = 'B' AND $2.w < 2",
         "$2.ty = 'B' AND $2.k = $1.k", "$2.ty = $1.ty AND $2.w >= $1.w",
@@ -79,8 +80,8 @@ def chain(chance: random.Random) -> Template:
         kinds = chance.choices(
             ("up", "down", "or", "other", "join", "factor", "offset", "dur", "gap", "among"), k=chance.choice((1, 1, 2))
         )
-        equal = named or f"ty = {constant(KEYS)}"
-        asked = [equal] if chance.random() < (0.7 if at == 0 else repeated) else []
+        equal = f"ty = {constant(KEYS)}" if apart or not named else named
+        asked = [equal] if (apart and not at) or chance.random() < (0.7 if at == 0 else repeated) else []
         for kind in kinds:
             if kind == "up":
                 asked.append(f"p > {constant()}")
@@ -102,7 +103,7 @@ def chain(chance: random.Random) -> Template:
                 asked.append(f"DUR < {constant(WINDOWS)}")
             elif kind == "gap" and at:
                 asked.append(f"time - start {chance.choice(('<=', '>'))} {constant(WINDOWS)}")
-        theta = chance.choice(others) if passing else joined
+        theta = f"$2.ty = {constant(KEYS)}" if apart and at else chance.choice(others) if passing else joined
         if passing and at and chance.random() < 0.5:  # until numbers are reached
             theta = f"$2.ty = $1.ty AND $2.p {chance.choice(('>', '<=', '='))} {constant()}"
             theta += chance.choice(("", "", f" AND $2.w < {constant()}"))

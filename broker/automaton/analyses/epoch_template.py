@@ -4,7 +4,7 @@ and again (CEL's FOLD).
 The key are the attributes in which every event of a run equals the one before: what waits for an event sees no others.
 With what such an attribute begins in the first event, it begins in all.
 What else it asks of events that it sees has no constants that may differ, unless nothing more is asked of the last
-event. Registers are named by the step whose event they read.
+event, or each step has a text of its own. Registers are named by the step whose event they read.
 
 Here: that. Not here: automata over arrival (arrival_template), what a template is (template).
 """
@@ -18,6 +18,7 @@ from ...algebra.terms import Attribute, Comparison, Register, Side, Term, replac
 from ..automaton import Arc, Automaton, BoundRow, Carry, EventRow, Kind, State, Stay
 from .epoch_waits import joined, waits_for_numbers
 from .event_constants import shared_beginning, shared_constants
+from .step_texts import texts_of_steps
 from .template import (
     Grouping,
     GroupTemplate,
@@ -52,6 +53,9 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     passed = [_passed(state, parts) for state in automaton.states]
     if folds and any(passed):
         raise NoTemplate("runs let events of their key pass")
+    own = () if folds else texts_of_steps(automaton)
+    if own:  # all that is asked of an event that is waited for is which one it is
+        passed = [() for _ in passed]
     waits = not folds and waits_for_numbers(automaton)
     if waits:  # all that is asked of the last event is which one it is
         forms[1], passed[1] = _stepped((passed[1],), 1, slots[1]), ()
@@ -62,21 +66,22 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     # An event without the key ends a run of several steps, unless what waits does not see it.
     known = {one: value for one, value in first.items() if one.position in parts or len(arcs) == 1}
     begun = () if known else shared_beginning(forms if len(arcs) == 1 else [((),), forms[0]], parts)
-    texts = len(known) + len(begun) > 0
+    texts = len(known) + len(begun) + len(own) > 0
     values: list[float] = []
 
     def clauses(step: int) -> tuple[TemplateClause, ...]:
         computes = folds and step > 0
         found: list[Valued] = []
+        key = dict([own[step]]) if own else known
         for clause, among in alternatives(forms[step], ((),), len(arcs)):
-            own = tuple(atom for atom in _without_key(clause, parts, step) if atom not in begun)
+            asked = tuple(atom for atom in _without_key(clause, parts, step) if atom not in begun)
             if not folds:
-                own = tuple(atom for atom in own if atom not in sees[step])
-            found.append(clause_of(own, known, computes, texts, among))
+                asked = tuple(atom for atom in asked if atom not in sees[step])
+            found.append(clause_of(asked, key, computes, texts, among))
         found.sort(key=by_form)
         if not computes and any(reads_durations(atom) for clause, _ in found for atom in clause.rest):
             raise NoTemplate("it computes with durations")
-        values.extend(value for _, own in found for value in own)
+        values.extend(value for _, valued in found for value in valued)
         return tuple(clause for clause, _ in found)
 
     steps: tuple[TemplateStep, ...]
@@ -101,8 +106,9 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
         automaton.schema.names,
         tuple(arc.update for arc in arcs[:-1]),
         found=(begun,) if begun else (),
+        texts=tuple(attribute for attribute, _ in own),
     )
-    return Grouping(template, tuple(known.values()), tuple(values))
+    return Grouping(template, tuple(text for _, text in own) or tuple(known.values()), tuple(values))
 
 
 def _parts(states: tuple[State, ...]) -> tuple[int, ...]:

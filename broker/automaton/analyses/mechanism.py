@@ -21,7 +21,8 @@ class Mechanism(enum.Enum):
     event as long as a condition holds, and may report at each. WAIT: a run waits until one constant is reached.
     NEXT_MATCH: until several are, or one by events that take time.
     HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three steps and more.
-    TRAILING: a pair, and what must not follow. ANY_MATCH: every combination of a window."""
+    TRAILING: a pair, and what must not follow. TEXT_CHAIN: the next event with a step's own text moves a run or ends
+    it. ANY_MATCH: every combination of a window."""
 
     KLEENE = "kleene"
     FILTER = "filter"
@@ -32,6 +33,7 @@ class Mechanism(enum.Enum):
     HISTORY = "history"
     ITEMS = "items"
     TRAILING = "trailing"
+    TEXT_CHAIN = "text chain"
     ANY_MATCH = "any match"
 
 
@@ -188,6 +190,19 @@ def _next_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Agains
     return [_number_of(template, 1)] if template.steps[1].clauses[0].asked else [], {}
 
 
+def _text_chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if template.time is not TimeModel.EPOCHS:
+        return "each event is an epoch of its own"
+    if any(len(step.clauses) != 1 for step in template.steps):
+        return "a condition has alternatives"
+    if not all(clause.alone for clause in template.clauses()):
+        return "an event is compared with an earlier one"
+    if any(asked.source is not Compared.ATTRIBUTE for clause in template.clauses() for asked in clause.asked):
+        return "more than attributes is compared"
+    return [], {}
+
+
 def _waits_from_second(template: GroupTemplate) -> str | None:
     if len(template.steps[0].clauses) != 1:
         return "a condition has alternatives"
@@ -275,7 +290,10 @@ def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
 
 
 REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _kleene),)
-OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.NEXT_MATCH, _next_match),)
+OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
+    (Mechanism.NEXT_MATCH, _next_match),
+    (Mechanism.TEXT_CHAIN, _text_chain),
+)
 COUNTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.ANY_MATCH, _any_match),)
 TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.FILTER, _filter),

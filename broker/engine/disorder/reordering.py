@@ -19,6 +19,7 @@ from ...events.schema import Row
 from ...events.stream import StreamDefinition
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest, punctuate, release
+from ..executors.event_ids import event_ids
 from ..notices import Notice
 from ..program.target import Target
 from ..results import Results
@@ -229,8 +230,7 @@ class Reordering:
     def _process(self, held: HeldColumns) -> list[Results | RevisedResults]:
         """Pass events that are final to the dispatcher, those of one stream after each other as one batch."""
         found: list[Results | RevisedResults] = []
-        streams = held.streams
-        n, begin = len(held.times), 0
+        streams, n, begin = held.streams, len(held.times), 0
         while begin < n:
             stream, end = held.stream, n
             if stream is None:
@@ -239,8 +239,8 @@ class Reordering:
                     end += 1
             part = held if end - begin == n else held.part(begin, end)
             starts = part.times if part.instants else part.starts
-            batch = batch_of_rows(part.rows)
-            found.append(self.runtime.process(stream, part.times, batch, part.numbers, starts))
+            batch, ids = batch_of_rows(part.rows), event_ids(part.numbers)
+            found.append(self.runtime.process(stream, part.times, batch, ids, starts))
             begin = end
         return found
 

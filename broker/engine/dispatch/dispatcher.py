@@ -19,6 +19,7 @@ from ...algebra.timed_stream import timed, timed_row
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
 from ..executors.epoch_matches import Fault
+from ..executors.event_ids import EventIds
 from ..executors.matches import flattened
 from ..program.directory import NO_STREAM
 from ..program.program import Program
@@ -41,7 +42,7 @@ class Dispatcher:
         self.program = program
         self.runs = program.merged.runs()
         self.result_ids = ResultIds()
-        self.results = Results([], batch_of_rows([]), [], [], {}, self.result_ids)  # of the last batch
+        self.results = Results([], batch_of_rows([]), EventIds(0, 0), [], {}, self.result_ids)  # of the last batch
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
@@ -60,7 +61,7 @@ class Dispatcher:
         self._known = False
         self.runs.refresh()
 
-    def process(self, stream: str, times: list[int], batch: Batch, ids: list[int], starts: list[int]) -> Results:
+    def process(self, stream: str, times: list[int], batch: Batch, ids: EventIds, starts: list[int]) -> Results:
         """Process a batch of checked events of one stream.
 
         O(affected runs) for each event, plus one lookup in each key space.
@@ -124,7 +125,7 @@ class Dispatcher:
                     runs.expire(now)
                 runs.time = now
         elif plainly and alone:
-            first = machines.batch_path(stream).travel(results.completions, times, batch, ids, now)
+            first = machines.batch_path(stream).travel(results.completions, times, batch, ids.all(), now)
             if first > 0:
                 now = times[first - 1]
                 runs.now = now
@@ -141,6 +142,7 @@ class Dispatcher:
             if with_times < 0:
                 plain = rows
         given = len(plain) > 0
+        numbers = ids.all() if given and first < n else []
         again: i64 = 0
         i = first - 1
         while i + 1 < n:
@@ -182,8 +184,12 @@ class Dispatcher:
             runs.row = plain[i] if given else batch.row(i)
             runs.start = starts[i]
             runs.length = time - runs.start + 1
-            runs.item = ids[i]
-            runs.link = ids[i]
+            if given:
+                runs.item = numbers[i]
+                runs.link = numbers[i]
+            else:
+                runs.item = ids.at(i)
+                runs.link = int(runs.item)
             if scopes is not None:
                 forecasts.begin(scopes, number, runs.row, time)
             runs.visit(spaces)
@@ -215,7 +221,7 @@ class Dispatcher:
             return False
         if len(machines.entries) > 1 and machines.clock.next < times[-1]:  # machines of other streams have to wake
             return False
-        path.travel(results.completions, times, batch.rows(), results.epochs.ids, results.epochs.starts)
+        path.travel(results.completions, times, batch.rows(), results.epochs.ids.all(), results.epochs.starts)
         results.completions.unordered = True
         results.epochs.packed.by_key = results.epochs.packed.upto
         self._faults, results.epochs.faults = results.epochs.faults, []

@@ -18,6 +18,7 @@ from ...events.batch import Batch, batch_of_rows
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ..program.target import Target
+from .event_ids import EventIds
 from .matches import Lineage, PartialMatch
 from .member_matches import FIELDS, MemberMatches
 from .trace import FINAL_DEPTH, mixed
@@ -73,7 +74,7 @@ class EpochMatches:
     while the columns grow.
     """
 
-    def __init__(self, times: list[int], batch: Batch, ids: list[int], starts: list[int]) -> None:
+    def __init__(self, times: list[int], batch: Batch, ids: EventIds, starts: list[int]) -> None:
         self.times = times
         self.batch = batch
         self.ids = ids
@@ -194,7 +195,8 @@ class EpochMatches:
     def event(self, index: int) -> tuple[Row, int, int, int, Any]:
         """row, start, end, trace item and lineage item."""
         if index < len(self.times):
-            return self.batch.row(index), self.starts[index], self.times[index], self.ids[index], self.ids[index]
+            item = int(self.ids.at(index))
+            return self.batch.row(index), self.starts[index], self.times[index], item, item
         event = self.derived[index - len(self.times)]
         return event.row, event.start, event.time, event.trace, event.lineage
 
@@ -240,4 +242,4 @@ class EpochMatches:
 
 def no_matches() -> EpochMatches:
     """Those of no event."""
-    return EpochMatches([], batch_of_rows([]), [], [])
+    return EpochMatches([], batch_of_rows([]), EventIds(0, 0), [])

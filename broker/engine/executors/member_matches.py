@@ -12,9 +12,10 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
+from ..index.intervals import Intervals
 from ..program.target import Target
 from .matches import Item, PartialMatch
-from .packed import Integers, integers, put_integer, roomy
+from .packed import Integers, integers, lengthened, put_integer, roomy
 
 FIELDS: Final = 6  # event, roster, first member, members, first event of the path or number of the run, events
 RUN: Final = -1  # instead of a count of events: the run is an object
@@ -40,6 +41,32 @@ class Roster:
     def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
         """The run that has taken these events of a path. O(events)."""
         raise AssertionError
+
+
+@final
+class Ends(Roster):
+    """The targets of one place, or of a box, by number. The list must not change."""
+
+    def __init__(self, targets: list[Target]) -> None:
+        super().__init__()
+        self.targets = targets
+        for target in targets:
+            if target.others is not None:
+                self.single = False
+            elif target.first is not None and target.first.since > self.newest:
+                self.newest = target.first.since
+
+    def target(self, handle: int) -> Target:
+        return self.targets[handle]
+
+
+def ends_of(members: Intervals[Target]) -> Ends:
+    """Those of the members of a family or a box, as they are now. O(members) after a change, else O(1)."""
+    kept = members.kept
+    if isinstance(kept, Ends):
+        return kept
+    made = members.kept = Ends(members.lent())
+    return made
 
 
 @final
@@ -83,6 +110,13 @@ class MemberMatches:
     def make_room(self, blocks: Integers, members: Integers) -> None:
         """Use copies of these columns of zeros, which is cheaper than to let them grow."""
         self.blocks, self.members = blocks[:], members[:]
+
+    def reserve(self, blocks: i64, members: i64) -> None:
+        """Have room for so many numbers of blocks, and members."""
+        if len(self.blocks) < blocks:
+            self.blocks = lengthened(self.blocks, blocks)
+        if len(self.members) < members:
+            self.members = lengthened(self.members, members)
 
     def add(
         self, event: i64, roster: Roster, born: i64, members: Integers, first: i64, count: i64, path: i64, width: i64

@@ -14,8 +14,9 @@ from mypy_extensions import i64
 from ...events.batch import Batch
 from ..program.target import Target
 from ..program.transition import SlotUpdate
+from .event_ids import EventIds
 from .matches import Lineage, PartialMatch
-from .member_matches import EventPath, Roster
+from .member_matches import Ends, EventPath, Roster
 from .trace import mixed
 
 
@@ -28,38 +29,33 @@ class PairMatches(Roster):
 
     def __init__(
         self,
-        targets: list[Target],
+        ends: Ends,
         update: SlotUpdate | None,
         depth: i64,
         lineage: bool,
         batch: Batch,
         times: list[int],
-        ids: list[int],
+        ids: EventIds,
     ) -> None:
         super().__init__()
-        self.targets = targets
+        self.ends = ends
+        self.single, self.newest = ends.single, ends.newest
         self.update = update
         self.depth = depth
         self.lineage = lineage
         self.batch = batch
         self.times = times
         self.ids = ids
-        for target in targets:
-            if target.others is not None:
-                self.single = False
-            elif target.first is not None and target.first.since > self.newest:
-                self.newest = target.first.since
 
     def target(self, handle: int) -> Target:
-        return self.targets[handle]
+        return self.ends.targets[handle]
 
     def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
         row, time = self.batch.row(int(first)), self.times[first]
         slots = self.update.fill(row, (), (), 1, 1) if self.update is not None else ()
-        lineage: Lineage = (None, self.ids[first]) if self.lineage else None
+        lineage: Lineage = (None, int(self.ids.at(first))) if self.lineage else None
         return PartialMatch(row, slots, time, time, self.trace(first), lineage)
 
     def trace(self, first: i64) -> i64:
         """The digest of a run. O(1)."""
-        item: i64 = self.ids[first]
-        return mixed(0, item, self.depth)
+        return mixed(0, self.ids.at(first), self.depth)

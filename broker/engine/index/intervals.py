@@ -13,13 +13,24 @@ Here: columns, scans, and changes to them. Not here: the meaning of the numbers 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from itertools import accumulate
 from typing import Final, Generic, NamedTuple, TypeVar, final
 
 from mypy_extensions import i64
 
-from .columns import BLOCK, Column, below, column, inserted, maxima, not_above, removed
+from .columns import BLOCK, COMPILED, Column, below, column, inserted, maxima, not_above, removed
+from .covers import Covers
+
+with suppress(ImportError):  # interpreted code works without it
+    from librt.vecs import append, vec
+
+if not COMPILED:
+    globals()["vec"] = {i64: list}
 
 AT_ONCE: Final = 4_096  # up to this size a new member is inserted at once; larger columns collect some first
+MANY: Final = 256  # members of which lists are made, once numbers were looked for a quarter as often
+SORTED_SO: Final = 64  # found members that are put in order by insertion, at most
 
 M = TypeVar("M")
 
@@ -35,7 +46,11 @@ class Bounds(NamedTuple):
 
 @final
 class Intervals(Generic[M]):
-    """Members by their bounds. `two`: whether any has bounds of a second number."""
+    """Members by their bounds. `two`: whether any has bounds of a second number.
+
+    `found`: the numbers of those that were looked for last. `kept`: what a reader has made of all of them; it is None
+    after a change.
+    """
 
     def __init__(self, two: bool, at_once: int = AT_ONCE) -> None:
         self.two = two
@@ -45,9 +60,15 @@ class Intervals(Generic[M]):
         self._lows2: Column = column()
         self._highs2: Column = column()
         self._tops: Column = column()
+        self._tallest: Column = column()
         self._members: list[M] = []
         self._fresh: dict[Bounds, M] = {}  # not in the columns yet
         self._stale = False
+        self._lent = False  # somebody keeps the list of members as it is now
+        self._covers: Covers | None = None
+        self._asked: i64 = 0  # how often since the last change
+        self.found = vec[i64]()
+        self.kept: object | None = None
 
     def __len__(self) -> int:
         return len(self._members) + len(self._fresh)
@@ -56,6 +77,12 @@ class Intervals(Generic[M]):
         """All of them, by their bounds."""
         self._settle()
         return list(self._members)
+
+    def lent(self) -> list[M]:
+        """All of them, as they stay where another member comes or goes: `found` has the places in it. O(1)."""
+        self._settle()
+        self._lent = True
+        return self._members
 
     def bounds(self, at: int) -> Bounds:
         """The bounds of the member with that number in `members`."""
@@ -72,9 +99,9 @@ class Intervals(Generic[M]):
         self._lows, self._highs = column(b.low for b in bounds), column(b.high for b in bounds)
         if self.two:
             self._lows2, self._highs2 = column(b.low2 for b in bounds), column(b.high2 for b in bounds)
+        self._change()
         self._members = [entries[i][1] for i in order]
         self._fresh = {}
-        self._stale = True
 
     def get(self, bounds: Bounds) -> M | None:
         """The member with these bounds. O(log n)."""
@@ -91,6 +118,7 @@ class Intervals(Generic[M]):
         if n <= self._at_once:
             self._insert(bounds, member)
             return
+        self.kept = None
         self._fresh[bounds] = member
         if len(self._fresh) > (n >> 2):
             self._settle()
@@ -98,17 +126,18 @@ class Intervals(Generic[M]):
     def replace(self, bounds: Bounds, member: M) -> None:
         """Replace the member with the same bounds."""
         self._settle()
+        self._part()
         self._members[self._find(bounds)] = member
 
     def remove(self, bounds: Bounds) -> None:
         """Remove the member with these bounds. O(n) moves of machine words."""
         self._settle()
+        self._change()
         at = self._find(bounds)
         self._lows, self._highs = removed(self._lows, at), removed(self._highs, at)
         if self.two:
             self._lows2, self._highs2 = removed(self._lows2, at), removed(self._highs2, at)
         del self._members[at]
-        self._stale = True
 
     def _settle(self) -> None:
         """Put all collected members into the columns."""
@@ -124,13 +153,27 @@ class Intervals(Generic[M]):
             self.fill([*known, *fresh.items()])
 
     def _insert(self, bounds: Bounds, member: M) -> None:
+        self._change()
         at = self._place(bounds, True)
         self._lows, self._highs = inserted(self._lows, at, bounds.low), inserted(self._highs, at, bounds.high)
         if self.two:
             self._lows2 = inserted(self._lows2, at, bounds.low2)
             self._highs2 = inserted(self._highs2, at, bounds.high2)
         self._members.insert(at, member)
+
+    def _change(self) -> None:
+        """Before a change of the bounds: what was made of them does not hold any more."""
         self._stale = True
+        self._covers = None
+        self._asked = 0
+        self._part()
+
+    def _part(self) -> None:
+        """Before a change of the members: leave them as they are to whoever keeps them. O(members) if anybody does."""
+        self.kept = None
+        if self._lent:
+            self._lent = False
+            self._members = self._members.copy()
 
     def _find(self, bounds: Bounds) -> int:
         """The index of a member with these bounds, -1 if there is none."""
@@ -163,33 +206,107 @@ class Intervals(Generic[M]):
         return not_above(self._lows, x, 0, len(self._members))
 
     def find(self, x: float, y: float, z: float, found: list[M]) -> None:
-        """Append the members with low <= x, y <= high and low2 <= z <= high2.
+        """Append the members with low <= x, y <= high and low2 <= z <= high2, as `search` finds them."""
+        count = self.search(x, y, z)
+        members, numbers = self._members, self.found
+        j: i64
+        for j in range(count):
+            found.append(members[numbers[j]])
 
-        NaN is in no interval. O(log n + n/16 in the prefix + covers).
+    def search(self, x: float, y: float, z: float) -> i64:
+        """Have the numbers of the members with low <= x, y <= high and low2 <= z <= high2 in `found`; how many.
+
+        They are in the order of their bounds, of the second number first. NaN is in no interval. O(log n + n/16 in the
+        prefix + covers); O(log n + found) for x = y, once that was asked often since the last change.
         """
         if x != x:
-            return
+            return 0
         if self._fresh:
             self._settle()
+        n: i64 = len(self._members)
+        if x == y and n >= MANY:
+            covers = self._covers
+            if covers is None:
+                self._asked += 1
+                if 4 * self._asked > n:
+                    covers = self._covers = Covers(self._lows, self._highs, self._lows2, self._highs2, self.two)
+            if covers is not None:
+                part = covers.part(x)
+                self._make_room(covers.most(part))
+                return covers.find(part, x, z, self.found)
         if self._stale:
             self._tops = maxima(self._highs)
+            self._tallest = self._tops[:]
+            block: i64
+            for block in range(1, len(self._tallest)):
+                if self._tallest[block] < self._tallest[block - 1]:
+                    self._tallest[block] = self._tallest[block - 1]
             self._stale = False
+        return self._scan(not_above(self._lows, x, 0, n), y, z)
+
+    def _scan(self, upto: i64, y: float, z: float) -> i64:
+        """The same among the first members, up to one of them, of which no low is above x."""
+        if upto == 0:
+            return 0
         two = self.two
-        highs, tops, members = self._highs, self._tops, self._members
+        highs, tops, tallest = self._highs, self._tops, self._tallest
         lows2, highs2 = self._lows2, self._highs2
-        n: i64 = len(members)
-        upto = not_above(self._lows, x, 0, n)
+        last = (upto - 1) >> 4
+        first = last
+        while first > 0 and tallest[first - 1] >= y:
+            first -= 1
+        numbers = self.found
+        count: i64 = 0
         block: i64
         j: i64
-        for block in range((upto + BLOCK - 1) >> 4):
+        for block in range(first, last + 1):
             if tops[block] >= y:
                 begin = block << 4
                 end = begin + BLOCK
                 if end > upto:
                     end = upto
+                if count + BLOCK > len(numbers):
+                    self._make_room(2 * count + BLOCK)
+                    numbers = self.found
                 for j in range(begin, end):
                     if highs[j] >= y and (not two or (lows2[j] <= z and highs2[j] >= z)):
-                        found.append(members[j])
+                        numbers[count] = j
+                        count += 1
+        if two and count > 1:
+            self._arrange(count)
+        return count
+
+    def _arrange(self, count: i64) -> None:
+        """Put so many found into the order of their second lower bounds."""
+        numbers, lows2 = self.found, self._lows2
+        j: i64
+        if not COMPILED or count > SORTED_SO:
+            ordered: list[int] = sorted([int(numbers[j]) for j in range(count)], key=self._second_of)
+            for j in range(count):
+                numbers[j] = ordered[j]
+            return
+        for j in range(1, count):
+            number = numbers[j]
+            second = lows2[number]
+            at = j
+            while at > 0 and lows2[numbers[at - 1]] > second:
+                numbers[at] = numbers[at - 1]
+                at -= 1
+            numbers[at] = number
+
+    def _second_of(self, at: int) -> float:
+        return self._lows2[at]
+
+    def _make_room(self, size: i64) -> None:
+        """Have room for so many in `found`. Amortised O(1)."""
+        found = self.found
+        free: i64 = 0
+        while len(found) < size:
+            if COMPILED:
+                found = append(found, free)
+            else:
+                found.append(free)  # type: ignore[attr-defined]  # a list
+        self.found = found
 
     def check_invariants(self) -> None:
         self._settle()
@@ -200,4 +317,6 @@ class Intervals(Generic[M]):
         assert bounds == sorted(bounds)
         if not self._stale:
             highs = list(self._highs)
-            assert list(self._tops) == [max(highs[i : i + BLOCK]) for i in range(0, n, BLOCK)]
+            tops = [max(highs[i : i + BLOCK]) for i in range(0, n, BLOCK)]
+            assert list(self._tops) == tops
+            assert list(self._tallest) == list(accumulate(tops, max))

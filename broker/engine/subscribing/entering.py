@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...automaton.analyses.epoch_waits import waits_for_numbers
+from ...automaton.analyses.step_texts import texts_of_steps
 from ...automaton.automaton import Automaton
 from ..compiler.recipes import Recipe
 from ..disorder.joined import salt_of
@@ -74,7 +75,7 @@ def _grouped(program: Program, subscriber: Subscriber, recipe: Recipe) -> bool:
     in columns stays there."""
     if not recipe.family or not recipe.varying or program.machines.restoring is not None:
         return False
-    if not waits_for_numbers(recipe.automaton):
+    if not waits_for_numbers(recipe.automaton) and not texts_of_steps(recipe.automaton):
         return False
     return not subscriber.form.branches[subscriber.branch].plan(subscriber.literals).merged
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 
 from broker.engine import Engine, Options
 from broker.engine.executors.keyed_runs.column_plan import columns_of
+from broker.events.column_checks import FEW
+from broker.events.errors import EventError
 
 PAIR = "(S NEXT{$2.k = $1.k} S)"
 FOLD = "FOLD{$2.k = $.k, $2.p > $.p, $.n + 1 AS n} S"
@@ -169,3 +172,67 @@ def test_values_of_other_kinds_are_kept_as_they_are(odd: int | None) -> None:
     )
     assert not first
     assert last
+
+
+@pytest.mark.parametrize(
+    "others", [(), ("SELECT * FROM FILTER{p != 3}(S)",), (f"SELECT * FROM FILTER{{p > p_1}}{PAIR}",)]
+)
+def test_many_boxes_and_families_of_a_key_in_one_order(others: tuple[str, ...]) -> None:
+    chance = random.Random(1)
+    queries = [*others]
+    for _ in range(80):
+        low, least, key = chance.uniform(0, 9), chance.randrange(9), chance.choice("AB")
+        queries += [
+            f"SELECT * FROM FILTER{{k = '{key}' AND p >= {low:.2f} AND p <= {low + 2:.2f} AND v > {least}}}(S)",
+            f"SELECT * FROM FILTER{{p < {low - 1:.2f}}}(FILTER{{k = '{key}' AND p > {low:.2f}}}(S)"
+            " NEXT{$2.k = $1.k} S)",
+        ]
+    events: Rows = [(chance.choice("ABC"), chance.uniform(0, 11), chance.randrange(11)) for _ in range(400)]
+    parts = [(list(range(at, at + 100)), events[at : at + 100]) for at in range(0, 400, 100)]
+    found = both(queries, parts)
+    assert sum(map(len, found)) > 2_000
+
+
+def test_results_stay_what_they_were_found_as_when_a_box_gets_another_member() -> None:
+    text = "SELECT * FROM FILTER{{k = 'A' AND p >= {} AND p <= 9 AND v > 0}}(S)"
+    own = engine(text.format(1), text.format(3))
+    found = own.publish("S", list(range(40)), rows(40, "A"))
+    counted = len(found)
+    own.subscribe("between", query=text.format(2))
+    own.subscribe("again", query=text.format(3))
+    own.unsubscribe("s0")
+    later = own.publish("S", list(range(40, 80)), rows(40, "A"))
+    assert len(found) == counted == len(list(found))
+    assert {match.subscription for match in found} == {"s0", "s1"}
+    assert len(later) == len(list(later))
+    assert {match.subscription for match in later} == {"s1", "between", "again"}
+
+
+def test_texts_of_rows_are_checked_where_they_become_numbers() -> None:
+    own = engine("SELECT * FROM FILTER{p > 0}(S)")
+    keys = ["", "A", "A\0", "\0", "seven77", "eight888", "é", "日本語", "A" * 40, None]
+    many = 10 * FEW
+    found = own.publish("S", list(range(many)), [(keys[at % 10], 1.0, at) for at in range(many)])
+    assert [match.data["k"] for match in found] == keys * FEW
+    later = list(range(many, 2 * many))
+    with pytest.raises(EventError, match=r"row 77, attribute 'k': .*not valid Unicode"):
+        own.publish("S", later, [("\ud800" if at == 77 else "A", 1.0, at) for at in range(many)])
+    with pytest.raises(EventError, match="row 3, attribute 'v'"):
+        own.publish("S", later, [("A", 1.0, "x" if at == 3 else at) for at in range(many)])
+    found = own.publish("S", later, [(str(at), at, None) for at in range(many)])
+    assert [match.data["p"] for match in found] == [float(at) for at in range(1, many)]
+
+
+def test_many_rows_go_as_few_do() -> None:
+    chance = random.Random(2)
+    queries = [f"SELECT * FROM FILTER{{p > 1.5 * p_1}}{PAIR}", "SELECT * FROM FILTER{k = 'A' AND v > 3}(S)"]
+    queries.append(f"SELECT * FROM FILTER{{n >= 3}}((SELECT *, 1 AS n FROM S) {FOLD})")
+    for texts in (["A", "B", "other", None], [str(at) for at in range(4 * FEW)]):
+        events: Rows = [
+            (chance.choice(texts), chance.choice((None, chance.uniform(0, 9))), chance.choice((None, at % 7)))
+            for at in range(3 * FEW)
+        ]
+        times = list(range(3 * FEW))
+        at_once = both(queries, [(times, events)])
+        parts = [(times[at : at + 50], events[at : at + 50]) for at in range(0, 3 * FEW, 50)]
+        assert [line for part in both(queries, parts) for line in part] == at_once[0]

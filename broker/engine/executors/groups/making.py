@@ -41,6 +41,7 @@ from .repeating import RepeatingCell, RepeatingTemplate
 from .stamps import Stamps
 from .starts import NONE
 from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
+from .text_chain import TextChainCell, TextChainTemplate
 from .trailing import TrailingCell, TrailingTemplate
 from .wait import WaitCell, WaitTemplate
 
@@ -89,12 +90,12 @@ class CellRecipe:
         """A member has joined the group. `texts`: of each step, if steps have texts of their own."""
         if isinstance(self.form, RepeatingTemplate):
             self.form.joined(handle, point)
-        elif isinstance(self.form, OtherKeysTemplate):
+        elif isinstance(self.form, OtherKeysTemplate | TextChainTemplate):
             self.form.joined(handle, point, since, texts)
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group."""
-        if isinstance(self.form, RepeatingTemplate | OtherKeysTemplate):
+        if isinstance(self.form, RepeatingTemplate | OtherKeysTemplate | TextChainTemplate):
             self.form.left(handle, point)
 
     def make(self, members: Members, events: KeptEvents, runs: EpochRuns | None, stamps: Stamps) -> GroupCell:
@@ -110,6 +111,8 @@ class CellRecipe:
                 return WaitCell(form, members)
             case NextMatchTemplate():
                 return NextMatchCell(form, members)
+            case TextChainTemplate():
+                return TextChainCell(form, members)
             case OtherKeysTemplate():
                 return OtherKeysCell(form, members)
             case HistoryTemplate():
@@ -214,6 +217,9 @@ class CellRecipe:
             return ChainTemplate(d, steps, registers, stays, self.window, sees)
         if mechanism is Mechanism.ANY_MATCH:
             return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
+        if mechanism is Mechanism.TEXT_CHAIN:
+            positions = [attribute.position for attribute in self.template.texts]
+            return TextChainTemplate(d, [clauses[0] for clauses in steps], positions)
         first, second, *further = [clauses[0] for clauses in steps]
         if self.template.texts:
             one, other = self.template.texts

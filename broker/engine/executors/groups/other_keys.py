@@ -10,74 +10,18 @@ Here: all texts of a group. Not here: one key (next_match).
 
 from __future__ import annotations
 
-from typing import Any, Final, final
+from typing import Any, final
 
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from .beginnings import Beginning, Text
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled
 from .last_met import LastMet
 from .members import Members
-from .starts import NONE, Starts
 from .steps import StepClause
-
-SWEEP_MIN: Final = 64
-Text = Any
-
-
-@final
-class Beginning:
-    """The starts of a text, for the `members` that begin with it. `root`: at most their least corner. `newest`: the
-    number of the last start."""
-
-    def __init__(self, text: Text, d: i64, window: i64) -> None:
-        self.text = text
-        self.members: i64 = 0
-        self.root: Floats = filled(d, INFINITY)
-        self.newest: i64 = NONE
-        self._d: i64 = d
-        self._window: i64 = window
-        self._kept: i64 = 0
-        self.starts = Starts(d, NONE, window)
-
-    def clear(self) -> None:
-        """Drop all starts."""
-        self.starts = Starts(self._d, NONE, self._window)
-        self.newest, self._kept = NONE, 0
-
-    def joined(self, point: list[float]) -> None:
-        """A member begins with the text."""
-        self.members += 1
-        j: i64
-        for j in range(self._d):
-            self.root[j] = min(self.root[j], point[j])
-
-    def begin(self, clause: StepClause, row: Row, time: i64, event: i64) -> bool:
-        """Keep the event if it may begin a match of some member. Amortised O(1)."""
-        starts, root = self.starts, self.root
-        at = starts.open()
-        values = starts.values
-        if not clause.narrows(row, time, time, values, at, values, at):
-            return False
-        j: i64
-        for j in range(self._d):
-            if not root[j] <= values[at + j]:
-                return False
-        if not clause.admits(row):
-            return False
-        starts.keep(time, event)
-        self.newest = event
-        if starts.count > 2 * self._kept + SWEEP_MIN:
-            first = self.first_in_time(time)
-            starts.retain([i >= first for i in range(starts.count)])
-            self._kept = starts.count
-        return True
-
-    def first_in_time(self, time: i64) -> i64:
-        """The first start that is in some member's window. O(log)."""
-        return self.starts.since_time(time, self.root[self._window], 0, self.starts.count)
 
 
 @final
@@ -149,6 +93,8 @@ class OtherKeysCell(GroupCell):
         beginning = template.begins.get(row[template.first])
         if beginning is not None and beginning.begin(template.begin, row, time, event):
             self.noted = event
+            if beginning.grown():
+                beginning.drop(beginning.first_in_time(time))
 
     def _meet(self, members: Members, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Write the matches of the members whose second condition the event satisfies, and note that it does."""
@@ -205,9 +151,7 @@ class OtherKeysCell(GroupCell):
     def load(self, dumped: dict[str, Any]) -> None:
         self._met.load(list(dumped["met"]))
         for text, starts in dumped["starts"]:
-            each = self.template.begins[text]
-            each.starts.load(starts)
-            each.newest = each.starts.events[each.starts.count - 1]
+            self.template.begins[text].load(starts)
 
     def statistics(self) -> dict[str, int]:
         waiting = sum(int(each.starts.count) for each in self.template.begins.values())

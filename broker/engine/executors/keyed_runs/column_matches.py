@@ -12,10 +12,10 @@ from mypy_extensions import i64
 from ....events.batch import Batch
 from ...program.directory import Directory
 from ...program.transition import Place
-from ..member_matches import RUN
-from ..packed import Floats, integers, put_integer
+from ..member_matches import ALONE, RUN, ends_of
+from ..packed import Floats, Integers, integers, put_integer
 from .cells import Cell, Run
-from .column_plan import ColumnBox, ColumnPair, ColumnPlan
+from .column_plan import ColumnPair, ColumnPlan
 from .grouped_subscriptions import Bulk
 from .number_matrix import NumberMatrix
 from .number_tests import passes
@@ -38,14 +38,26 @@ class ColumnMatches(KeyedRuns):
         self.recalled: list[Cell] = []
         self._paired: list[ColumnPair] = []  # those with matches in the batch
         self._handles = integers()  # 0, 1, 2, ...
+        # Of the batch before, so that columns of matches need not grow: how many numbers they had, of how many events.
+        self._blocks: i64 = 0
+        self._members: i64 = 0
+        self._events: i64 = 1
 
     def begin(self, batch: Batch) -> None:
         """Turn to another batch."""
         self.batch = batch
         self.matrix.begin(batch)
+        count: i64 = batch.count
+        self.found.packed.reserve(self._blocks * count // self._events, self._members * count // self._events)
         for pair in self._paired:
             pair.found = None
         self._paired.clear()
+
+    def note_room(self) -> None:
+        """Note how many matches the batch has so far, and some more."""
+        packed = self.found.packed
+        self._blocks, self._members = packed.upto + packed.upto // 4, packed.total + packed.total // 4
+        self._events = self.batch.count
 
     # --- single events ------------------------------------------------------------------------------------------
 
@@ -54,34 +66,34 @@ class ColumnMatches(KeyedRuns):
         numbers, stride = self.matrix.numbers, self.matrix.stride
         i: i64
         for i in range(first, upto):
-            self.single(opened, numbers, stride, i)
+            self.single(opened, numbers, stride, i, opened.packs)
         return upto
 
-    def single(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64) -> None:
-        """Report the matches of a single event."""
+    def single(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, packs: bool) -> None:
+        """Report the matches of a single event. `packs`: as numbers, which come behind all matches of the event that
+        are none."""
         found = self.found
         for arc in plan.filters:
             if arc.target.first is not None and passes(arc.test, numbers, stride, i, i, 0, 0):
                 found.targets.append(arc.target)
                 found.close(int(i), None)
         for box in plan.boxes:
-            self._box(box, numbers, stride, i)
+            members = box.members
+            x = 0.0 if box.first < 0 else numbers[box.first * stride + i] * box.first_sign
+            z = 0.0 if box.second < 0 else numbers[box.second * stride + i] * box.second_sign
+            if packs:
+                count = members.search(x, x, z)
+                if count > 0:
+                    time: i64 = found.times[i]
+                    found.packed.add(i, ends_of(members), time, members.found, 0, count, 0, ALONE)
+            else:
+                members.find(x, x, z, found.targets)
+                found.close(int(i), None)
 
-    def _box(self, box: ColumnBox, numbers: Floats, stride: i64, i: i64) -> None:
-        x = 0.0 if box.first < 0 else numbers[box.first * stride + i] * box.first_sign
-        z = 0.0 if box.second < 0 else numbers[box.second * stride + i] * box.second_sign
-        found = self.found
-        before = len(found.targets)
-        box.members.find(x, x, z, found.targets)
-        if len(found.targets) > before:
-            found.close(int(i), None)
-
-    def follow(
-        self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, last: i64, fresh: bool, families: bool
-    ) -> None:
+    def follow(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, last: i64, fresh: bool) -> None:
         """Compare an event with the last one of its key, and so end the runs which that would have begun.
 
-        `fresh`: they were not begun as objects. `families`: what the event completes may be members of these.
+        `fresh`: they were not begun as objects.
         """
         found = self.found
         for pair in plan.pairs:
@@ -100,42 +112,38 @@ class ColumnMatches(KeyedRuns):
                 if pair.window >= 0 and span > pair.window:
                     continue
             if family is not None:
-                before = len(found.targets)
                 y = 0.0 if pair.forward < 0 else numbers[pair.forward * stride + i] * pair.forward_sign
-                family.members.find(x, y, 0.0, found.targets)
-                if len(found.targets) > before:
-                    found.close(int(i), self._run(pair, last))
+                count = family.members.search(x, y, 0.0)
+                if count > 0:
+                    self._pack(pair, i, last, family.members.found, 0, count)
                 continue
             number: i64
             for number in range(len(pair.arcs)):
                 if passes(pair.arcs[number].test, numbers, stride, i, last, span, 0):
-                    self.complete(pair, number, i, last, families)
+                    self.complete(pair, number, i, last)
 
-    def complete(self, pair: ColumnPair, number: i64, i: i64, last: i64, families: bool) -> None:
-        """Report the match of an event that ends a pair by the arc of this number.
+    def complete(self, pair: ColumnPair, number: i64, i: i64, last: i64) -> None:
+        """Report the match of an event that ends a pair by the arc of this number."""
+        if pair.arcs[number].target.first is None:
+            return
+        while len(self._handles) <= number:
+            self._handles = put_integer(self._handles, len(self._handles), len(self._handles))
+        self._pack(pair, i, last, self._handles, number, 1)
 
-        Without families the matches of pairs are numbers, all of one event, so that they keep their order.
-        """
-        found, target = self.found, pair.arcs[number].target
-        if target.first is None:
-            return
-        if families:
-            found.targets.append(target)
-            found.close(int(i), self._run(pair, last))
-            return
+    def _pack(self, pair: ColumnPair, i: i64, last: i64, ends: Integers, first: i64, many: i64) -> None:
+        """Report that an event ends a pair with so many of its ends. O(ends)."""
+        found = self.found
         packed = found.packed
         roster = pair.found
         if roster is None:
             roster = pair.matches(found.batch, found.times, found.ids)
             self._paired.append(pair)
-        while len(self._handles) <= number:
-            self._handles = put_integer(self._handles, len(self._handles), len(self._handles))
         count: i64 = self.batch.count
         if last < count:
-            packed.add(i, roster, found.times[last], self._handles, number, 1, last, 1)
+            packed.add(i, roster, found.times[last], ends, first, many, last, 1)
         else:
             packed.runs.append(self._run(pair, last))
-            packed.add(i, roster, self._time(last), self._handles, number, 1, len(packed.runs) - 1, RUN)
+            packed.add(i, roster, self._time(last), ends, first, many, len(packed.runs) - 1, RUN)
 
     def _run(self, pair: ColumnPair, last: i64) -> Run:
         """The run that an event of the batch, or one that was recalled, has begun in a place."""
@@ -144,7 +152,7 @@ class ColumnMatches(KeyedRuns):
         if last >= count:
             cell = self.recalled[last - count]
             return begun_by(pair, kept.row(cell), kept.times[cell.waiting], kept.items[cell.waiting])
-        return begun_by(pair, found.batch.row(int(last)), found.times[last], found.ids[last])
+        return begun_by(pair, found.batch.row(int(last)), found.times[last], found.ids.at(last))
 
     def _time(self, last: i64) -> i64:
         count: i64 = self.batch.count

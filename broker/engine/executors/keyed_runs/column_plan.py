@@ -22,9 +22,11 @@ from ...index.spaces import Space
 from ...program.directory import Directory, Static
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
+from ..event_ids import EventIds
+from ..member_matches import Ends, ends_of
 from ..pair_matches import PairMatches
 from .number_matrix import EXACT, NumberMatrix
-from .number_tests import REGISTER, SCALED, SPAN, NumberTest, Tests
+from .number_tests import COUNT, REGISTER, SCALED, SPAN, NumberTest, Tests
 
 NOTHING: Final = -1  # the slot of an axis without an attribute, or of no counter
 FEW: Final = 2**20  # the most by which a counter grows: no stream is so long that it leaves 64 bits
@@ -84,18 +86,18 @@ class ColumnPair:
         self.forward_sign = 1.0
         self.found: PairMatches | None = None
 
-    def matches(self, batch: Batch, times: list[int], ids: list[int]) -> PairMatches:
-        """Its matches in a batch, which begin to be found. O(arcs)."""
-        place, targets = self.place, [arc.target for arc in self.arcs]
-        self.found = PairMatches(targets, self.update, place.depth, place.lineage > 0, batch, times, ids)
+    def matches(self, batch: Batch, times: list[int], ids: EventIds) -> PairMatches:
+        """Its matches in a batch, which begin to be found. O(arcs), and O(members) after a change of a family's."""
+        place, family = self.place, self.family
+        ends = ends_of(family.members) if family is not None else Ends([arc.target for arc in self.arcs])
+        self.found = PairMatches(ends, self.update, place.depth, place.lineage > 0, batch, times, ids)
         return self.found
 
     def simple(self) -> bool:
         """Whether every event begins it, and one comparison with the last event ends it."""
         if self.family is not None or self.begins is not None or self.spans or len(self.arcs) != 1:
             return False
-        test = self.arcs[0].test
-        return test is not None and test.rest is None and (test.kind == REGISTER or test.kind == SCALED)
+        return _lone(self.arcs[0].test)
 
 
 @final
@@ -103,7 +105,8 @@ class ColumnFold:
     """A place whose runs take the next event of their key where `goes_on` holds, and then ask `arcs`; else they end.
 
     Their slots are those of the first event, but for a `counter`, -1 for none: it begins with `first` and grows by
-    `step`.
+    `step`. `lone`: what decides whether they go on, if it is one comparison with the last event; `counted`: what the
+    only arc asks first, if that is their count.
     """
 
     def __init__(self, place: Place, begins: NumberTest | None, update: SlotUpdate | None) -> None:
@@ -115,6 +118,8 @@ class ColumnFold:
         self.counter = NOTHING
         self.first: i64 = 0
         self.step: i64 = 0
+        self.lone: NumberTest | None = None
+        self.counted: NumberTest | None = None
 
     def counts(self, begun: SlotUpdate | None, going: SlotUpdate | None) -> bool:
         """Find the counter; whether all other slots stay as they are."""
@@ -149,7 +154,8 @@ class ColumnPlan:
 
     Runs of a FOLD are in the order in which they began, so that a key has either one FOLD or pairs. `lone`: the only
     pair, if every event begins it and one comparison with the last event ends it, which is the usual case. `lasting`:
-    runs have no window, so that they are nothing but the event that has begun them. `version`: that of the program.
+    runs have no window, so that they are nothing but the event that has begun them. `bare`: nothing asks for an event
+    alone; `packs`: all that do are boxes, and their matches come before those of pairs. `version`: that of the program.
     """
 
     def __init__(self, static: Static | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
@@ -158,7 +164,6 @@ class ColumnPlan:
         self.pairs: list[ColumnPair] = []
         self.fold: ColumnFold | None = None
         self.lone: ColumnPair | None = None
-        self.families = False  # among the pairs
         self.slots: list[int] = []
         self.version: i64 = 0
         self._matrix = matrix
@@ -166,6 +171,8 @@ class ColumnPlan:
         self.fits = (static is None or self._take(static, keyed)) and not (self._folds() and self.pairs)
         if len(self.pairs) == 1 and self.pairs[0].simple():
             self.lone = self.pairs[0]
+        self.bare = not self.filters and not self.boxes
+        self.packs = not self.filters and not self._folds()
         self.lasting = all(pair.window < 0 for pair in self.pairs)  # and a FOLD has none
         # There may be a plan for each of many keys, and most lists are empty.
         self.filters = self.filters or _NO_ARCS
@@ -225,8 +232,14 @@ class ColumnPlan:
             return False
         self._read(tests.slots)
         fold.goes_on = tests.first
+        if _lone(tests.first):
+            fold.lone = tests.first
         self.fold = fold
-        return self._ends(place, fold.arcs, fold.counter)
+        fits = self._ends(place, fold.arcs, fold.counter)
+        if len(fold.arcs) == 1:
+            test = fold.arcs[0].test
+            fold.counted = test if test is not None and test.kind == COUNT else None
+        return fits
 
     def _ends(self, place: Place, ends: list[ColumnArc], counter: int) -> bool:
         """Collect the arcs out of a place; whether all lead to targets and can be asked of numbers."""
@@ -244,7 +257,6 @@ class ColumnPlan:
         if family is None or not _waits_for_next(place, keyed):
             return False
         pair = ColumnPair(place, None, None)
-        self.families = True
         pair.family = family
         pair.start, pair.start_sign = _slot_of(family.start, self._matrix), family.start.sign
         pair.forward, pair.forward_sign = _slot_of(family.forward, self._matrix), family.forward.sign
@@ -281,6 +293,11 @@ def columns_of(directory: Directory, stream: int, matrix: NumberMatrix) -> Strea
     static = None if free is None else directory.statics[free.number].get(())
     opened = ColumnPlan(static, keyed, matrix, directory.options.static_few)
     return StreamColumns(keyed, opened) if opened.fits else None
+
+
+def _lone(test: NumberTest | None) -> bool:
+    """Whether a condition is one comparison with the last event."""
+    return test is not None and test.rest is None and (test.kind == REGISTER or test.kind == SCALED)
 
 
 def _slot_of(axis: Axis, matrix: NumberMatrix) -> i64:

@@ -67,6 +67,7 @@ class ColumnRuns(ColumnMatches):
         keyed = columns.keyed
         if keyed is None:
             done = self.singles(columns.open, first, upto)
+            self.note_room()
             self.now = int(found.times[done - 1])
             return done
         upto = self._before_tie(keyed, first, upto)
@@ -75,6 +76,7 @@ class ColumnRuns(ColumnMatches):
         self._find_keys(keyed)
         self.kept = self.waiting[keyed.number]
         done = self._pass(stream, keyed, columns.open, first, upto)
+        self.note_room()
         self.now = int(found.times[done - 1])
         self._settle(columns.open, keyed.single)
         if len(found.faults) > 0 or len(found.derived) > 0:
@@ -137,12 +139,12 @@ class ColumnRuns(ColumnMatches):
         """Prepare finding the cell of an event, by the form in which the batch has its keys."""
         batch = self.batch
         self._mode = 0
-        if batch.made is None:
+        if batch.columns:
             column = batch.columns[keyed.single]
             if isinstance(column, TextColumn) and len(column.texts) <= 2 * batch.count:
                 self._mode = 1
                 self._coded = [None] * len(column.texts)
-            else:
+            elif batch.made is None:
                 self._mode = 2
                 self._keys = column.values()
 
@@ -162,7 +164,7 @@ class ColumnRuns(ColumnMatches):
         touched, kept = self._touched, self.kept
         waits = opened.waits()
         folds = opened.fold is not None
-        alone = not opened.filters and not opened.boxes
+        bare, packs = opened.bare, opened.packs
         derived, faults = found.derived, found.faults
         lone = opened.lone
         test = lone.arcs[0].test if lone is not None else None
@@ -204,8 +206,8 @@ class ColumnRuns(ColumnMatches):
                             coded[code] = cell
                     if last < 0 and (cell.runs or not fits):
                         if fits and not folds and plan.fold is None:
-                            self.single(opened, numbers, stride, i)
-                            self.single(plan, numbers, stride, i)
+                            self.single(opened, numbers, stride, i, False)
+                            self.single(plan, numbers, stride, i, False)
                             self._end(cell, i)
                             cell.begun = NO_EVENT
                             cell.last = i
@@ -223,21 +225,21 @@ class ColumnRuns(ColumnMatches):
                 elif cell.static is not None and cell.plan is not None:
                     plan = cell.plan
                 cell.last = i
-            if not alone:
-                self.single(opened, numbers, stride, i)
-            if plan is not none:
-                self.single(plan, numbers, stride, i)
+            if not bare:
+                self.single(opened, numbers, stride, i, packs and plan.packs)
+            if not plan.bare:
+                self.single(plan, numbers, stride, i, packs and plan.packs)
             if last >= 0 and cell is not None:
                 fresh = last != cell.begun
                 if test is not None and lone is not None:
                     if fresh:
                         followed += 1
                     if compared(test, numbers[test.slot * stride + i], numbers[test.other * stride + last]):
-                        self.complete(lone, 0, i, last, plan.families)
+                        self.complete(lone, 0, i, last)
                 elif waits and not folds:
-                    self.follow(opened, numbers, stride, i, last, fresh, opened.families or plan.families)
-                if plan is not none and len(plan.pairs) > 0:
-                    self.follow(plan, numbers, stride, i, last, fresh, opened.families or plan.families)
+                    self.follow(opened, numbers, stride, i, last, fresh)
+                if len(plan.pairs) > 0:
+                    self.follow(plan, numbers, stride, i, last, fresh)
             if cell is not None:
                 if opened.fold is not None:
                     self.begun += step(opened.fold, cell, kept, found, numbers, stride, i, last)
@@ -255,8 +257,8 @@ class ColumnRuns(ColumnMatches):
         self.time = found.times[i]
         self.start = self.time
         self.length = 1
-        self.item = found.ids[i]
-        self.link = found.ids[i]
+        self.item = found.ids.at(i)
+        self.link = int(self.item)
 
     def _end(self, cell: Cell, i: i64) -> None:
         """Let an event end the runs of a cell that wait for it, which are pairs. What it begins is left to the next."""

@@ -10,7 +10,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ...program.transition import Place
-from ..packed import Integers, integers, put_integer
+from ..packed import Integers, integers, roomy
 
 FIELDS: Final = 5
 BEGUN: Final = 0  # the first event in the batch; -1, -2, ... are runs that were there before, in `earlier`
@@ -44,9 +44,12 @@ class FoldNumbers:
     def push(self, begun: i64, t0: i64, born: i64, trace: i64, count: i64) -> None:
         """Add a run that is younger than all others. O(1), amortised."""
         at = self.upto
-        numbers = put_integer(self.numbers, at + BEGUN, begun)
-        numbers = put_integer(numbers, at + T0, t0)
-        numbers = put_integer(numbers, at + BORN, born)
-        numbers = put_integer(numbers, at + TRACE, trace)
-        self.numbers = put_integer(numbers, at + COUNT, count)
+        if len(self.numbers) < at + FIELDS:
+            self.numbers = roomy(self.numbers, at + FIELDS)
+        numbers = self.numbers
+        numbers[at + BEGUN] = begun
+        numbers[at + T0] = t0
+        numbers[at + BORN] = born
+        numbers[at + TRACE] = trace
+        numbers[at + COUNT] = count
         self.upto = at + FIELDS

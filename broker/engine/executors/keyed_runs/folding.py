@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from mypy_extensions import i64
 
+from ....algebra.comparisons import related_integers
 from ....algebra.computation import Slots
 from ..epoch_matches import EpochMatches
 from ..packed import Floats
@@ -16,7 +17,7 @@ from ..trace import mixed
 from .cells import UNTOUCHED, Cell, Run
 from .column_plan import ColumnFold
 from .fold_numbers import BEGUN, COUNT, FIELDS, T0, TRACE, FoldNumbers
-from .number_tests import passes
+from .number_tests import compared, passes
 from .waiting_events import WaitingEvents, folded
 
 
@@ -35,29 +36,26 @@ def step(
     if runs is None or runs.place is not fold.place:
         runs = cell.fold = FoldNumbers(fold.place, fold.counter)
     time: i64 = found.times[i]
-    item: i64 = found.ids[i]
+    item = found.ids.at(i)
     begun = 0
     if last < 0:
         runs.clear()
     elif last == cell.begun and cell.waiting < 0:
         _absorb(fold, cell, runs, found.times[last])
     if runs.upto > 0:
-        if passes(fold.goes_on, numbers, stride, i, last, 0, 0):
+        lone, counted = fold.lone, fold.counted
+        if lone is not None:
+            going = compared(lone, numbers[lone.slot * stride + i], numbers[lone.other * stride + last])
+        else:
+            going = passes(fold.goes_on, numbers, stride, i, last, 0, 0)
+        if going:
             state = runs.numbers
             at = runs.upto
             while at > 0:  # the youngest first, as where they are objects
                 at -= FIELDS
                 count = state[at + COUNT]
-                run: Run | None = None
-                for arc in fold.arcs:
-                    if not passes(arc.test, numbers, stride, i, last, time - state[at + T0] + 1, count):
-                        continue
-                    if arc.target.first is None:
-                        continue
-                    if run is None:
-                        run = _run(fold, cell, runs, at, kept, found, last)
-                    found.targets.append(arc.target)
-                    found.close(int(i), run)
+                if counted is None or related_integers(counted.operator, count, counted.whole):
+                    _report(fold, cell, runs, at, kept, found, numbers, stride, i, last)
                 state[at + TRACE] = mixed(state[at + TRACE], item, place.depth)
                 state[at + COUNT] = count + fold.step
                 begun += 1
@@ -67,6 +65,31 @@ def step(
         runs.push(i, time, time, mixed(0, item, place.depth), fold.first)
         begun += 1
     return begun
+
+
+def _report(
+    fold: ColumnFold,
+    cell: Cell,
+    runs: FoldNumbers,
+    at: i64,
+    kept: WaitingEvents,
+    found: EpochMatches,
+    numbers: Floats,
+    stride: i64,
+    i: i64,
+    last: i64,
+) -> None:
+    """Report the matches of an event that a run takes. O(arcs)."""
+    span = found.times[i] - runs.numbers[at + T0] + 1
+    count = runs.numbers[at + COUNT]
+    run: Run | None = None
+    for arc in fold.arcs:
+        if arc.target.first is None or not passes(arc.test, numbers, stride, i, last, span, count):
+            continue
+        if run is None:
+            run = _run(fold, cell, runs, at, kept, found, last)
+        found.targets.append(arc.target)
+        found.close(int(i), run)
 
 
 def hold(fold: ColumnFold, runs: FoldNumbers, found: EpochMatches) -> None:

@@ -76,6 +76,7 @@ class Bulk:
             members.put(bounds, target)
         else:
             target.join(subscriber)
+            members.kept = None
         self.directory.served(target, subscriber.since)
         if group.place is not None and subscriber.lineage:
             group.place.lineage += 1

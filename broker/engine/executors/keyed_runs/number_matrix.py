@@ -75,8 +75,7 @@ class NumberMatrix:
         if len(self.numbers) < base + self.stride:
             self.numbers = roomy_floats(self.numbers, base + self.stride)
         batch = self._batch
-        made = batch.made
-        if made is None:
+        if batch.columns:
             column = batch.columns[position]
             if isinstance(column, FloatColumn):
                 return self._copy(base, column.numbers, batch.count)
@@ -85,10 +84,10 @@ class NumberMatrix:
             if not isinstance(column, ObjectColumn):
                 return False
             return self._unbox(base, column.objects)
-        numbers = self.numbers
+        numbers, rows = self.numbers, batch.rows()
         at: i64
         for at in range(batch.count):
-            value: Any = made[at][position]
+            value: Any = rows[at][position]
             if type(value) is float:
                 numbers[base + at] = value
             elif not self._other(base + at, value):

@@ -118,22 +118,21 @@ class WaitingEvents:
             self._spare -= 1
             place = self._free[self._spare]
         self.times[place] = found.times[at]
-        self.items[place] = found.ids[at]
+        self.items[place] = found.ids.at(at)
         self.versions[place] = version
         self.began[place] = began
-        made = batch.made
+        made, columns = batch.made, batch.columns
         for position, column in enumerate(self._columns):
             if column.kind != KEY:
-                if made is not None:
+                given = columns[position] if columns else None
+                if column.kind == FLOATS and isinstance(given, FloatColumn):
+                    column.numbers[place] = given.numbers[at]
+                elif column.kind == INTEGERS and isinstance(given, IntegerColumn):
+                    column.whole[place] = given.numbers[at]
+                elif made is not None:
                     column.put(place, made[at][position])
-                else:
-                    given = batch.columns[position]
-                    if column.kind == FLOATS and isinstance(given, FloatColumn):
-                        column.numbers[place] = given.numbers[at]
-                    elif column.kind == INTEGERS and isinstance(given, IntegerColumn):
-                        column.whole[place] = given.numbers[at]
-                    else:
-                        column.put(place, given.value(at))
+                elif given is not None:
+                    column.put(place, given.value(at))
         return place
 
     def _lengthen(self, batch: Batch, at: i64, single: i64) -> None:

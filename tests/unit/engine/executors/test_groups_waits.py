@@ -27,13 +27,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.group_scripts import THRESHOLDS, WINDOWS, scripts
 
-from benchmarks.groups.unlike import StartCell, UnlikeGroup, UnlikeTemplate, WaitingCell
 from broker.automaton.analyses.coordinates import turned
 from broker.engine.executors.groups.any_match import AnyCell, AnyTemplate
 from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound
 from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
 from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate
+from broker.engine.executors.groups.members import Members
 from broker.engine.executors.groups.steps import StepClause
+from broker.engine.executors.groups.text_chain import TextChainCell, TextChainTemplate
 from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
 from broker.engine.executors.groups.wait import WaitCell, WaitTemplate
 
@@ -256,47 +257,40 @@ def test_negation_at_the_end(script: list[Action]) -> None:
 # --- unlike keys ----------------------------------------------------------------------------------------------------
 
 
-class UnlikeHost:
-    """Members that start at one key and end at another."""
-
-    def __init__(self) -> None:
-        self.group = UnlikeGroup(UnlikeTemplate(2, clause((0, least(0))), clause((1, most(1)))))
-        self.starting = {key: StartCell(self.group) for key in "XYZ"}
-        self.waiting = {key: WaitingCell(self.group) for key in "XYZ"}
-
-
 @MANY
 @given(scripts([THRESHOLDS, THRESHOLDS, [0.0, 1.0, 2.0]], steps=60))
 def test_unlike_keys(script: list[Action]) -> None:
     """`key = X AND price > a`, then the next of Y, if it has `price <= b`."""
-    unlike = UnlikeHost()
+    template, everybody = TextChainTemplate(2, [clause((0, least(0))), clause((1, most(1)))], [2, 2]), Members(2)
+    cell = TextChainCell(template, everybody)
     host = Host(lambda: None, turning(">", "<="))
     for action in script:
         match action:
             case Join(key, literals):
                 member = Member(len(host.members), key, literals, host.turn(literals[:2]), len(host.events))
                 host.members.append(member)
-                target = unlike.waiting["XYZ"[int(literals[2])]]
-                target.join(unlike.starting[key], member.handle, member.point, member.joined)
+                everybody.put(member.handle, member.point, member.joined)
+                template.joined(member.handle, member.point, member.joined, (key, "XYZ"[int(literals[2])]))
             case Leave(which):
                 here = [member for member in host.members if member.left == 1 << 60]
                 if here:
                     member = here[which % len(here)]
                     member.left = len(host.events)
-                    target = unlike.waiting["XYZ"[int(member.literals[2])]]
-                    target.leave(unlike.starting[member.key], member.handle, member.point)
+                    everybody.remove(member.handle, member.point)
+                    template.left(member.handle, member.point)
             case Tick(key, after, row):
                 host.time += after
                 event = Event(len(host.events), host.time, key, row)
                 host.events.append(event)
                 host.out.event = event.number
-                unlike.waiting[key].take(row, event.time, event.number, host.out)
-                unlike.starting[key].take(row, event.time, event.number)
+                cell.began = event.time
+                cell.take((*row, key), event.time, event.number, host.out)
                 host.read()
             case Save():
-                for cell in unlike.waiting.values():
-                    cell.check_invariants()
-                    cell.load(cell.dump())
+                cell.check_invariants()
+                saved = cell.dump()
+                cell = TextChainCell(template, everybody)
+                cell.load(saved)
     for member in host.members:
         end = "XYZ"[int(member.literals[2])]
         runs: list[tuple[Event, int | None]] = []

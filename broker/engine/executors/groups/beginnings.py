@@ -1,0 +1,84 @@
+"""Starts that wait with the text that begins them, for all members of a group that begin with it.
+
+Here: the starts of one text. Hot. Not here: what they wait for (other_keys, text_chain).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias, final
+
+from mypy_extensions import i64
+
+from ....events.schema import Row
+from .columns import INFINITY, Floats, filled
+from .starts import NONE, Starts
+from .steps import StepClause
+
+SWEEP_MIN: Final = 64
+BEFORE: Final = -(1 << 62)
+Text: TypeAlias = Any
+
+
+@final
+class Beginning:
+    """The starts of a text, for the `members` that begin with it. `root`: at most their least corner. `newest` and
+    `newest_time`: the number and the time of the last start. `window`: the coordinate of WITHIN, NONE for none."""
+
+    def __init__(self, text: Text, d: i64, window: i64 = NONE) -> None:
+        self.text = text
+        self.members: i64 = 0
+        self.root: Floats = filled(d, INFINITY)
+        self.newest: i64 = NONE
+        self.newest_time: i64 = BEFORE
+        self._d: i64 = d
+        self._window: i64 = window
+        self._kept: i64 = 0
+        self.starts = Starts(d, NONE, window)
+
+    def clear(self) -> None:
+        """Drop all starts."""
+        self.starts = Starts(self._d, NONE, self._window)
+        self.newest, self.newest_time, self._kept = NONE, BEFORE, 0
+
+    def joined(self, point: list[float]) -> None:
+        """A member begins with the text."""
+        self.members += 1
+        j: i64
+        for j in range(self._d):
+            self.root[j] = min(self.root[j], point[j])
+
+    def begin(self, clause: StepClause, row: Row, time: i64, event: i64) -> bool:
+        """Keep the event if it may begin a match of some member. O(1)."""
+        starts, root = self.starts, self.root
+        at = starts.open()
+        values = starts.values
+        if not clause.narrows(row, time, time, values, at, values, at):
+            return False
+        j: i64
+        for j in range(self._d):
+            if not root[j] <= values[at + j]:
+                return False
+        if not clause.admits(row):
+            return False
+        starts.keep(time, event)
+        self.newest, self.newest_time = event, time
+        return True
+
+    def grown(self) -> bool:
+        """Whether it is time to drop starts that nobody waits with."""
+        return self.starts.count > 2 * self._kept + SWEEP_MIN
+
+    def drop(self, first: i64) -> None:
+        """Drop the starts before that place. O(starts)."""
+        self.starts.retain([at >= first for at in range(self.starts.count)])
+        self._kept = self.starts.count
+
+    def first_in_time(self, time: i64) -> i64:
+        """The first start that is in some member's window. O(log)."""
+        return self.starts.since_time(time, self.root[self._window], 0, self.starts.count)
+
+    def load(self, dumped: dict[str, Any]) -> None:
+        """Restore the starts."""
+        starts = self.starts
+        starts.load(dumped)
+        self.newest, self.newest_time = starts.events[starts.count - 1], starts.times[starts.count - 1]
