@@ -75,15 +75,14 @@ class Executor:
     `taken`: an event has changed its state, so that no subscription may join any more. `lost`: how often a limit was
     hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
     `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
-    equal ones only. `batches`: it takes several events by one call of `take_all`; `by_columns`: of columns, it has rows
-    made only of some. `awake`: it needs
-    events that satisfy none of its inputs, too, with the mask 0; only those of the key `home`, if it has one, which all
-    inputs ask for. `rousing`: as long as it is not awake, it needs only events that satisfy one of these inputs.
-    `by_symbols`: its inputs are those of
-    all members, which join and leave; it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and
-    its completions go to `found.epochs`, which also has the start of the current event
-    (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it completes something.
-    `follows`: filed by a key, it gets `follow` instead of `take`.
+    equal ones only. `batches`: it takes several events by one call of `take_all`; `by_columns`: of columns, it has
+    rows made only of some. `awake`: it needs events that satisfy none of its inputs, too, with the mask 0; only those
+    of the key `home`, if it has one, which all inputs ask for. `rousing`: as long as it is not awake, it needs only
+    events that satisfy one of these inputs. `by_symbols`: its inputs are those of all members, which join and leave;
+    it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and its completions go to
+    `found.epochs`, which also has the start of the current event (`found.epochs.start(found.event)`). `serves`: it
+    names its audience itself, where it completes something. `follows`: filed by a key, it gets `follow` instead of
+    `take`.
     """
 
     def __init__(
