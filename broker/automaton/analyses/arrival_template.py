@@ -11,11 +11,11 @@ from typing import Final
 from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ..automaton import Arc, Automaton, Elapsed, Kind, Report
 from .coordinates import exact
-from .event_constants import own_constants, shared_beginning, shared_constants
+from .event_constants import OwnText, own_constants, shared_beginning, shared_constants
 from .keys import key_parts, within_key
 from .kleene_template import repeating_grouping
 from .line import line_of
-from .other_keys import OwnText, own_texts
+from .other_keys import own_texts
 from .template import (
     Grouping,
     GroupTemplate,

@@ -5,13 +5,16 @@ Here: finding them in conditions. Not here: what a template makes of them (templ
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Iterable
+from typing import Final, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Constant, Function, Side
 
 CLAUSES_MAX: Final = 8  # alternatives of a step
+
+OwnText: TypeAlias = tuple[Attribute, Constant]
+"""An attribute of an event, and the text that it equals."""
 
 
 def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
@@ -50,6 +53,17 @@ def own_constants(forms: list[Form]) -> Form:
                 return ()
             found[texts] = None
     return tuple(found) if len(found) <= CLAUSES_MAX else ()
+
+
+def own_text_of_each(clauses: Iterable[Clause]) -> tuple[OwnText, ...]:
+    """By clause the only text that an event must equal; () if one asks for none, or for several."""
+    found: list[OwnText] = []
+    for clause in clauses:
+        texts = [own for atom in clause if _equals_text(atom) and (own := equality(atom)) is not None]
+        if len(texts) != 1:
+            return ()
+        found += texts
+    return tuple(found)
 
 
 def _equals_text(atom: Comparison) -> bool:

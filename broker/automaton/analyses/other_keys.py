@@ -5,15 +5,14 @@ Here: whether an automaton over arrival is that, and these texts. Not here: its 
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final
 
 from ...algebra.normal_form import Clause
-from ...algebra.terms import Attribute, Constant, Duration, Register, walk
+from ...algebra.terms import Duration, Register, walk
 from ..automaton import Arc, Automaton, Stay
-from .event_constants import beginning, equality
+from .event_constants import OwnText, beginning, own_text_of_each
 from .template import Alternative
 
-OwnText: TypeAlias = tuple[Attribute, Constant]
 STEPS: Final = 2
 
 
@@ -23,15 +22,12 @@ def own_texts(automaton: Automaton, begins: list[Arc], asked: list[list[Alternat
         return ()
     if any(len(each) != 1 or each[0].among for each in asked):
         return ()
-    found = [_own_text(each[0].clause) for each in asked]
-    return tuple(own for own in found if own is not None) if None not in found else ()
+    clauses = [each[0].clause for each in asked]
+    return own_text_of_each(clauses) if all(map(_alone, clauses)) else ()
 
 
-def _own_text(clause: Clause) -> OwnText | None:
-    """The only text that an event must equal, if nothing else is asked of texts or of earlier events."""
+def _alone(clause: Clause) -> bool:
+    """Whether nothing is asked of earlier events, and not with what a text begins."""
     if any(isinstance(part, Register | Duration) for atom in clause for part in walk(atom)):
-        return None
-    if any(beginning(atom) is not None for atom in clause):
-        return None
-    found = [own for atom in clause if (own := equality(atom)) is not None and own[1].type == "string"]
-    return found[0] if len(found) == 1 else None
+        return False
+    return all(beginning(atom) is None for atom in clause)

@@ -6,17 +6,11 @@ of arrival (other_keys).
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-from ...algebra.normal_form import Clause
-from ...algebra.terms import Attribute, Constant
 from ..automaton import Automaton, Kind
-from .event_constants import equality
-
-StepText: TypeAlias = tuple[Attribute, Constant]
+from .event_constants import OwnText, own_text_of_each
 
 
-def texts_of_steps(automaton: Automaton) -> tuple[StepText, ...]:
+def texts_of_steps(automaton: Automaton) -> tuple[OwnText, ...]:
     """By step the attribute and the text of its event; () if the automaton is something else. O(atoms).
 
     The first event equals its text by what is asked of it, all others by what they are found by, which is nothing else.
@@ -26,11 +20,4 @@ def texts_of_steps(automaton: Automaton) -> tuple[StepText, ...]:
         return ()
     if len(arcs[0].guard) != 1 or any(len(state.theta) != 1 or len(state.theta[0]) != 1 for state in states[1:]):
         return ()
-    found = [_text(arcs[0].guard[0]), *(_text(state.theta[0]) for state in states[1:])]
-    return tuple(own for own in found if own is not None) if None not in found else ()
-
-
-def _text(clause: Clause) -> StepText | None:
-    """The only text that an event equals."""
-    found = [own for atom in clause if (own := equality(atom)) is not None and own[1].type == "string"]
-    return found[0] if len(found) == 1 else None
+    return own_text_of_each([arcs[0].guard[0], *(state.theta[0] for state in states[1:])])

@@ -74,13 +74,13 @@ class TextChainTemplate:
         """A member has left the group. O(pages + page + runs that wait for its texts)."""
         beginning, texts = self.beginnings[handle], self.texts[handle]
         beginning.members -= 1
-        if beginning.members == 0:
-            del self.begins[beginning.text]
-        self.awaits[1][texts[1]].members.remove(handle, point)
         second = self.second[texts[0]]
         second[texts[1]] -= 1
         if second[texts[1]] == 0:
             del second[texts[1]]
+        if beginning.members == 0:
+            del self.begins[beginning.text], self.second[beginning.text]
+        self.awaits[1][texts[1]].members.remove(handle, point)
         for step in range(1, len(texts)):
             awaited = self.awaits[step][texts[step]]
             awaited.forget(handle)
@@ -272,6 +272,7 @@ class TextChainCell(GroupCell):
     def check_invariants(self) -> None:
         template = self.template
         assert sum(int(each.members) for each in template.begins.values()) == self.members.count
+        assert template.second.keys() == template.begins.keys()
         for step, waiting in enumerate(template.awaits):
             assert step == 0 or sum(int(each.users) for each in waiting.values()) == self.members.count
             for each in waiting.values():
