@@ -63,10 +63,7 @@ NO_STATES: Final = "it keeps no states that a forecast could follow"
 def _group(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast:
         return NO_STATES
-    plan = plan_of_group(wanted.automaton, common_pattern)
-    if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.selective():
-        return "no constant says which events it is about"
-    return plan
+    return plan_of_group(wanted.automaton, common_pattern)
 
 
 def _trie(wanted: Wanted) -> MachinePlan | str:

@@ -147,10 +147,6 @@ class GroupPlan(MachinePlan):
         asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.key)]
         return [Input(template.stream, reordered((tuple(asked),)))]
 
-    def selective(self) -> bool:
-        """Whether constants say which events it is about."""
-        return len(self.key) > 0 or len(self.form.template.found) > 0
-
     def streams(self) -> tuple[str, ...]:
         return (self.form.template.stream,)
 
