@@ -63,7 +63,10 @@ NO_STATES: Final = "it keeps no states that a forecast could follow"
 def _group(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast:
         return NO_STATES
-    return plan_of_group(wanted.automaton, common_pattern)
+    plan = plan_of_group(wanted.automaton, common_pattern)
+    if isinstance(plan, GroupPlan) and plan.scales_only() and not wanted.published:
+        return "an index of factors finds the second of two events"
+    return plan
 
 
 def _trie(wanted: Wanted) -> MachinePlan | str:

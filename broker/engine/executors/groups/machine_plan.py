@@ -14,7 +14,7 @@ from ....algebra.normal_form import reordered
 from ....algebra.terms import Comparison, Constant
 from ....automaton.analyses.grouping import grouping_of
 from ....automaton.analyses.mechanism import Layout, layout_of
-from ....automaton.analyses.template import GroupTemplate
+from ....automaton.analyses.template import Compared, GroupTemplate
 from ....automaton.analyses.traced import Coordinate
 from ....automaton.automaton import Automaton, Stay, TimeModel
 from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
@@ -146,6 +146,13 @@ class GroupPlan(MachinePlan):
             return [Input(template.stream, reordered(template.found))]
         asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.key)]
         return [Input(template.stream, reordered((tuple(asked),)))]
+
+    def scales_only(self) -> bool:
+        """Whether it is two events of CEL, of any key, whose constants are factors of the first one's numbers."""
+        template = self.form.template
+        pair = template.time is TimeModel.EPOCHS and len(template.steps) == 2 and template.steps[1].again is None
+        asked = [one for each in template.clauses() for one in each.asked]
+        return pair and not self.key and not template.found and all(one.source is Compared.FACTOR for one in asked)
 
     def streams(self) -> tuple[str, ...]:
         return (self.form.template.stream,)
