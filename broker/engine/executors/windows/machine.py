@@ -26,8 +26,11 @@ from .stepping import QUIET, UNTOUCHED, Stepper
 from .tables import WindowTables
 from .window_matches import WindowAudience
 
-CALM_MIN: Final = 16  # events that only make windows longer, behind which others are tried together
-CALM_COLUMNS: Final = 2  # the same where rows would be made of the events
+CALM_MIN: Final = 2  # events, behind which others are tried together where that has last been worth while
+CALM_MAX: Final = 32  # the same where it has not been
+STRETCH: Final = 3  # events of which that is worth while
+ROWS_SHARE: Final = 4  # the share of events, one in so many, beyond which rows of columns are made all at once
+PATIENCE: Final = 16  # batches after which rows are again made one by one
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
 
 
@@ -64,7 +67,10 @@ class WindowMachine(Executor):
         self.only: WindowCell | None = None  # the partition, if there is no BY
         self.queue = WaitingCells()
         self.calm: i64 = 0  # so many events, the newest ones, have only made windows longer
-        self.calm_min: i64 = CALM_MIN
+        self.patience: i64 = CALM_MAX  # so many events are taken alone, until others are tried together
+        self.patience_max: i64 = CALM_MAX
+        self.alone: i64 = 0  # so many events have been taken alone
+        self.rowing: i64 = 0  # so many batches more have rows made at once
         self.stretches = self.lone and self.stepper.stretches
 
     @property
@@ -82,17 +88,31 @@ class WindowMachine(Executor):
         if not self.stretches:
             super().take_all(masks, times, batch, items, upto, limit, found)
             return
-        calm_min = self.calm_min
-        if self.by_columns and batch.made is None:
-            calm_min = min(calm_min, CALM_COLUMNS)
-        begun = times[self.at]
-        while self.at < upto and (times[self.at] <= limit or times[self.at] == begun):
-            super().take_all(masks, times, batch, items, min(self.at + calm_min, upto), limit, found)
+        by_columns = self.by_columns and batch.made is None
+        if by_columns and self.rowing > 0:
+            self.rowing -= 1
+            batch.rows()
+            by_columns = False
+        begun: i64 = times[self.at]
+        most = max(limit, begun)
+        first = self.at
+        alone = self.alone
+        while self.at < upto and times[self.at] <= most:
+            super().take_all(masks, times, batch, items, min(self.at + self.patience, upto), limit, found)
             if self.lost > 0:
                 return
             cell = self.only
-            if cell is not None and self.calm >= calm_min and self.at < upto:
+            passed: i64 = 0
+            if cell is not None and self.calm > 0 and self.at < upto:
+                at = self.at
                 self._stretch(cell, masks, times, batch, items, upto, limit)
+                passed = self.at - at
+            if passed >= STRETCH:
+                self.patience = CALM_MIN
+            elif self.patience < self.patience_max:
+                self.patience += 1
+        if by_columns and ROWS_SHARE * (self.alone - alone) > self.at - first:
+            self.rowing = PATIENCE
 
     def _stretch(
         self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
@@ -125,6 +145,7 @@ class WindowMachine(Executor):
         else:
             key = ()
         self.taken = True
+        self.alone += 1
         calm = self.calm
         self.calm = 0
         letter = mask >> self.shift
