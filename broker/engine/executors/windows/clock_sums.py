@@ -20,9 +20,9 @@ from .exact_sums import between
 from .measures import position_of
 from .tables import COUNT, EXACT, TOTAL, WindowTables
 
-# The numbers of a sum: of floats the sum as two, and the greatest magnitude that it had; of ints both parts; a count.
-# Behind them those of each pane: two of a sum, one of a count.
-FLOAT: Final = 3
+# The numbers of a sum: of floats the sum as two, the greatest magnitude that it had, and how many values were added; of
+# ints both parts; a count. Behind them those of each pane: two of a sum, one of a count.
+FLOAT: Final = 4
 INT: Final = 2
 ONE: Final = 1
 PART_BITS: Final = 31
@@ -158,6 +158,7 @@ class ClockSums:
             magnitude = high if high >= 0.0 else -high
             if magnitude > numbers[at + 2]:
                 numbers[at + 2] = magnitude
+            numbers[at + 3] += 1.0
             at += self.float_step
         if self.int_count > 0:
             self._add_ints(partition, rows, event)
@@ -217,7 +218,7 @@ class ClockSums:
 
     def _add_floats(self, at: i64, column: Floats, rows: list[Row], position: i64, first: i64, end: i64) -> None:
         numbers = self.floats
-        high, low, greatest = numbers[at], numbers[at + 1], numbers[at + 2]
+        high, low, greatest, added = numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]
         typed = len(rows) == 0
         event: i64
         for event in range(first, end):
@@ -239,10 +240,11 @@ class ClockSums:
             magnitude = high if high >= 0.0 else -high
             if magnitude > greatest:
                 greatest = magnitude
-        numbers[at], numbers[at + 1], numbers[at + 2] = high, low, greatest
+            added += 1.0
+        numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3] = high, low, greatest, added
 
-    def settle(self, partition: i64, pane: i64, events: i64, page: ClockPage) -> None:
-        """Write the sums since a pane began to a page; `events`: how many have been added to those of the partition."""
+    def settle(self, partition: i64, pane: i64, page: ClockPage) -> None:
+        """Write the sums since a pane began to a page."""
         numbers = self.floats
         at = partition * self.float_width
         into = page.reserve(self.float_count)
@@ -251,7 +253,7 @@ class ClockSums:
         for each in range(self.float_count):
             place = at + FLOAT + 2 * pane
             into[to + each] = between(
-                numbers[at], numbers[at + 1], numbers[place], numbers[place + 1], float(events), numbers[at + 2]
+                numbers[at], numbers[at + 1], numbers[place], numbers[place + 1], numbers[at + 3], numbers[at + 2]
             )
             at += self.float_step
         page.float_count = to + self.float_count
@@ -291,7 +293,7 @@ class ClockSums:
                 counted += 1
             if kind == EXACT:
                 at = partition * self.float_width + number * self.float_step
-                own = [self.floats[at + each] for each in range(FLOAT)]
+                own = [self.floats[at + each] for each in range(FLOAT - 1)]
                 sums = [self.floats[at + FLOAT + 2 * pane + each] for pane in panes for each in range(2)]
                 found.append([count, *own, before, sums])
                 number += 1
@@ -305,17 +307,17 @@ class ClockSums:
                 found.append([count, before])
         return found
 
-    def load(self, partition: i64, saved: list[Any], head: int) -> None:
+    def load(self, partition: i64, saved: Any, head: int) -> None:
         """The inverse, for a new partition without the first panes; the others are numbered from 0."""
         number: i64 = 0
         whole: i64 = 0
         counted: i64 = 0
         for kind, counts, data in zip(self.kinds, self.counts_of, saved):
-            before: list[int] = data[1]
+            before: Any = data[1]
             if kind == EXACT:
                 before = data[4]
                 at = partition * self.float_width + number * self.float_step
-                own: list[float] = [*data[1:4], *data[5][2 * head :]]
+                own: list[float] = [*data[1:4], float(data[0]), *data[5][2 * head :]]
                 for each, value in enumerate(own):
                     self.floats[at + each] = value
                 number += 1

@@ -28,7 +28,7 @@ from .window_matches import WindowAudience
 
 CALM_MIN: Final = 2  # events, behind which others are tried together where that has last been worth while
 CALM_MAX: Final = 32  # the same where it has not been
-STRETCH: Final = 3  # events of which that is worth while
+STRETCH: Final = 8  # events of which that is worth while
 ROWS_SHARE: Final = 4  # the share of events, one in so many, beyond which rows of columns are made all at once
 PATIENCE: Final = 16  # batches after which rows are again made one by one
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
@@ -72,6 +72,8 @@ class WindowMachine(Executor):
         self.alone: i64 = 0  # so many events have been taken alone
         self.rowing: i64 = 0  # so many batches more have rows made at once
         self.stretches = self.lone and self.stepper.stretches
+        self.quick = len(tables.gaps) == 0 and len(tables.dense) > 0 and self.waiting is None and tables.back == 0
+        self.quick = self.quick and self.stepper.prolongs
 
     @property
     def method(self) -> str:
@@ -149,6 +151,8 @@ class WindowMachine(Executor):
         calm = self.calm
         self.calm = 0
         letter = mask >> self.shift
+        if self.quick and cell is not None and cell.columns.count > 0:
+            return self._take_open(cell, self.tables.dense[letter], row, time, item, found, calm)
         looks = len(tables.gaps) > 0
         if tables.gap >= 0:
             looks = False
@@ -195,6 +199,32 @@ class WindowMachine(Executor):
             self._wait(cell)
         if len(cell.before) > 0:
             cell.remember(row, time)
+        if stepper.lost > 0:
+            self.lost += stepper.lost
+            stepper.lost = 0
+        return True
+
+    def _take_open(
+        self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item, found: Completions, calm: i64
+    ) -> bool:
+        """As `take`, for a partition with open windows that are told as they end, by conditions on the event alone."""
+        stepper = self.stepper
+        self.account.spend(1 + len(cell.groups))
+        done = stepper.prolong(cell, column, row, time, item)
+        if done == UNTOUCHED:
+            stepper.move(cell, column, row, time, item)
+        if done == QUIET:
+            self.calm = calm + 1
+        else:
+            if len(cell.groups) > 0:
+                self.completing.report(cell, time, found)
+            if cell.columns.count > 0:
+                stepper.settle(cell)
+        if self.sleeps and cell.columns.count == 0:
+            self.opened -= 1
+            self.awake = self.opened > 0
+        cell.last = time
+        cell.count += 1
         if stepper.lost > 0:
             self.lost += stepper.lost
             stepper.lost = 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any, Final, final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import i64
 
 from ....events.batch import Batch, TextColumn
 from ....events.schema import Row
@@ -21,11 +21,24 @@ from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
-from ..packed import Integers, integers, put_integer
+from ..packed import Integers
 from .batch_log import BatchLog
 from .clock_matches import CLOCK_NUMBERS, EACH_NUMBERS, ClockAudience, ClockPage
+from .clock_ring import ClockRing, EnteredWindow
 from .clock_sums import are_sums
-from .packed_panes import BEFORE, BEGUN, EVENTS, LAST, NEVER_IN, NEWEST, PANE, PANES, UPTO, PackedPanes
+from .packed_panes import (
+    BEFORE,
+    BEGUN,
+    EVENTS,
+    HEAD,
+    LAST,
+    NEWEST,
+    PANE,
+    PANES,
+    PERIOD,
+    UPTO,
+    PackedPanes,
+)
 from .tables import WindowTables
 
 PANES_MAX: Final = 64  # of a partition, up to which its ring is no waste
@@ -42,23 +55,8 @@ def keeps_packed_clock(tables: WindowTables) -> bool:
 
 
 @final
-@mypyc_attr(acyclic=True)
-class EnteredWindow:
-    """The partitions with events in a window, in the order of their first ones, and the place of the first of all."""
-
-    def __init__(self) -> None:
-        self.slots: Integers = integers()
-        self.count: i64 = 0
-        self.first: i64 = 0
-
-
-@final
 class PackedClockMachine(Executor):
-    """The partitions of one subscription.
-
-    `ring`: by the number of an open window modulo its length, what is in it; all open ones are from `oldest` to
-    `newest`. From `since` to before `turn`, an event is in the windows from `earliest` to `latest`.
-    """
+    """The partitions of one subscription, the log of their events, and the ring of open windows."""
 
     def __init__(self, tables: WindowTables, account: Account, keys_max: int, events_max: int) -> None:
         super().__init__(account, tables.inputs)
@@ -69,22 +67,13 @@ class PackedClockMachine(Executor):
         self.tables = tables
         self.keys_max: i64 = keys_max
         self.events_max: i64 = events_max
-        self.size: i64 = clock.size
-        self.slide: i64 = clock.slide
-        self.offset: i64 = clock.offset
-        self.room: i64 = clock.size // clock.slide + 2
+        self.clock = clock
         self.lone = len(tables.positions) == 0
         self.trims_at_once = False  # for tests
         self.page: ClockPage | None = None  # of the batch that had the last windows
-        self.panes = PackedPanes(tables, int(self.room))
+        self.ring = ClockRing(clock)
+        self.panes = PackedPanes(tables, int(self.ring.room))
         self.log = BatchLog(0, not self.lone, tables.rows)
-        self.ring: list[EnteredWindow] = [EnteredWindow() for _ in range(int(self.room))]
-        self.oldest: i64 = 0
-        self.newest: i64 = NEVER_IN
-        self.since: i64 = 0
-        self.turn: i64 = 0
-        self.earliest: i64 = 0
-        self.latest: i64 = 0
 
     @property
     def method(self) -> str:
@@ -101,6 +90,7 @@ class PackedClockMachine(Executor):
     ) -> None:  # fmt: skip
         begun: i64 = times[self.at]
         most = max(limit, begun)
+        ring = self.ring
         while self.at < upto:
             at = self.at
             time: i64 = times[at]
@@ -109,14 +99,13 @@ class PackedClockMachine(Executor):
             if time > self.alarm:
                 found.event = at
                 self.advance(time, found)
-            if time >= self.turn or time < self.since:
-                self._turn(time)
-            last = min(self.turn - 1, most)
+            ring.turn_to(time)
+            last = min(ring.turn - 1, most)
             end: i64 = upto
             newest: i64 = times[upto - 1]
             if newest > last:
                 end = bisect_right(times, int(last), int(at), int(upto))
-            if self.earliest > self.latest:  # between two windows
+            if ring.earliest > ring.latest:  # between two windows
                 self.account.turn_over(end - at, 0)
                 self.at = end
             elif self.account.left < end - at:
@@ -149,7 +138,7 @@ class PackedClockMachine(Executor):
         else:
             slot = panes.add(())
         own = slot * panes.width
-        if panes.numbers[own + UPTO] < self.latest:
+        if panes.numbers[own + UPTO] < self.ring.latest:
             self._enter(slot, times[first], place)
         panes.sums.add_all(slot, batch, first, end)
         numbers = panes.numbers
@@ -169,7 +158,7 @@ class PackedClockMachine(Executor):
         slots = panes.slots
         sums = panes.sums
         width = panes.width
-        latest = self.latest
+        latest = self.ring.latest
         events_max = self.events_max
         account = self.account
         sums.read(batch)
@@ -178,6 +167,7 @@ class PackedClockMachine(Executor):
         single = tables.single
         column = None if made is not None or single < 0 else batch.columns[single]
         texts = column if isinstance(column, TextColumn) else None
+        since = first  # the events from here on have not been paid for
         at: i64
         for at in range(first, end):
             key: Any = None
@@ -192,9 +182,10 @@ class PackedClockMachine(Executor):
             else:
                 key = tables.partition(batch.row(at))
             if key is None:
+                account.turn_over(at - since, 1)
                 account.turn_over(1, 0)
+                since = at + 1
                 continue
-            account.turn_over(1, 1)
             known = slots.get(key)
             slot: i64 = 0
             if known is not None:
@@ -202,7 +193,7 @@ class PackedClockMachine(Executor):
             elif len(slots) < self.keys_max:
                 slot = panes.add(key)
             else:
-                return self._stopped(shift, at)
+                return self._stopped(shift, since, at)
             own = slot * width
             numbers = panes.numbers
             if numbers[own + UPTO] < latest:
@@ -215,12 +206,14 @@ class PackedClockMachine(Executor):
             sums.add(slot, rows, at)
             if numbers[own + EVENTS] > events_max and panes.events(slot) > events_max:
                 panes.leave(slot, latest)
-                return self._stopped(shift, at)
+                return self._stopped(shift, since, at)
+        account.turn_over(end - since, 1)
         return end
 
-    def _stopped(self, shift: i64, at: i64) -> i64:
+    def _stopped(self, shift: i64, since: i64, at: i64) -> i64:
         """Note that a limit was hit at an event, behind which none of the batch is taken yet; returns its next."""
         self.lost += 1
+        self.account.turn_over(at + 1 - since, 1)
         self.log.cut(shift + at + 1)
         return at + 1
 
@@ -230,9 +223,9 @@ class PackedClockMachine(Executor):
         key: Any = self.tables.partition(row)
         if key is None:
             return False
-        if time >= self.turn or time < self.since:
-            self._turn(time)
-        if self.earliest > self.latest:
+        self.ring.turn_to(time)
+        latest = self.ring.latest
+        if self.ring.earliest > latest:
             return False  # between two windows
         self.taken = True
         self.account.spend(1)
@@ -248,7 +241,7 @@ class PackedClockMachine(Executor):
             return False
         own = slot * panes.width
         numbers = panes.numbers
-        if numbers[own + UPTO] < self.latest:
+        if numbers[own + UPTO] < latest:
             self._enter(slot, time, self.log.count)
         numbers[own + NEWEST] = self.log.add(row, item, numbers[own + NEWEST])
         numbers[own + EVENTS] += 1
@@ -256,64 +249,35 @@ class PackedClockMachine(Executor):
         panes.sums.add(slot, [row], 0)
         if panes.events(slot) > self.events_max:
             self.lost += 1
-            panes.leave(slot, self.latest)
+            panes.leave(slot, latest)
         return True
-
-    def _turn(self, time: i64) -> None:
-        """Find the windows that a moment is in, and until when these are the same."""
-        since = time - self.offset
-        self.latest = since // self.slide
-        self.earliest = (since - self.size) // self.slide + 1
-        self.since = time
-        self.turn = min((self.latest + 1) * self.slide, self.earliest * self.slide + self.size) + self.offset
 
     def _enter(self, slot: i64, time: i64, place: i64) -> None:
         """Begin a pane in a new period, and enter the windows that it is the first of its partition in."""
         panes = self.panes
-        newest = self.latest
-        number = max(self.earliest, panes.numbers[slot * panes.width + UPTO] + 1)
-        panes.open(slot, newest, time)
-        if self.newest < self.oldest or number < self.oldest:
-            self.oldest = number
-            self.alarm = min(self.alarm, number * self.slide + self.offset + self.size - 1)
-        if newest > self.newest:
-            self.newest = newest
         ring = self.ring
-        where = number % self.room
-        while number <= newest:
-            entered = ring[where]
-            if entered.count == 0:
-                entered.first = place
-            entered.slots = put_integer(entered.slots, entered.count, slot)
-            entered.count += 1
-            number += 1
-            where += 1
-            if where == self.room:
-                where = 0
+        upto = panes.numbers[slot * panes.width + UPTO]
+        panes.open(slot, ring.latest, time)
+        if ring.enter(slot, upto, place):
+            self.alarm = min(self.alarm, ring.due())
 
     # --- ends --------------------------------------------------------------------------------------------------------
 
     def advance(self, time: i64, found: Completions) -> None:
-        number = self.oldest
-        while number <= self.newest:
-            entered = self.ring[number % self.room]
+        ring = self.ring
+        number = ring.oldest
+        while number <= ring.newest:
+            entered = ring.at(number)
             if entered.count > 0:
-                begin = number * self.slide + self.offset
-                if begin + self.size > time:
+                begin = ring.begin(number)
+                if begin + ring.size > time:
                     break
                 self._tell(entered, number, begin, found)
                 entered.count = 0
             number += 1
-        self.oldest = number
-        if number > self.newest:
-            self.newest = NEVER_IN
-        self._set_alarm()
+        ring.closed(number)
+        self.alarm = ring.due()
         self._trim()
-
-    def _set_alarm(self) -> None:
-        self.alarm = NOTHING_DUE
-        if self.newest >= self.oldest:
-            self.alarm = self.oldest * self.slide + self.offset + self.size - 1
 
     def _tell(self, entered: EnteredWindow, number: i64, begin: i64, found: Completions) -> None:
         """Report the window of each partition, in one row: all its events since the first one in the window."""
@@ -338,23 +302,24 @@ class PackedClockMachine(Executor):
         for each in range(count):
             slot = entries[each]
             own = slot * panes.width
-            pane = panes.head(slot, number)
+            pane = numbers[own + HEAD]
+            if numbers[own + PANES + PANE * pane + PERIOD] < number:
+                pane = panes.head(slot, number)
             place = own + PANES + PANE * pane
             into[at] = numbers[own + NEWEST]
             into[at + 1] = numbers[own + EVENTS] - numbers[place + BEFORE]
             into[at + 2] = numbers[place + BEGUN]
             into[at + 3] = numbers[own + LAST]
             at += EACH_NUMBERS
-            sums.settle(slot, pane, numbers[own + EVENTS], page)
-            panes.leave(slot, number + 1)
+            sums.settle(slot, pane, page)
+            if numbers[place + PERIOD] == number:
+                panes.leave(slot, number + 1)
         found.close(page, 0, 0, CLOCK_NUMBERS + EACH_NUMBERS * count, count)
 
     def _trim(self) -> None:
         """Have a log without the events of windows that are over. O(events of the others); amortised O(1)."""
         log = self.log
-        first = log.count
-        if self.newest >= self.oldest:
-            first = self.ring[self.oldest % self.room].first
+        first = self.ring.first(log.count)
         over = first - log.base
         if over > 0 and (self.trims_at_once or (over > SPARE and 2 * over > log.count - log.base)):
             self.log = log.behind(first)
@@ -362,10 +327,9 @@ class PackedClockMachine(Executor):
     # --- state -------------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        self.panes = PackedPanes(self.tables, int(self.room))
+        self.ring = ClockRing(self.clock)
+        self.panes = PackedPanes(self.tables, int(self.ring.room))
         self.log = BatchLog(0, not self.lone, self.tables.rows)
-        self.ring = [EnteredWindow() for _ in range(int(self.room))]
-        self.newest = NEVER_IN
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
@@ -381,38 +345,27 @@ class PackedClockMachine(Executor):
             "windows": 1,
             "window_keys": len(slots),
             "window_starts": sum([panes.count(slot) for slot in slots]),
-            "window_groups": sum([entered.count > 0 for entered in self.ring]),
+            "window_groups": sum([entered.count > 0 for entered in self.ring.windows]),
             "window_events": sum([int(panes.events(slot)) for slot in slots]),
         }
-
-    def _open(self) -> list[tuple[int, list[int]]]:
-        """The numbers of the open windows, each with the partitions in it."""
-        numbers = range(int(self.oldest), int(self.newest) + 1) if self.newest >= self.oldest else ()
-        opened = [(number, self.ring[number % self.room]) for number in numbers]
-        return [(number, [int(slot) for slot in entered.slots[: entered.count]]) for number, entered in opened]
 
     def check_invariants(self) -> None:
         panes = self.panes
         panes.check_invariants(self.log)
-        for number, slots in self._open():
+        for number, slots in self.ring.opened():
             assert all(panes.numbers[slot * panes.width + UPTO] >= number for slot in slots)
             assert set(slots) <= set(panes.slots.values())
-        assert sum(int(entered.count) for entered in self.ring) == sum(len(slots) for _, slots in self._open())
+        entered = sum(int(entered.count) for entered in self.ring.windows)
+        assert entered == sum(len(slots) for _, slots in self.ring.opened())
 
     def dump(self) -> Any:
         order = {slot: number for number, slot in enumerate(self.panes.slots.values())}
-        ring = [[number, [order[slot] for slot in slots]] for number, slots in self._open()]
+        ring = [[number, [order[slot] for slot in slots]] for number, slots in self.ring.opened()]
         return [[self.panes.dump(slot, self.log) for slot in self.panes.slots.values()], ring]
 
     def load(self, data: Any) -> None:
-        saved, ring = data
+        saved, opened = data
         slots = [int(self.panes.load(each, self.log)) for each in saved]
-        for number, inside in ring:
-            entered = self.ring[number % self.room]
-            for at in inside:  # their events are in no order, and stay as long as one of these windows is open
-                entered.slots = put_integer(entered.slots, entered.count, slots[at])
-                entered.count += 1
-        if ring:
-            self.oldest, self.newest = ring[0][0], ring[-1][0]
-        self._set_alarm()
+        self.ring.load([(number, [slots[at] for at in inside]) for number, inside in opened], self.log.base)
+        self.alarm = self.ring.due()
         self.taken = True

@@ -23,10 +23,10 @@ UPTO: Final = 0  # the newest window that it is in
 EVENTS: Final = 1  # how many it has had since it is known
 NEWEST: Final = 2  # the place of its newest event in the log
 LAST: Final = 3  # the time of that
-HEAD: Final = 4  # the number of its first pane of an open window
-TAIL: Final = 5  # the number of its next pane
+HEAD: Final = 4  # the place in the ring of its first pane of an open window
+COUNT: Final = 5  # how many panes it has from that one on
 PANES: Final = 6
-# The numbers of a pane, which is in the ring at its number modulo the length.
+# The numbers of a pane.
 PERIOD: Final = 0
 BEFORE: Final = 1  # how many events the partition had before it
 BEGUN: Final = 2  # the time of its first event
@@ -68,7 +68,7 @@ class PackedPanes:
         numbers[own + EVENTS] = 0
         numbers[own + NEWEST] = NOTHING
         numbers[own + HEAD] = 0
-        numbers[own + TAIL] = 0
+        numbers[own + COUNT] = 0
         self.sums.begin(slot)
         return slot
 
@@ -76,13 +76,15 @@ class PackedPanes:
         """Begin a pane of a partition in a period, before its first event."""
         numbers = self.numbers
         own = slot * self.width
-        tail = numbers[own + TAIL]
-        pane = tail % self.room
+        count = numbers[own + COUNT]
+        pane = numbers[own + HEAD] + count
+        if pane >= self.room:
+            pane -= self.room
         at = own + PANES + PANE * pane
         numbers[at + PERIOD] = period
         numbers[at + BEFORE] = numbers[own + EVENTS]
         numbers[at + BEGUN] = time
-        numbers[own + TAIL] = tail + 1
+        numbers[own + COUNT] = count + 1
         numbers[own + UPTO] = period
         self.sums.open(slot, pane)
 
@@ -92,15 +94,17 @@ class PackedPanes:
         numbers = self.numbers
         own = slot * self.width
         room = self.room
-        head, tail = numbers[own + HEAD], numbers[own + TAIL]
-        pane = head % room
-        while head < tail and numbers[own + PANES + PANE * pane + PERIOD] < period:
-            head += 1
+        pane, count = numbers[own + HEAD], numbers[own + COUNT]
+        while count > 0 and numbers[own + PANES + PANE * pane + PERIOD] < period:
+            count -= 1
             pane += 1
             if pane == room:
                 pane = 0
-        numbers[own + HEAD] = head
-        return pane if head < tail else -1
+        numbers[own + HEAD] = pane
+        numbers[own + COUNT] = count
+        if count == 0:
+            pane = -1
+        return pane
 
     def leave(self, slot: i64, period: i64) -> None:
         """Forget the panes of a partition before a period; the partition, if it has no others."""
@@ -113,21 +117,21 @@ class PackedPanes:
         """How many events of its panes a partition has."""
         numbers = self.numbers
         own = slot * self.width
-        head = numbers[own + HEAD]
-        if head == numbers[own + TAIL]:
+        if numbers[own + COUNT] == 0:
             return 0
-        return numbers[own + EVENTS] - numbers[own + PANES + PANE * (head % self.room) + BEFORE]
+        return numbers[own + EVENTS] - numbers[own + PANES + PANE * numbers[own + HEAD] + BEFORE]
 
     def count(self, slot: int) -> int:
         """How many panes a partition has."""
-        return len(self._panes(slot))
+        return int(self.numbers[slot * self.width + COUNT])
 
     # --- state: as partitions of other windows of the clock are saved (cell) -----------------------------------------
 
     def _panes(self, slot: int) -> list[int]:
         """The places of its panes, the oldest first."""
         own = slot * self.width
-        return [int(pane % self.room) for pane in range(self.numbers[own + HEAD], self.numbers[own + TAIL])]
+        head, count, room = self.numbers[own + HEAD], self.numbers[own + COUNT], self.room
+        return [int((head + number) % room) for number in range(count)]
 
     def _of_panes(self, slot: int, number: int) -> list[int]:
         own = slot * self.width + PANES + number
@@ -156,8 +160,10 @@ class PackedPanes:
 
     def load(self, data: Any, log: BatchLog) -> i64:
         """The inverse, with its events at the end of the log; returns the partition's number."""
-        key, counted, _, _, _, _, (begun, _, periods), (items, rows), sums = data
-        count, _, logged, last, upto, head = counted
+        key, counted, panes, kept, sums = data[0], data[1], data[6], data[7], data[8]
+        begun, periods = panes[0], panes[2]
+        items, rows = kept[0], kept[1]
+        count, logged, last, upto, head = counted[0], counted[2], counted[3], counted[4], counted[5]
         slot = self.add(self.tables.key_of(key))
         own = slot * self.width
         for pane in range(head, len(periods)):
@@ -182,7 +188,8 @@ class PackedPanes:
         for key, slot in self.slots.items():
             assert self.keyed[slot] == key
             own = slot * self.width
-            assert 0 < numbers[own + TAIL] - numbers[own + HEAD] < self.room
+            assert 0 < numbers[own + COUNT] < self.room
+            assert 0 <= numbers[own + HEAD] < self.room
             periods, before = self._of_panes(slot, PERIOD), self._of_panes(slot, BEFORE)
             assert all(one < other for one, other in itertools.pairwise(periods))
             assert all(one < other for one, other in itertools.pairwise([*before, numbers[own + EVENTS]]))
