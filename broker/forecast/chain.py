@@ -96,11 +96,16 @@ def shape(
     return Shape(states, frozenset(finals), fallback, known)
 
 
-def pooled_row(counted: Mapping[int, float], form: Shape, state: int, smoothing: float) -> TransitionRow:
+def pooled_row(counted: dict[int, float], form: Shape, state: int, smoothing: float) -> TransitionRow:
     """The row of a state from its weighted counts alone. O(edges).
 
     `smoothing` is the pseudo-count of each known successor; 0 leaves the plain fractions.
     """
+    successors = form.successors
+    if successors is not None and smoothing > 0.0 and len(counted) > 0:
+        row = _known_row(counted, successors[state], smoothing)
+        if row is not None:
+            return row
     targets = sorted(counted)
     weight = 0.0
     for target in targets:
@@ -120,6 +125,25 @@ def pooled_row(counted: Mapping[int, float], form: Shape, state: int, smoothing:
         masses.append(mass)
         total += mass
     return TransitionRow(tuple(targets), tuple([mass / total for mass in masses]), weight)
+
+
+def _known_row(counted: dict[int, float], known: tuple[int, ...], smoothing: float) -> TransitionRow | None:
+    """The same where nothing else than known successors was counted, which is usual; otherwise None."""
+    masses: list[float] = []
+    total = weight = 0.0
+    found = 0
+    for target in known:
+        mass = smoothing
+        count = counted.get(target)
+        if count is not None:
+            found += 1
+            weight += count
+            mass = count + smoothing
+        masses.append(mass)
+        total += mass
+    if found < len(counted) or weight <= 0.0:
+        return None
+    return TransitionRow(known, tuple([mass / total for mass in masses]), weight)
 
 
 def shrunk_row(counted: Mapping[int, float], parent: TransitionRow, strength: float) -> TransitionRow:

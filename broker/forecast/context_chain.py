@@ -64,10 +64,11 @@ class ContextChain:
                 number = product.number(state, self._own(model))
                 return product.passage(steps).within(number, steps)
         level = self.levels[model]
+        if state + 1 == self.forecaster.form.states:  # a match has just come
+            return level.passage(steps).next(state, steps)
         level.refresh()
         if level is not self._level or level.stamp != self._stamp:
-            passage = level.passage(steps)
-            self._next = [passage.next(each, steps) for each in range(self.forecaster.form.states)]
+            self._next = level.reached(steps)
             self._level, self._stamp = level, level.stamp
         return self._next[state]
 

@@ -81,9 +81,7 @@ def load_gaps(model: Model, subscription: SubscriptionForecaster) -> None:
                 subscription.stream.gaps.merge(gaps)
 
 
-def judges_of(
-    subscriptions: Forecasters, horizons: Sequence[int], model: Model | None = None
-) -> dict[str, Judge]:
+def judges_of(subscriptions: Forecasters, horizons: Sequence[int], model: Model | None = None) -> dict[str, Judge]:
     """Judge every forecast from now on over these horizons, in events; returns a judge by subscription.
 
     With a model its forecasts are judged, otherwise the engine's. Judges are not in snapshots; the caller closes them

@@ -20,7 +20,7 @@ from mypy_extensions import i64
 
 from .chain import MarkovChain, Shape, TransitionRow, chain_of, distance, mean_row, pooled_row, shrunk_row
 from .counts import CountTable
-from .passage import Passage, first_passage
+from .passage import Passage, first_passage, reached
 
 
 @final
@@ -106,8 +106,11 @@ class Level:
         if self.parents:
             parent = mean_row([level.rows[state] for level in self.parents])
             row, mass, growth = shrunk_row(counted, parent, self.strength), self.strength, 1.0
+            for target in sorted(counted):
+                mass += counted[target]
         else:
-            row, mass, growth = pooled_row(counted, self.form, state, self.smoothing), 0.0, 1.0 + self.smoothing
+            row = pooled_row(counted, self.form, state, self.smoothing)
+            mass, growth = row.weight, 1.0 + self.smoothing
         slack = 0.0
         if state == len(self.rows):
             self.rows.append(row)
@@ -119,8 +122,6 @@ class Level:
                 self._publish(state, row)
             else:
                 self.rows[state] = TransitionRow(self.rows[state].targets, self.rows[state].chances, row.weight)
-        for target in sorted(counted):
-            mass += counted[target]
         room = self.tolerance - slack
         self._limits[state] = mass * room / ((1.0 - room) * growth) if room < 1.0 else float("inf")
         self._moved[state] = 0
@@ -152,6 +153,11 @@ class Level:
             found = self._passage = first_passage(chain_of(self.form, self.rows), horizon)
             self._passage_stamp = self.stamp
         return found
+
+    def reached(self, horizon: int) -> list[float]:
+        """P(a match within the horizon) from each state but the final one, as a passage says. O(horizon x edges)."""
+        self.refresh()
+        return reached(self.rows, horizon)
 
     def dump(self) -> list[Any]:
         """Published rows and when they are estimated again, as plain data: all that does not follow from the counts."""

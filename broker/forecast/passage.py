@@ -8,6 +8,9 @@ P-ToPSS 5.2.2 sums powers of the matrix instead, which counts one success at sev
 distribution of the first passage: in [0, 1], not decreasing in n, and 0 below the shortest distance to a final state.
 After a match the question is the next one: `following` starts from the continuation of the final state.
 
+Most forecasts ask for one horizon alone, with rows that are used once: `reached` gives the same numbers without those
+before them.
+
 Here: h for all states and horizons. Not here: where rows come from (chain), several machines (combining).
 """
 
@@ -21,6 +24,7 @@ from ..events.batch import Floats, Integers, packed_floats, packed_integers
 from .chain import MarkovChain, TransitionRow
 
 HORIZON_MAX: Final = 100_000  # steps; tables hold states x horizon numbers
+FEW: Final = 3  # states that are not final, whose numbers are variables of one function
 
 
 @final
@@ -112,3 +116,55 @@ def _after(row: TransitionRow, values: Floats, width: i64) -> Floats:
     for step in range(1, width):
         found[step] = _stepped(found[step - 1], values, width, step, targets, chances, 0, len(targets))
     return found
+
+
+def reached(rows: list[TransitionRow], horizon: int) -> list[float]:
+    """h(horizon) of all states but the last, which is the final one: to the last digit those of `first_passage`.
+
+    O(horizon x edges) time, O(states) memory."""
+    moving = len(rows) - 1
+    if moving <= FEW:
+        return _reached_by_few(rows, horizon)
+    begins: list[int] = [0]
+    leading: list[int] = []
+    likely: list[float] = []
+    for state in range(moving):
+        row = rows[state]
+        leading.extend(row.targets)
+        likely.extend(row.chances)
+        begins.append(len(leading))
+    targets, chances, edges = packed_integers(leading), packed_floats(likely), packed_integers(begins)
+    values = packed_floats([0.0] * moving + [1.0])
+    fresh = packed_floats([0.0] * moving + [1.0])
+    place: i64
+    for _ in range(horizon):
+        for place in range(moving):
+            fresh[place] = _stepped(values[place], values, 1, 1, targets, chances, edges[place], edges[place + 1])
+        values, fresh = fresh, values
+    return list(values)[:moving]
+
+
+def _reached_by_few(rows: list[TransitionRow], horizon: i64) -> list[float]:
+    """The same of three states and fewer. An edge that is not there has the chance 0, which adds nothing to a sum."""
+    final_state = len(rows) - 1
+    matrix = [0.0] * (FEW * (FEW + 1))
+    for state in range(final_state):
+        row = rows[state]
+        for target, chance in zip(row.targets, row.chances):
+            matrix[state * (FEW + 1) + (FEW if target == final_state else target)] = chance
+    a, b, c, into_a = matrix[0], matrix[1], matrix[2], matrix[3]
+    d, e, f, into_b = matrix[4], matrix[5], matrix[6], matrix[7]
+    g, h, i, into_c = matrix[8], matrix[9], matrix[10], matrix[11]
+    x = y = z = 0.0
+    for _ in range(horizon):
+        one = a * x + b * y + c * z + into_a
+        two = d * x + e * y + f * z + into_b
+        three = g * x + h * y + i * z + into_c
+        # What is true of the numbers is kept true of their roundings.
+        if one > x:
+            x = min(one, 1.0)
+        if two > y:
+            y = min(two, 1.0)
+        if three > z:
+            z = min(three, 1.0)
+    return [x, y, z][:final_state]

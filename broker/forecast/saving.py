@@ -64,9 +64,7 @@ def load_gaps(data: Sequence[Any]) -> Gaps:
     return gaps
 
 
-def dump_key(
-    stream: KeyedStream, key: StreamKey, numbers: Mapping[int, int], runs: Mapping[int, int]
-) -> list[Any]:
+def dump_key(stream: KeyedStream, key: StreamKey, numbers: Mapping[int, int], runs: Mapping[int, int]) -> list[Any]:
     """The states of a key. `numbers`: of its observers; `runs`: of each live run, by its identity."""
     contexts = {group.number: group for group in stream.groups}
     return [

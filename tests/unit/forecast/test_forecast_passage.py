@@ -26,7 +26,7 @@ from broker.forecast.chain import (
     shrunk_row,
 )
 from broker.forecast.counts import Counts, CountTable
-from broker.forecast.passage import HORIZON_MAX, first_passage
+from broker.forecast.passage import HORIZON_MAX, first_passage, reached
 from broker.forecast.uncertainty import interval, standard_error
 
 HOT = ((17127, 2079529), (9168, 17123), (5817, 9168), (4086, 5817), (3087, 4086))
@@ -277,3 +277,29 @@ def test_more_counts_make_smaller_errors() -> None:
         chain = counted_chain(table_of(counts), shape(3, {2}), 0.0)
         errors.append(standard_error(chain, first_passage(chain, 5), 0, 5))
     assert 0.0 < errors[1] < errors[0] / 6
+
+
+@given(count_tables(), st.sampled_from([0, 1, 2, 7, 100]))
+def test_one_horizon_alone_is_the_passage_to_the_last_digit(table: tuple[int, Numbers], horizon: int) -> None:
+    states, counts = table
+    form = shape(states, {states - 1}, waiting=range(states), successors=[range(states)] * states)
+    rows = []
+    for state, row in enumerate(counts):
+        counted = {target: float(count) for target, count in enumerate(row) if count}
+        rows.append(pooled_row(counted, form, state, 0.5))
+    passage = first_passage(chain_of(form, rows), horizon)
+    assert reached(rows, horizon) == [passage.within(state, horizon) for state in range(states - 1)]
+
+
+@given(count_tables())
+def test_a_row_of_known_successors_is_that_of_any(table: tuple[int, Numbers]) -> None:
+    states, counts = table
+    for state, row in enumerate(counts):
+        counted = {target: float(count) for target, count in enumerate(row) if count}
+        if counted:
+            known = shape(states, {states - 1}, successors=[sorted({*counted, 0})] * states)
+            partly = shape(states, {states - 1}, successors=[sorted({*counted, 0} - {max(counted)})] * states)
+            masses = {target: counted.get(target, 0.0) + 0.5 for target in sorted({*counted, 0})}
+            wanted = normalised(masses, sum(counted.values()))
+            assert pooled_row(counted, known, state, 0.5) == wanted
+            assert pooled_row(counted, partly, state, 0.5).weight == wanted.weight
