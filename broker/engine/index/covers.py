@@ -23,7 +23,7 @@ with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import vec
 
 if not COMPILED:
-    globals()["vec"] = {i32: list}
+    globals()["vec"] = {i32: list, i64: list}
 
 ENDS: Final = 8  # in a part, at first
 LISTED_MAX: Final = 32  # places in lists for an interval, on average: parts become larger where it would need more
