@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from ...algebra.terms import LiteralUsed
 from ...automaton.automaton import Automaton
+from ...events.instant import FOREVER
 from ...forecast.plan import ForecastPlan
 from ...language.marked_literals import Literals, mark
 from .recently_used import Recent
@@ -66,9 +67,10 @@ class ForecastPlans:
             for number, (value, first) in enumerate(zip(literals, equal))
         ]
         try:
-            return self._make(template.bound(tuple(marked)).automata)
+            found = self._make(template.bound(tuple(marked)).automata)
         except LiteralUsed:
             return None
+        return found if all(window == FOREVER for window in found.windows) else None  # bounds are values of literals
 
 
 def _pattern(literals: Literals) -> Equalities:
