@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import Any, TypeVar
 
 from broker.events import LARGEST, EventError, StreamDefinition, check_rows, check_starts, shown
-from broker.events.column_checks import event_columns, integers_of
+from broker.events.column_checks import event_columns, integers_of, packed_events
 from broker.events.event_columns import EventColumns
+from broker.events.validation import whole_within
 from broker.wire import BATCH_EVENTS_MAX, Message, Publish, Published, Refusal
 
 from .arguments import checked_column
@@ -26,8 +27,8 @@ def check_batch(
     ids: Sequence[int] | None,
     starts: Sequence[int] | None,
 ) -> Sequence[tuple[Any, ...]]:
-    """The rows, converted where the schema allows it. Raises EventError for a batch that the broker would refuse.
-    O(rows).
+    """The rows, converted where the schema allows it, or many as columns. Raises EventError for a batch that the broker
+    would refuse. O(rows).
 
     The client checks because it may send a batch in several parts: an error in the last one must be found before the
     first is sent.
@@ -35,7 +36,10 @@ def check_batch(
     checked_column(stream.name, "rows", rows)
     if ids is not None:
         checked_column(stream.name, "ids", ids)
-    checked = rows if type(rows) is EventColumns else check_rows(stream, rows)  # columns were checked when made
+    if type(rows) is EventColumns:
+        checked: Sequence[tuple[Any, ...]] = rows  # checked when they were made
+    else:
+        checked = packed_events(stream, rows) or check_rows(stream, rows)
     for name, column, least, greatest in (("time", times, -LARGEST, LARGEST), ("id", ids, -_ID_MAX - 1, _ID_MAX)):
         if column is None:
             continue
@@ -43,7 +47,7 @@ def check_batch(
             raise EventError(
                 f"stream {stream.name!r}: expected {len(rows)} {name}s, one for each row, found {len(column)}"
             )
-        if set(map(type, column)) <= {int} and (not rows or (min(column) >= least and max(column) <= greatest)):
+        if whole_within(column, least, greatest):
             continue
         for index, value in enumerate(column):
             if type(value) is not int or not least <= value <= greatest:

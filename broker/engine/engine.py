@@ -31,11 +31,12 @@ from .dispatch.punctuation import newest, punctuate, release
 from .executors.event_ids import EventIds, event_ids
 from .inspection.figures import figures
 from .inspection.view import END_OF_TIME, EngineView
+from .match import Failed
 from .options import Options
 from .program.program import Program
 from .program.target import ALWAYS_SINCE
 from .reasons import AskedInput, Why, WhyNot, why, why_not
-from .results import Failed, Results
+from .results import Results
 from .snapshot import EngineState, restore, save
 from .subscribing.catalog import Catalog
 from .subscribing.entering import enter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 from ..events.schema import Value
 from .executors.matches import Expansion
@@ -98,3 +98,12 @@ def found_match(
         withdrawn,
     )  # fmt: skip
     return tuple.__new__(Match, fields)
+
+
+@final
+class Failed(NamedTuple):
+    """A subscription that hit a defect of this program, the id of the result that reports it, and the exception."""
+
+    subscription: str
+    reference: str
+    error: Any  # an Exception; compiled tuples cannot name that type

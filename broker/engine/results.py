@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple, final, overload
+from typing import Any, Final, final, overload
 
 from mypy_extensions import i64
 
@@ -22,7 +22,7 @@ from .executors.event_ids import EventIds
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
 from .executors.member_matches import FIELDS, MemberMatches
 from .executors.trace import FINAL_DEPTH, mixed
-from .match import FAILURE, UNMADE, WORK_LIMIT, Match, found_match
+from .match import FAILURE, UNMADE, WORK_LIMIT, Failed, Match, found_match
 from .notices import Notice
 from .ordinals import Ordinals, Tally
 from .placed_rows import placed_rows
@@ -34,15 +34,6 @@ from .subscribing.subscriber import ResultIds, Subscriber
 
 NO_EVENT: Final = 1 << 60  # later than all
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
-
-
-@final
-class Failed(NamedTuple):
-    """A subscription that hit a defect of this program, the id of the result that reports it, and the exception."""
-
-    subscription: str
-    reference: str
-    error: Any  # an Exception; compiled tuples cannot name that type
 
 
 @final
@@ -285,18 +276,27 @@ class Results(Sequence[Match]):
         UnknownSubscription."""
         names = names_of(subscriptions)
         wanted = frozenset(names)
-        completions = self.completions
-        if not self.composed and completions.reported == completions.upto:
-            completions.arrange()
-            rows = RunRows(self.epochs, wanted, self._before, self.result_ids)
-            if rows.collect(self._merged):
-                return table_of(rows, names, self.known)
-        elif not self.composed and len(self.block_upto) + self.epochs.packed.upto == 0:
-            completions.arrange()
-            if placed := placed_rows(completions.unread(self._happened), wanted, self.result_ids):
+        rows = self.run_rows(wanted)
+        if rows is not None:
+            return table_of(rows, names, self.known)
+        if not self.composed and len(self.block_upto) + self.epochs.packed.upto == 0:
+            self.completions.arrange()
+            if placed := placed_rows(self.completions.unread(self._happened), wanted, self.result_ids):
                 return table_of(placed, names, self.known)
-        matches = chosen(self, wanted)
-        return table_of(MatchRows(matches, self.schemas()), names, self.known)
+        return table_of(MatchRows(chosen(self, wanted), self.schemas()), names, self.known)
+
+    @property
+    def of_runs(self) -> bool:
+        """Whether all results are of runs of merged automata."""
+        return not self.composed and self.completions.reported == self.completions.upto
+
+    def run_rows(self, wanted: frozenset[str]) -> RunRows | None:
+        """Results of these subscriptions, or of all, as rows of numbers; None where each is made. O(results)."""
+        if not self.of_runs:
+            return None
+        self.completions.arrange()
+        rows = RunRows(self.epochs, wanted, self._before, self.result_ids)
+        return rows if rows.collect(self._merged) else None
 
     def schemas(self) -> dict[str, Schema]:
         """The attributes of the subscriptions that have results. O(results)."""

@@ -129,6 +129,27 @@ class RunRows(TableRows):
                 self.targets.append(target)
                 self.subscribers.append(subscriber)
 
+    def each(self) -> list[ResultLine]:
+        """The results one by one, for those who send them. O(results)."""
+        ordinals, subscribers = self._ordinals(), self.subscribers
+        return [ResultLine(self, row, subscribers[row].name, ordinals[row]) for row in range(self.count)]
+
+    def line(self, row: int, ordinal: int) -> dict[str, Any]:
+        """What `Match.line` makes of a result."""
+        subscriber = self.subscribers[row]
+        line: dict[str, Any] = {
+            "kind": "match",
+            "subscription": subscriber.name,
+            "id": self.result_ids.of(subscriber).id("", self._trace(row), ordinal),
+            "start": self._start(row),
+            "end": self.epochs.end(self.events[row]),
+        }
+        if subscriber.lineage:
+            line["lineage"] = self._lineage(row)
+        values = self._values_of(row) if self._made is None else self._made[row]
+        line["data"] = self.targets[row].outcome.named(values)
+        return line
+
     # --- columns ----------------------------------------------------------------------------------------------------
 
     def schemas(self) -> dict[str, Schema]:
@@ -148,16 +169,13 @@ class RunRows(TableRows):
         return CodedTexts(array("i", [numbers.setdefault(s.name, len(numbers)) for s in self.subscribers]), [*numbers])
 
     def starts(self) -> Any:
-        epochs = self.epochs
-        times = epochs.times
-        found: list[int] = []
-        for row in range(self.count):
-            last, run = self.lasts[row], self.runs[row]
-            if last >= 0:
-                found.append(times[last])
-            else:
-                found.append(epochs.start(self.events[row]) if run is None else int(run.t0))
-        return array("q", found)
+        return array("q", [self._start(row) for row in range(self.count)])
+
+    def _start(self, row: int) -> int:
+        last, run = self.lasts[row], self.runs[row]
+        if last >= 0:
+            return self.epochs.times[last]
+        return self.epochs.start(self.events[row]) if run is None else int(run.t0)
 
     def ends(self) -> Any:
         return array("q", self._ends())
@@ -170,14 +188,18 @@ class RunRows(TableRows):
         return [epochs.end(event) for event in self.events]
 
     def ids(self) -> Any:
+        found: list[str] = []
+        for row, ordinal in enumerate(self._ordinals()):
+            found.append(self.result_ids.of(self.subscribers[row]).id("", self._trace(row), ordinal))
+        return found
+
+    def _ordinals(self) -> list[int]:
+        """The number of each among equal results of its moment."""
         ends, times = self._ends(), self.epochs.times
         ordinals = Ordinals(self.before, times[0] if times else 0)
-        found: list[str] = []
-        for row in range(self.count):
-            subscriber = self.subscribers[row]
-            trace = self._trace(row)
-            ordinal = ordinals.next(ends[row], subscriber.name, subscriber.branch, trace)
-            found.append(self.result_ids.of(subscriber).id("", trace, ordinal))
+        found: list[int] = []
+        for row, subscriber in enumerate(self.subscribers):
+            found.append(ordinals.next(ends[row], subscriber.name, subscriber.branch, self._trace(row)))
         return found
 
     def _trace(self, row: int) -> i64:
@@ -193,15 +215,11 @@ class RunRows(TableRows):
         return mixed(trace, item, FINAL_DEPTH)
 
     def lineages(self) -> list[Any]:
-        found: list[Any] = []
-        for row in range(self.count):
-            if self.subscribers[row].lineage:
-                run = self._run(row)
-                link = self.epochs.event(self.events[row])[4]
-                found.append(flattened((None if run is None else run.lineage, link)))
-            else:
-                found.append(None)
-        return found
+        return [self._lineage(row) if self.subscribers[row].lineage else None for row in range(self.count)]
+
+    def _lineage(self, row: int) -> list[int]:
+        run = self._run(row)
+        return flattened((None if run is None else run.lineage, self.epochs.event(self.events[row])[4]))
 
     def details(self) -> list[Any]:
         return [None] * self.count
@@ -249,21 +267,18 @@ class RunRows(TableRows):
 
     def _value(self, row: int, place: int) -> Value:
         computation = self.targets[row].outcome.outputs[place]
-        event = self.epochs.event(self.events[row])
-        return self._computed(row, computation, event[0], event[1], event[2])
-
-    def _values_of(self, row: int) -> Row:
-        event = self.epochs.event(self.events[row])
-        return tuple(
-            [self._computed(row, each, event[0], event[1], event[2]) for each in self.targets[row].outcome.outputs]
-        )
-
-    def _computed(self, row: int, computation: Computation, values: Row, start: int, end: int) -> Value:
-        run = self._run(row)
-        length = end - start + 1
+        values, start, end, _, _ = self.epochs.event(self.events[row])
+        run, length = self._run(row), end - start + 1
         if run is None:
             return computation.value(values, (), (), length, length)
         return computation.value(values, run.row, run.slots, length, int(end - run.t0 + 1))
+
+    def _values_of(self, row: int) -> Row:
+        values, start, end, _, _ = self.epochs.event(self.events[row])
+        run, outcome, length = self._run(row), self.targets[row].outcome, end - start + 1
+        if run is None:
+            return outcome.values(values, (), (), length, length)
+        return outcome.values(values, run.row, run.slots, length, int(end - run.t0 + 1))
 
     def _run(self, row: int) -> PartialMatch | None:
         """The run of a row, made of a pair at the first call."""
@@ -273,6 +288,23 @@ class RunRows(TableRows):
         return run
 
 
+@final
+class ResultLine:
+    """A result of which nobody reads more than its line."""
+
+    __slots__ = ("_ordinal", "_row", "_rows", "subscription", "withdrawn")
+
+    def __init__(self, rows: RunRows, row: int, subscription: str, ordinal: int) -> None:
+        self._rows = rows
+        self._row = row
+        self._ordinal = ordinal
+        self.subscription = subscription
+        self.withdrawn = False
+
+    def line(self) -> dict[str, Any]:
+        return self._rows.line(self._row, self._ordinal)
+
+
 def _position(computation: Computation) -> i64:
     """The attribute of the last event, or below 0 that of the row that the run took last; else OTHER."""
     if isinstance(computation, EventValue):
@@ -280,4 +312,3 @@ def _position(computation: Computation) -> i64:
     if isinstance(computation, RegisterValue) and computation.slot < 0 and computation.position >= 0:
         return -1 - computation.position
     return OTHER
-

@@ -47,7 +47,7 @@ def taken_out(results: object) -> list[Share]:
         return []
     if isinstance(results, JoinedResults):
         return [share for part in results.parts for share in taken_out(part)]
-    if not isinstance(results, Results):
+    if not isinstance(results, Results) or results.of_runs:
         return []
     results.unfold()
     counts = [composed.count() for composed in results.composed.values() if composed.each_one]

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, Final
 
+from .batch import COMPILED
 from .errors import EventError, LateEvent, shown
 from .instant import LARGEST
 from .nearest import suggestion
@@ -92,6 +93,20 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
             late = f"expected a time of {last} or later, found {time}{LATE_HINT}"
             raise LateEvent(f"{_place(stream, index)}: {late}")
         last = time
+
+
+def whole_within(values: Sequence[Any], least: int, greatest: int) -> bool:
+    """Whether all are ints from `least` to `greatest`. O(values)."""
+    if not COMPILED:
+        return set(map(type, values)) <= {int} and (not values or (min(values) >= least and max(values) <= greatest))
+    given: list[Any] = values if isinstance(values, list) else list(values)
+    for value in given:
+        if type(value) is not int:
+            return False
+        number: int = value  # compiled, numbers are compared faster than objects
+        if number < least or number > greatest:
+            return False
+    return True
 
 
 def check_late(stream: StreamDefinition, times: Sequence[Any], floor: int | None) -> None:

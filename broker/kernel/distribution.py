@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Final, final
 
+from ..engine.result_lines import light
 from ..engine.shares import taken_out
 from ..wire import WHEN_SLOW
 from .attachments import Attachments
@@ -69,7 +70,7 @@ class Distribution:
             for delivery in self._attachments.of(share.subscription).values():
                 delivery.defer(share)
             touched[share.subscription] = None
-        for result in results:
+        for result in light(results):
             count += 1
             name = result.subscription
             self.retractions += result.withdrawn

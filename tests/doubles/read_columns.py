@@ -1,4 +1,4 @@
-"""Reads results as columns, and holds them to what reading them one by one gives."""
+"""Reads results as columns, and as those who send them do, and holds them to what reading them one by one gives."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from broker.engine import CodedTexts, Match
 from broker.engine.disorder.joined import JoinedResults
+from broker.engine.result_lines import light
 from broker.engine.results import Results
 
 R = TypeVar("R", bound=Results | JoinedResults)
@@ -36,10 +37,12 @@ def row_of(match: Match, names: list[str]) -> dict[str, Any]:
 
 
 def in_columns(results: R) -> R:
-    """The same results, which columns show as they are, wholly and of one subscription."""
+    """The same results, which columns show as they are, wholly and of one subscription; and so do their lines."""
     table = results.columns()
     columns = {name: listed(table[name]) for name in table}
+    sent = [(each.subscription, each.withdrawn, each.line()) for each in light(results)]
     matches = list(results)
+    assert repr(sent) == repr([(match.subscription, match.withdrawn, match.line()) for match in matches])
     rows = [{name: column[at] for name, column in columns.items()} for at in range(table.count)]
     # Text tells 1, 1.0 and True apart.
     assert repr(rows) == repr([row_of(match, list(table)) for match in matches])

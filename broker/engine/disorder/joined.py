@@ -15,11 +15,11 @@ from ...events.schema import Row, Value
 from ..executors.matches import contributed
 from ..executors.revising import Revision
 from ..executors.trace import MASK
-from ..match import Match, found_match
+from ..match import Failed, Match, found_match
 from ..notices import Finality
 from ..placed_rows import PlacedRows
 from ..result_table import ResultTable, names_of, table_of
-from ..results import Failed, Results
+from ..results import Results
 from ..subscribing.subscriber import ResultIds, Subscriber
 
 FINAL: Final = "final\0"

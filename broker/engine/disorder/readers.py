@@ -22,10 +22,10 @@ from ..executors.machine_plan import MachinePlan
 from ..executors.matches import Item, contributed
 from ..executors.revising import Revision
 from ..executors.trace import mixed
-from ..match import Match
+from ..match import Failed, Match
 from ..options import Options
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
-from ..results import SUSPENSIONS, Failed
+from ..results import SUSPENSIONS
 from ..subscribing.subscriber import Subscriber, digest
 from .finality import SettledTimes
 from .joined import RevisedResults

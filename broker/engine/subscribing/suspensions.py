@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from ..dispatch.matchers import Matcher
+from ..match import Failed
 from ..program.account import NOT_SUSPENDED
 from ..program.program import Program
-from ..results import SUSPENSIONS, Failed, Results
+from ..results import SUSPENSIONS, Results
 from .catalog import Catalog
 
 WHOLE: Final = -1  # instead of a part's number: the machine of the whole subscription

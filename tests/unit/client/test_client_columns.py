@@ -11,6 +11,8 @@ import pytest
 
 from broker.engine import CodedTexts, Engine
 from broker.events import EventError
+from broker.events.batch import COMPILED
+from broker.events.column_checks import FEW
 from broker.events.event_columns import EventColumns
 from broker.kernel import Kernel, Limits, Received
 from broker.kernel.records import BatchTaken
@@ -133,6 +135,24 @@ def test_a_long_batch_is_cut() -> None:
     assert [len(message.rows) for message in line.published] == [BATCH_EVENTS_MAX, BATCH_EVENTS_MAX, 5]
     assert [row for message in line.published for row in message.rows] == [(at * 3, texts[at]) for at in range(count)]
     assert [each for message in line.published for each in message.ids or ()] == list(range(1, count + 1))
+
+
+@pytest.mark.parametrize(
+    "odd", [(None,) * 4, ("é", 1.5, 2**63 - 1, True), ("longer than a word", -1e300, -(2**63), None), ("k", 1, 1, True)]
+)
+def test_many_rows_arrive_as_they_are(odd: tuple[Any, ...]) -> None:
+    """As columns where that is compiled, even if a value has to be converted."""
+    line = Line({"k": "string?", "x": "float?", "n": "int?", "on": "bool?"})
+    count = 2 * FEW
+    rows: list[Any] = [(f"k{at % 7}", at / 3, at, at % 2 == 0) for at in range(count)]
+    rows[FEW] = odd
+    assert line.rows(rows, range(count), range(1, count + 1)).count == count
+    (message,) = line.published
+    assert isinstance(message.rows, EventColumns) == COMPILED
+    rows[FEW] = (odd[0], float(odd[1]) if odd[1] else None, *odd[2:])
+    assert repr([*message.rows]) == repr(rows)
+    assert [*(message.times or ())] == list(range(count))
+    assert [*(message.ids or ())] == list(range(1, count + 1))
 
 
 def test_what_must_be_converted_travels_as_rows() -> None:
