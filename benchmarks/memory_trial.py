@@ -86,10 +86,10 @@ def runs(count: int) -> Occupied:
     return _occupied(before, counted)
 
 
-def keys(count: int) -> Occupied:
-    """What each key occupies that has one run, which waits for the key's next tick; its text is counted."""
+def keys(count: int, query: str = WAITING) -> Occupied:
+    """What each key occupies that has one run; its text is counted."""
     engine = _engine()
-    engine.subscribe("waiting", query=WAITING)
+    engine.subscribe("waiting", query=query)
     first = max(BATCH, count // 10)
     before = 0
     for start in range(0, first + count, BATCH):
@@ -118,9 +118,10 @@ def _occupied(before: int, count: int) -> Occupied:
 
 
 def measure(job: dict[str, Any]) -> Occupied:
-    """The job has `subscriptions` by name, a number of `runs`, or one of `keys`."""
+    """The job has `subscriptions` by name, a number of `runs`, or one of `keys` with a `query`: by default WAITING, so
+    that other ticks of the key pass by."""
     if "keys" in job:
-        return keys(job["keys"])
+        return keys(job["keys"], job.get("query", WAITING))
     return runs(job["runs"]) if "runs" in job else subscriptions(job["subscriptions"])
 
 

@@ -35,6 +35,7 @@ THROUGH: Final[Mapping[str, tuple[int, bool]]] = {  # batches of 100 in a messag
     "W1 through broker and client, messages of 100 in columns": (1, True),
 }
 KEY, KEYS = "a key and its run", 300_000
+PASSED: Final = "a key and its run, which ticks may pass by"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,9 @@ def _others(
     many = dict(both["W4 N=100,000"].subscriptions)
     yield SUBSCRIPTION, partial(trial, "benchmarks.memory_trial", {"subscriptions": many}, folder=build.folder)
     yield RUN, partial(trial, "benchmarks.memory_trial", {"runs": effort.events}, folder=build.folder)
-    yield KEY, partial(trial, "benchmarks.memory_trial", {"keys": min(KEYS, effort.events)}, folder=build.folder)
+    keys: dict[str, Any] = {"keys": min(KEYS, effort.events)}
+    yield KEY, partial(trial, "benchmarks.memory_trial", {**keys, "query": workloads.W1}, folder=build.folder)
+    yield PASSED, partial(trial, "benchmarks.memory_trial", keys, folder=build.folder)
 
 
 def _embedded_rows(both: Mapping[str, Case], found: Mapping[str, list[Any]], forms: list[Build]) -> Iterator[Row]:
@@ -163,8 +166,9 @@ def _other_rows(
     tables = agreed_matches(PARQUET, found[PARQUET], other[BATCHES_1000].matches)
     alone = Spread.of(median(f["reading"]) / median(f["matching"]) for f in tables)
     yield Row(PARQUET, build.name, 1, alone, targets.FROM_PARQUET, 1)
-    needed = {SUBSCRIPTION: LIKE, RUN: LIKE, KEY: KEYS}
-    of = {SUBSCRIPTION: targets.SUBSCRIPTION_BYTES, RUN: targets.RUN_BYTES, KEY: targets.KEY_BYTES}
+    needed = {SUBSCRIPTION: LIKE, RUN: LIKE, KEY: KEYS, PASSED: KEYS}
+    of = {SUBSCRIPTION: targets.SUBSCRIPTION_BYTES, RUN: targets.RUN_BYTES}
+    of |= dict.fromkeys((KEY, PASSED), targets.KEY_BYTES)
     for name, target in of.items():
         each = Spread.of(figures["each"] for figures in found[name])
         yield Row(f"memory: {name}", build.name, found[name][0]["count"], each, target, needed[name])
@@ -219,7 +223,7 @@ QUESTION: Final = Question(
         " embedded rate is that of batches of as many events, from rows.",
         "From Parquet: as `foretell run` reads a file, by CPU time, over reading its record batches alone.",
         "Memory is of the resident set, without names, texts and rows, which the caller keeps (memory_trial.py); that"
-        " of a key is with its text.",
+        " of a key is with its text: W1's run waits for the key's next tick, the other for a higher one.",
         "Registration is one subscribe a subscription, by CPU time, in a process whose parser is built already.",
     ),
     ask=ask,

@@ -24,13 +24,18 @@ from ..rivals import duckdb, flink
 from ..ticks import Tick, market, to_csv
 from ..windows.workloads import (
     AGGREGATES,
+    ASLEEP,
     DISORDERED,
+    DORMANT,
     FAMILIES,
     FAMILY,
     KEYS,
     LATE,
+    STRANGER,
+    TOUCHED,
     WORKLOADS,
     Workload,
+    dormant,
     family,
 )
 from .cases import MICRO, workload
@@ -75,6 +80,12 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
             for who, few in ((ALONE, thresholds[FAMILY // 2 : FAMILY // 2 + 1]), (MANY, thresholds)):
                 job = {"ticks": str(files["names"]), "queries": family(windows, few), "passes": PASSES, "read": False}
                 measurements[name, who] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
+        low, high = (prices[len(prices) * share // 4] for share in (1, 3))
+        comers = sorted({name for name, _, _ in redrawn(ticks)})[:DORMANT]
+        for name, names in ((ASLEEP, [f"{STRANGER} {at}" for at in range(len(comers))]), (TOUCHED, comers)):
+            for who, some in ((ALONE, names[:1]), (MANY, names)):
+                job = {"ticks": str(files["many"]), "queries": dormant(some, low, high), "passes": 1, "read": False}
+                measurements[name, who] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
         for name, (windows, moved) in DISORDERED.items():
             query = Workload(windows, "one", AGGREGATES["sum"]).query()
             for who, share in ((IN_ORDER, 0.0), (DISORDER, LATE)):
@@ -86,6 +97,7 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
     found = {key: taken[f"{key[0]}: {key[1]}"] for key in measurements}
     rows = [row for name in WORKLOADS for row in _rows(name, {w: f for (n, w), f in found.items() if n == name})]
     families = [_family(name, _units(found[name, MANY]), _units(found[name, ALONE])) for name in FAMILIES]
+    dormants = _dormant({name: _units(found[name, MANY]) for name in (ASLEEP, TOUCHED)}, _units(found[ASLEEP, ALONE]))
     late = [_late(name, found[name, IN_ORDER], found[name, DISORDER]) for name in DISORDERED]
     long, short = (_units(found[name, OURS]) for name in (LONG, SHORT))
     growth = Spread.of(a / b for a, b in zip(long, short))
@@ -95,6 +107,7 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
         "missing": missing,
         "cases": rows,
         "families": families,
+        "dormant": dormants,
         "late": late,
         "growth": asdict(growth) | {"reached": targets.WINDOWS_GROWTH.reached(growth)},
     }
@@ -105,6 +118,20 @@ def _family(name: str, many: Sequence[float], alone: Sequence[float]) -> dict[st
     times = Spread.of(a / b for a, b in zip(many, alone))
     reached = targets.WINDOWS_FAMILY.reached(times)
     return {"name": name, "units": asdict(Spread.of(many)), "times": asdict(times), "reached": reached}
+
+
+def _dormant(many: Mapping[str, Sequence[float]], alone: Sequence[float]) -> list[dict[str, Any]]:
+    """What many subscriptions cost in units: more than one alone, where no event touches any; where each touches one
+    of them, more than that."""
+    rows: list[dict[str, Any]] = []
+    for name, less, target in (
+        (ASLEEP, alone, targets.WINDOWS_DORMANT),
+        (TOUCHED, many[ASLEEP], targets.WINDOWS_TOUCHED),
+    ):
+        more = Spread.of(a - b for a, b in zip(many[name], less))
+        units = asdict(Spread.of(many[name]))
+        rows.append({"name": name, "units": units, "more": asdict(more), "reached": target.reached(more)})
+    return rows
 
 
 def _late(name: str, ordered: Sequence[Mapping[str, Any]], late: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -198,6 +225,9 @@ def table(answer: dict[str, Any]) -> Table:
             f"{FAMILY:,} of {each['name']}: {times:.1f} times one, at most {targets.WINDOWS_FAMILY.must};"
             f" {units:.1f} units"
         )
+    for each in answer["dormant"]:
+        more, units = each["more"]["median"], each["units"]["median"]
+        missing.append(f"{DORMANT:,} of {each['name']}: {units:.1f} units, {more:.1f} more ({each['reached']})")
     for each in answer["late"]:
         most = "" if each["must"] is None else f", at most {each['must']}"
         missing.append(

@@ -55,6 +55,22 @@ DISORDERED: Final[dict[str, tuple[str, int]]] = {
 }
 
 
+DORMANT: Final = 10_000
+"""As many subscriptions have windows of one name each, of which an event touches one at most."""
+ASLEEP, TOUCHED = "names that do not come", "names that come"
+STRANGER: Final = "no tick"
+
+
+def dormant(names: Sequence[str], low: float, high: float) -> list[str]:
+    """The queries of these names, with prices of their own in a few places, so that each is a machine by itself."""
+    queries: list[str] = []
+    for at, name in enumerate(names):
+        begins, ends = f"[name = '{name}' AND price > {high + at / 1e6!r}]", f"[price < {low - at / 1e6!r}]"
+        windows = f"AFTER any* MATCHING {begins} any* {ends} & any{{1,500}}"
+        queries.append(f"FROM {STREAM} BY name WINDOW {windows} AGGREGATE {SUM}")
+    return queries
+
+
 def family(windows: str, thresholds: Sequence[float]) -> list[str]:
     """The queries of a family."""
     wholes = [windows.replace("{}", repr(threshold)) for threshold in thresholds]

@@ -147,7 +147,10 @@ class MarkedParts:
 
         def made(bound: BoundLiterals) -> WindowAutomaton:
             bound_atoms = tuple([atom if n == UNMARKED else bound.forms[n] for n, atom in atoms])
-            return replace(windows, atoms=bound_atoms, said=Wording((windows.said.text(bound.literals),)))
+            said = windows.said
+            if not any(number_in(literal) is not None for literal in bound.literals):  # else the text is made later
+                said = Wording((said.text(bound.literals),))
+            return replace(windows, atoms=bound_atoms, said=said)
 
         return made
 

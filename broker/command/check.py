@@ -80,7 +80,7 @@ def checked_text(text: str, place: str) -> tuple[Engine, SubscriptionFile, list[
     """
     from ..engine import Engine
     from ..engine.program.target import ALWAYS_SINCE
-    from ..engine.subscribing.catalog import in_order
+    from ..engine.subscribing.holdings import in_order
     from ..events import DefinitionError
     from ..language.subscription_file import read_subscription_file
 

@@ -42,8 +42,9 @@ class Options:
     `prolonging`: where all open windows stay together, an event is not taken through all that it may do to others.
     `stretches`: where there is no BY, several events that only make open windows longer are processed at once.
     `session_columns`: the partitions of SESSION are numbers, with their events in one log (windows.sessions).
-    `executors_off` names executors that no subscription gets: the
-    planner takes the next one that can run it, and in the end the reference.
+    `clock_columns`: the partitions of a clock's sums are numbers, too, and sums of columns are taken at once
+    (windows.packed_clock). `executors_off` names executors that no subscription gets: the planner takes the next one
+    that can run it, and in the end the reference.
     """
 
     static_index: bool = True
@@ -66,6 +67,7 @@ class Options:
     prolonging: bool = True
     stretches: bool = True
     session_columns: bool = True
+    clock_columns: bool = True
     cancelling: bool = True
     executors_off: tuple[str, ...] = ()
     arcs_few: int = 8

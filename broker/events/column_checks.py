@@ -8,6 +8,7 @@ Here: that. Hot. Not here: reading Arrow's memory (arrow), times and ids (valida
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence, Sized
 from typing import Any, Final
 
@@ -153,9 +154,9 @@ def _has_nulls(codes: Integers) -> bool:
 
 def _by_attribute(stream: StreamDefinition, given: Any, count: int) -> list[Any]:
     """What is given for each attribute, of that length."""
-    if has_arrow_columns(given):
+    if not isinstance(given, dict) and has_arrow_columns(given):  # to ask what is none costs as much as a short column
         given = read_columns(stream, given)
-    if not isinstance(given, Mapping):
+    if not isinstance(given, (dict, Mapping)):
         names = ", ".join([*(f"{name!r}: [...]" for name in stream.schema.names[:3])])
         expected = f"expected columns by attribute, as {{{names}}}, or a record batch of Arrow"
         raise EventError(f"stream {stream.name!r}: {expected}, found {shown(given)}")
@@ -170,9 +171,10 @@ def _by_attribute(stream: StreamDefinition, given: Any, count: int) -> list[Any]
             found.append([None] * count)
             continue
         values: Any = given[attribute.name]
-        if has_arrow(values):
+        plain = isinstance(values, (list, array))
+        if not plain and has_arrow(values):
             values = read_column(stream, attribute.name, values)
-        if isinstance(values, _NO_COLUMNS) or not isinstance(values, Sized):
+        if not plain and (isinstance(values, _NO_COLUMNS) or not isinstance(values, Sized)):
             place = f"stream {stream.name!r}, attribute {attribute.name!r}"
             raise EventError(f"{place}: expected a column of values, found {shown(values)}")
         if len(values) != count:

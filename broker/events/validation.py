@@ -288,6 +288,12 @@ def _place(stream: StreamDefinition, index: int | None) -> str:
 
 def check_ids(stream: str, ids: Sequence[Any]) -> None:
     """Raise EventError unless the ids are integers of 64 bits."""
+    for number in ids:
+        # Compiled code compares the usual numbers as machine words.
+        if type(number) is not int or not -_USUAL_INT < number < _USUAL_INT:
+            break
+    else:
+        return
     for index, number in enumerate(ids):
         if type(number) is not int or not _LEAST_INT <= number <= _GREATEST_INT:
             raise EventError(

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
-from strategies import afa, cayuga_queries, composite_subscriptions, group_queries, sase, typed_queries
+from strategies import afa, cayuga_queries, composite_subscriptions, group_queries, sase, typed_queries, windows
 
 from broker.algebra.terms import Constant, walk
 from broker.automaton.arc_updates import ArcUpdate
@@ -22,7 +22,9 @@ from broker.events.schema import Schema
 from broker.language import cayuga
 from broker.language.cayuga.printer import print_query
 from broker.language.cayuga.syntax import CelQuery
-from broker.language.shapes import PERCENT, Literal, QueryShape, percentage_of, shape_of
+from broker.language.shapes import PERCENT, Literal, QueryShape, bracketed_shape_of, percentage_of, shape_of
+from broker.language.window import print_query as print_windows
+from broker.language.window.syntax import WindowQuery
 
 CHANGE = ArcUpdate(("u: a -> a WHEN x > 2",), (), 3, 9)
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
@@ -117,8 +119,11 @@ def engines(schemas: dict[str, Schema], off: tuple[str, ...]) -> tuple[Engine, E
 
 def compare(schemas: dict[str, Schema], language: str, text: str, data: st.DataObject, **options: Any) -> None:
     """The text makes the template; another text of its shape is bound to it, and parsed by an engine without any."""
-    text = data.draw(with_percentages(text))
-    shape = shape_of(text)
+    if language == "window":
+        shape = bracketed_shape_of(text)
+    else:
+        text = data.draw(with_percentages(text))
+        shape = shape_of(text)
     assume(shape is not None)
     assert shape is not None
     bound, parsed = engines(schemas, data.draw(st.sampled_from([(), ("groups",)])))
@@ -204,6 +209,42 @@ def test_groups(seed: int, data: st.DataObject) -> None:
     schemas = {"S": Schema.declare(group_queries.SCHEMA)}
     for action in joined[:2]:
         compare(schemas, action.language, action.text, data)
+
+
+@settings(max_examples=4 * settings().max_examples, suppress_health_check=slow)
+@given(windows.queries(windows.pairs(windows.SEVERAL_OWN)), st.data())
+def test_windows(query: WindowQuery, data: st.DataObject) -> None:
+    """Also where constants of one attribute are compared, whose order decides which classes of events there are."""
+    compare({"S": windows.SCHEMA}, "window", print_windows(query), data)
+
+
+def test_texts_whose_constants_have_one_order_have_one_form() -> None:
+    engine = Engine()
+    engine.add_stream("S", windows.SCHEMA.declared())
+    text = "FROM S BY ty WINDOW AFTER any* MATCHING [v > {}] any* [v < {}] any* [x = {}]"
+    for number, constants in enumerate([(5, 3, 1), (7, 2, 9), (2, 7, 1), (1, 6, 9), (4, 4, 4), (4, 4, 0), (-3, 2, 1)]):
+        engine.subscribe(f"q{number}", "window", text.format(*constants))
+    forms = [id(engine.catalog.subscriptions[f"q{number}"].form) for number in range(7)]
+    assert forms[0] == forms[1]
+    assert forms[2] == forms[3]
+    assert forms[4] != forms[5]  # equal literals are one
+    assert len(set(forms)) == 5
+
+
+def test_a_prepared_query_takes_literals_in_another_order() -> None:
+    text = "FROM S WINDOW AFTER any* MATCHING [v > {}] any* [v < {}]"
+    events = [(time, (None, value, None)) for time, value in enumerate([1, 6, 4, 2, 9, 3])]
+    times, rows = [time for time, _ in events], [row for _, row in events]
+    for constants in ((5, 3), (3, 5), (4, 4), (3, 8)):
+        prepared, parsed = Engine(), Engine()
+        for engine in (prepared, parsed):
+            engine.add_stream("S", windows.SCHEMA.declared())
+        first = prepared.prepare(text.format(5, 3), "window")
+        prepared.subscribe("q", query=first.with_literals(*constants))
+        parsed.subscribe("q", "window", text.format(*constants))
+        one, two = [[match.line() for match in engine.publish("S", times, rows)] for engine in (prepared, parsed)]
+        assert one == two
+        assert one or constants == (5, 3)
 
 
 @given(cayuga_queries.queries)

@@ -25,12 +25,18 @@ OFF: Final[tuple[tuple[str, ...], ...]] = (
     ("stretches",),
     ("session_columns",),
     ("session_columns", "batches"),
+    ("clock_columns",),
+    ("clock_columns", "batches"),
 )
 LONG: Final = (
     "EVERY 9 EVENTS",
     "LAST 20 EVENTS EVERY 7 EVENTS",
     "SESSION 1",
     "SESSION 2",
+    "EVERY 9",
+    "LAST 12 EVERY 4 OFFSET 1",
+    "LAST 5 EVERY 7",
+    "LAST 7 EVERY 5",
     "AFTER any* MATCHING [ty = 'A'] [ty != 'B']* [ty = 'B']",
     "AFTER any* MATCHING [v = 4] any* [ty IS NULL]",
     "AFTER any* MATCHING [v = 4] any* [ty IS NULL] & any{3,12}",
@@ -100,7 +106,7 @@ def in_order(
     for lane in engine.program.machines.lanes.values():
         for matcher in lane.matchers:
             if isinstance(matcher.machine, WindowMachine):
-                matcher.machine.calm_min = 1
+                matcher.machine.patience = matcher.machine.patience_max = 1
     engine.add_stream("T", {"n": "int"})
     engine.subscribe("other", "window", "FROM T WINDOW SESSION 1", lineage=True)
     found: list[str] = []

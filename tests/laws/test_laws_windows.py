@@ -24,6 +24,7 @@ BATCHES = st.lists(st.integers(1, 4), max_size=3)
 SWITCHES = st.builds(
     Options,
     batches=st.booleans(),
+    clock_columns=st.booleans(),
     dormancy=st.booleans(),
     prolonging=st.booleans(),
     session_columns=st.booleans(),

@@ -130,9 +130,12 @@ def _is_brief(windows: WindowAutomaton) -> bool:
     if part.most is not None and part.most <= BRIEF_MAX:
         return True
     states = set(part.starts) - {DEAD}
+    columns = windows.columns
     for _ in range(BRIEF_MAX):
-        rows = [part.body[state * windows.columns : (state + 1) * windows.columns] for state in states]
-        states = {target for row in rows for target in row} - {DEAD}
+        rows = [part.body[state * columns : (state + 1) * columns] for state in states]
+        before, states = states, {target for row in rows for target in row} - {DEAD}
+        if states == before:
+            break
     return not states
 
 

@@ -44,6 +44,6 @@ class Prepared:
             check_literal(literal)
         text = self.written.text(literals)
         form = self.form
-        if form is not None and any(literals[number] != self.literals[number] for number in form.fixed):
+        if form is not None and form.decisive.of(literals) != form.decisive.of(self.literals):
             form = None  # the engine finds the form with these literals
         return Prepared(self.options, form, self.written, literals, None, self.language, text)

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias, final
+from typing import Any, Final, final
 
 from ...algebra.terms import LiteralUsed
 from ...events.errors import DefinitionError, LimitExceeded, QueryError
 from ...events.instant import LARGEST
 from ...events.names import checked_subscription_name
 from ...events.schema import Schema
+from ...language.literal_orders import Decisive, Numbers, first_equal, noting_orders
 from ...language.marked_literals import Literals, literal_nodes, marked_places, with_literals
-from ...language.shapes import Literal, QueryShape
+from ...language.shapes import QueryShape
 from ...language.subscription import SubscriptionDefinition
 from ...language.wording import Wording, printed_around, wording_of
 from ..languages.language import CompileRequest, Language, Sources, Surroundings, Syntax
@@ -31,9 +32,6 @@ from .recently_used import Recent
 from .templates import marks_in
 
 SHAPES_MAX: Final = 10_000  # the most shapes with a stored syntax, and the most stored forms
-
-Numbers: TypeAlias = tuple[int, ...]
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -99,8 +97,8 @@ class QueryCompiler:
         self._schema_of = schema_of
         self._surroundings = Surroundings(options, schema_of, known, key_of, SHAPES_MAX)
         self._shapes: Recent[tuple[str, str], ParsedShape | str] = Recent(SHAPES_MAX)  # by language and shape
-        self._fixed: Recent[tuple[str, ...], Numbers] = Recent(SHAPES_MAX)  # by shape and options
-        self._forms: Recent[tuple[tuple[str, ...], Numbers, Literals], _KnownForm] = Recent(SHAPES_MAX)
+        self._decisive: Recent[tuple[str, ...], Decisive] = Recent(SHAPES_MAX)  # by shape and options
+        self._forms: Recent[tuple[tuple[str, ...], Decisive, tuple[Any, ...]], _KnownForm] = Recent(SHAPES_MAX)
 
     # --- from texts to syntax -----------------------------------------------------------------------------------
 
@@ -202,60 +200,66 @@ class QueryCompiler:
         if shape is None or parsed.of is None:
             return None
         sources = self._sources(parsed)
-        equal = _first_equal(shape.literals) if parsed.language.unites else ()
+        equal = first_equal(shape.literals) if parsed.language.unites else ()
         mark = (parsed.language.name, shape.key, repr(definition.report), repr(definition.forecast), repr(equal))
-        fixed = self._fixed.get(mark)
-        if fixed is not None:
-            known = self._forms.get((mark, fixed, tuple([shape.literals[number] for number in fixed])))
+        decisive = self._decisive.get(mark)
+        if decisive is not None:
+            known = self._forms.get((mark, decisive, decisive.of(shape.literals)))
             if known is not None and known.sources == sources:
                 return known.form
-        form, fixed = self._template(parsed, shape, parsed.of, sources, parsed.of.fixed if fixed is None else fixed)
-        self._fixed.put(mark, fixed)
-        self._forms.put((mark, fixed, tuple([shape.literals[number] for number in fixed])), _KnownForm(sources, form))
+        first = Decisive(parsed.of.fixed, (), parsed.language.unites) if decisive is None else decisive
+        form, decisive = self._template(parsed, shape, parsed.of, sources, first)
+        self._decisive.put(mark, decisive)
+        self._forms.put((mark, decisive, decisive.of(shape.literals)), _KnownForm(sources, form))
         return form
 
     def _template(
-        self, parsed: Parsed, shape: QueryShape, of: ParsedShape, sources: Sources, fixed: Numbers
-    ) -> tuple[CompiledQuery | None, Numbers]:
-        """The form of all texts that share the fixed literals, and the numbers of these: `fixed` or more."""
+        self, parsed: Parsed, shape: QueryShape, of: ParsedShape, sources: Sources, decisive: Decisive
+    ) -> tuple[CompiledQuery | None, Decisive]:
+        """The form of all texts that are alike in what is decisive, and that: what was known to be, or more."""
         language, definition = parsed.language, parsed.definition
         syntax = language.parse(definition.query)
         while True:
-            free = [number for number in range(len(shape.literals)) if number not in fixed]
+            free = [number for number in range(len(shape.literals)) if number not in decisive.fixed]
             canonical = printed_around(syntax, language.print, language.literals, shape, free)
             if canonical is None:
-                return None, fixed
+                return None, decisive
             marks = marked_places(free, shape.places, shape.literals, of.durations)
-            first = _first_equal(shape.literals) if language.unites else tuple(range(len(shape.literals)))
+            first = first_equal(shape.literals) if language.unites else tuple(range(len(shape.literals)))
             united = [number for number in free if first[number] != number and first[number] in free]
             for number in united:
                 marks[shape.places[number]] = marks[shape.places[first[number]]]
             with_marks = with_literals(syntax, language.literals, marks)
             try:
-                form = language.compile(
-                    CompileRequest(
-                        definition,
-                        with_marks,
-                        sources,
-                        0,
-                        self._surroundings,
-                        wording_of(shape),
-                        canonical,
-                        shape,
+                with noting_orders() as orders:
+                    form = language.compile(
+                        CompileRequest(
+                            definition,
+                            with_marks,
+                            sources,
+                            0,
+                            self._surroundings,
+                            wording_of(shape),
+                            canonical,
+                            shape,
+                        )
                     )
-                )
             except LiteralUsed as used:
-                fixed = _with(fixed, [max(used.number, ~used.number)])
+                decisive = decisive.adding([max(used.number, ~used.number)])
                 continue
             except LimitExceeded:
-                return None, fixed  # marked literals are all different, so that compiling may hit a limit
+                return None, decisive  # marked literals are all different, so that compiling may hit a limit
             if form is None:
-                return None, fixed
+                return None, decisive
+            ordered = decisive.adding((), tuple(orders))
             lost = set(free).difference(united, marks_in(form.automata()))
+            # A duration of 0 is marked as another one, so that its place in an order is not its own.
+            doubtful = ordered.ordered().intersection(of.durations, free)
+            lost |= {number for number in doubtful if shape.literals[number] == 0}
             if not lost:
-                form.fixed = fixed
-                return form, fixed
-            fixed = _with(fixed, lost)
+                form.decisive = ordered
+                return form, ordered
+            decisive = decisive.adding(lost)
 
     def forget(self) -> None:
         """Forget the forms, because a stream has gone: another one of its name may have another key."""
@@ -275,16 +279,6 @@ class QueryCompiler:
             return Prepared(self.options, None, None, (), query, language, query)
         own = None if form.written.says(literals, query) else query
         return Prepared(self.options, form, form.written, literals, own, language, query)
-
-
-def _with(numbers: Numbers, more: set[int] | list[int]) -> Numbers:
-    return tuple(sorted({*numbers, *more}))
-
-
-def _first_equal(literals: Literals) -> Numbers:
-    """For each literal the number of the first one that it equals."""
-    first: dict[tuple[type, Literal], int] = {}
-    return tuple([first.setdefault((type(literal), literal), number) for number, literal in enumerate(literals)])
 
 
 def located(name: str, error: QueryError) -> QueryError:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import final
 
+from mypy_extensions import i64
+
 from ...algebra.timed_stream import untimed
 from ...events.instant import FOREVER
 from ...events.schema import Row
@@ -116,7 +118,7 @@ class RevisingGroup:
         self.members: dict[int, RevisingReader] = {}
         self.timed = frozenset([untimed(stream) for stream in subscriber.form.timed_streams()])
         self.rank = 0
-        self.closed: int = -FOREVER
+        self.closed: i64 = -FOREVER
         self.apart = False
         self.publishes = False
         self.touched = False
@@ -124,8 +126,9 @@ class RevisingGroup:
 
     def has_closed(self, stream: int, time: int, row: Row) -> bool:
         """Whether an event comes too late to concern any of them."""
-        if time < self.closed or not self.apart:
-            return time < self.closed
+        moment: i64 = time  # compiled, numbers are compared faster than objects
+        if moment < self.closed or not self.apart:
+            return moment < self.closed
         return all(time < each.closed or each.has_closed(stream, time, row) for each in self.members.values())
 
     def settle(self) -> None:

@@ -173,7 +173,7 @@ class Executor:
                 found.event = at
                 self.advance(time, found)
             mask = masks[at]
-            if mask & self.rousing == 0 and (not self.awake or not self.needs(mask, batch.row(at))):
+            if mask & self.rousing == 0 and not (self.awake and (self.home is None or self.needs(mask, batch.row(at)))):
                 at += 1
                 self.at = at
                 continue

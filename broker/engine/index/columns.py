@@ -25,7 +25,7 @@ EXACT: Final = 2**53  # floats hold every integer up to here
 COMPILED: Final[bool] = not __file__.endswith(".py")
 
 if not COMPILED:
-    globals()["vec"] = {float: list}  # `vec[float](...)` makes a list: interpreted code is faster with it
+    globals()["vec"] = {float: list, i64: list}  # `vec[float](...)` makes a list: interpreted code is faster with it
 
 Column = vec[float]
 
@@ -102,3 +102,36 @@ def maxima(values: vec[float]) -> vec[float]:
         tops = append(tops, top)
         begin = end
     return tops
+
+
+def ascending(values: vec[float]) -> vec[i64]:
+    """The places of values in their order, those of equal ones as they come. O(n log n)."""
+    n: i64 = len(values)
+    if not COMPILED:
+        return vec[i64](sorted(range(n), key=values.__getitem__))
+    places, keys = vec[i64](range(n)), values[:]
+    other_places, other_keys = places[:], values[:]
+    width: i64 = 1
+    while width < n:
+        begin: i64 = 0
+        while begin < n:
+            middle = begin + width
+            end = middle + width
+            if middle > n:
+                middle = n
+            if end > n:
+                end = n
+            left, right = begin, middle
+            to: i64
+            for to in range(begin, end):
+                if right == end or (left < middle and keys[left] <= keys[right]):
+                    other_keys[to], other_places[to] = keys[left], places[left]
+                    left += 1
+                else:
+                    other_keys[to], other_places[to] = keys[right], places[right]
+                    right += 1
+            begin = end
+        places, other_places = other_places, places
+        keys, other_keys = other_keys, keys
+        width *= 2
+    return places

@@ -16,14 +16,14 @@ from typing import Final, final
 
 from mypy_extensions import i32, i64
 
-from ...events.batch import zeros
-from .columns import COMPILED, Column, column, not_above
+from ...events.batch import packed_floats, zeros
+from .columns import COMPILED, Column, ascending, column, not_above
 
 with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import vec
 
 if not COMPILED:
-    globals()["vec"] = {i32: list}
+    globals()["vec"] = {i32: list, i64: list}
 
 ENDS: Final = 8  # in a part, at first
 LISTED_MAX: Final = 32  # places in lists for an interval, on average: parts become larger where it would need more
@@ -31,38 +31,36 @@ LISTED_MAX: Final = 32  # places in lists for an interval, on average: parts bec
 
 @final
 class Covers:
-    """The intervals of these columns, which must not change. O(n log n + places in lists).
+    """The intervals of these columns, in the order of `lows`, which must not change. O(n log n + places in lists).
 
     A rank is the place of an interval in the order of `lows2`, if there are `two` numbers. Part 0 is below the first
     cut.
     """
 
     def __init__(self, lows: Column, highs: Column, lows2: Column, highs2: Column, two: bool) -> None:
-        order = list(range(len(lows)))
-        if two:
-            given = list(lows2)
-            order.sort(key=given.__getitem__)
+        order = ascending(lows2) if two else vec[i64](range(len(lows)))
         self._two = two
-        self._order = vec[i32](order)
+        self._order = order
         self._lows, self._highs = _taken(lows, order), _taken(highs, order)
         self._lows2, self._highs2 = column(), column()
         self._bounded = False  # the second number, from above
         if two:
             self._lows2, self._highs2 = _taken(lows2, order), _taken(highs2, order)
             self._bounded = min(list(highs2)) < math.inf
-        ends = sorted([each for each in list(lows) + list(highs) if -math.inf < each < math.inf])
-        distance = ENDS
-        self._cuts = column(sorted({*ends[::distance]}))
-        while self._listed() > LISTED_MAX * len(order):
+        # By rank: the first part that an interval covers, and the part behind the last one.
+        self._firsts, self._uptos = zeros(len(order)), zeros(len(order))
+        sorted_highs = _taken(highs, ascending(highs))
+        distance: i64 = ENDS
+        self._cuts = _cuts(lows, sorted_highs, distance)
+        while self._locate() > LISTED_MAX * len(order):
             distance *= 2
-            self._cuts = column(sorted({*ends[::distance]}))
+            self._cuts = _cuts(lows, sorted_highs, distance)
         parts: i64 = len(self._cuts) + 1
-        self._covering, self._inside = _numbers(0), _numbers(0)
         self._covering_upto, self._inside_upto = zeros(parts), zeros(parts)
-        self._list_all(False)
+        self._count()
         self._covering = _numbers(_begun(self._covering_upto))
         self._inside = _numbers(_begun(self._inside_upto))
-        self._list_all(True)
+        self._list()
 
     def most(self, part: i64) -> int:
         """The most that `find` may find in a part."""
@@ -79,28 +77,32 @@ class Covers:
     def find(self, part: i64, x: float, z: float, found: vec[i64]) -> i64:
         """Write the numbers of the intervals around x in this part, and z, to a column that has room for `most`; how
         many there are. By rank. O(found + ends of a part)."""
-        two, bounded = self._two, self._bounded
-        if two and z != z:
+        bounded = self._bounded
+        if self._two and z != z:
             return 0
-        lows2, highs2, order = self._lows2, self._highs2, self._order
+        highs2, order = self._highs2, self._order
+        limit: i64 = len(order)
+        if self._two:
+            limit = not_above(self._lows2, z, 0, limit)
         count: i64 = 0
         place: i64
         rank: i64
         covering, upto = self._covering, self._covering_upto
         for place in range(0 if part == 0 else upto[part - 1], upto[part]):
             rank = i64(covering[place])
-            if two:
-                if lows2[rank] > z:
-                    break
-                if bounded and highs2[rank] < z:
-                    continue
+            if rank >= limit:
+                break
+            if bounded and highs2[rank] < z:
+                continue
             found[count] = rank
             count += 1
         inside, upto = self._inside, self._inside_upto
         lows, highs = self._lows, self._highs
         for place in range(0 if part == 0 else upto[part - 1], upto[part]):
             rank = i64(inside[place])
-            if lows[rank] > x or highs[rank] < x or (two and (lows2[rank] > z or highs2[rank] < z)):
+            if rank >= limit:
+                break
+            if lows[rank] > x or highs[rank] < x or (bounded and highs2[rank] < z):
                 continue
             at = count
             while at > 0 and found[at - 1] > rank:
@@ -109,60 +111,105 @@ class Covers:
             found[at] = rank
             count += 1
         for place in range(count):
-            found[place] = i64(order[found[place]])
+            found[place] = order[found[place]]
         return count
 
-    def _listed(self) -> int:
-        """The places in lists of those that cover a part. O(n log n)."""
+    def _locate(self) -> int:
+        """Find the parts that each interval covers; how many these are in all. O(n log n)."""
+        lows, highs, cuts, firsts, uptos = self._lows, self._highs, self._cuts, self._firsts, self._uptos
+        many: i64 = len(cuts)
         total: i64 = 0
         rank: i64
-        for rank in range(len(self._lows)):
-            parts = self._upto(rank) - self._first(rank)
-            if parts > 0:
-                total += parts
+        for rank in range(len(lows)):
+            low, high = lows[rank], highs[rank]
+            first: i64 = 0 if low == -math.inf else not_above(cuts, low, 0, many) + 1
+            upto: i64 = many + 1 if high == math.inf else not_above(cuts, high, 0, many)
+            firsts[rank], uptos[rank] = first, upto
+            if upto > first:
+                total += upto - first
         return int(total)
 
-    def _first(self, rank: i64) -> i64:
-        """The first part that an interval may cover."""
-        low = self._lows[rank]
-        return 0 if low == -math.inf else self.part(low) + 1
+    def _count(self) -> None:
+        """Count the places in the lists of each part. O(n + parts)."""
+        lows, highs, firsts, uptos = self._lows, self._highs, self._firsts, self._uptos
+        covering, inside = self._covering_upto, self._inside_upto
+        parts: i64 = len(covering)
+        rank: i64
+        part: i64
+        for rank in range(len(lows)):
+            low, high = lows[rank], highs[rank]
+            if low > high:
+                continue
+            first, upto = firsts[rank], uptos[rank]
+            if first < upto:
+                covering[first] += 1
+                if upto < parts:
+                    covering[upto] -= 1
+            if low > -math.inf:
+                inside[first - 1] += 1
+            if high < math.inf and (low == -math.inf or first - 1 < upto):
+                inside[upto] += 1
+        for part in range(1, parts):
+            covering[part] += covering[part - 1]
 
-    def _upto(self, rank: i64) -> i64:
-        """The part behind the last one that an interval may cover."""
-        high = self._highs[rank]
-        return len(self._cuts) + 1 if high == math.inf else self.part(high)
-
-    def _list_all(self, write: bool) -> None:
-        """Count the places in the list of each part; or `write` them, with the counts where the next one goes."""
+    def _list(self) -> None:
+        """Write the lists, with the counts where the next of each goes. O(n + places)."""
+        lows, highs, firsts, uptos = self._lows, self._highs, self._firsts, self._uptos
         covering, inside = self._covering, self._inside
         covering_upto, inside_upto = self._covering_upto, self._inside_upto
         rank: i64
         part: i64
-        for rank in range(len(self._lows)):
-            low, high = self._lows[rank], self._highs[rank]
+        for rank in range(len(lows)):
+            low, high = lows[rank], highs[rank]
             if low > high:
                 continue
-            first, upto = self._first(rank), self._upto(rank)
+            number = i32(rank)
+            first, upto = firsts[rank], uptos[rank]
             for part in range(first, upto):
-                if write:
-                    covering[covering_upto[part]] = i32(rank)
-                covering_upto[part] += 1
+                place = covering_upto[part]
+                covering[place] = number
+                covering_upto[part] = place + 1
             if low > -math.inf:
-                if write:
-                    inside[inside_upto[first - 1]] = i32(rank)
+                inside[inside_upto[first - 1]] = number
                 inside_upto[first - 1] += 1
             if high < math.inf and (low == -math.inf or first - 1 < upto):
-                if write:
-                    inside[inside_upto[upto]] = i32(rank)
+                inside[inside_upto[upto]] = number
                 inside_upto[upto] += 1
 
 
-def _taken(values: Column, order: list[int]) -> Column:
+def _taken(values: Column, order: vec[i64]) -> Column:
     """The values in another order."""
     made = values[:]
-    for to, at in enumerate(order):
-        made[to] = values[at]
+    to: i64
+    for to in range(len(order)):
+        made[to] = values[order[to]]
     return made
+
+
+def _cuts(lows: Column, highs: Column, distance: i64) -> Column:
+    """Each so many-th of the finite ends, each value once, of columns that ascend. O(n)."""
+    count: i64 = len(lows)
+    made = packed_floats([0.0] * int(2 * count // distance + 1))
+    low: i64 = 0
+    high: i64 = 0
+    many: i64 = 0
+    until: i64 = 0  # ends before the next cut
+    while low < count or high < count:
+        if high == count or (low < count and lows[low] <= highs[high]):
+            end = lows[low]
+            low += 1
+        else:
+            end = highs[high]
+            high += 1
+        if end == -math.inf or end == math.inf:
+            continue
+        if until == 0:
+            until = distance
+            if many == 0 or made[many - 1] < end:
+                made[many] = end
+                many += 1
+        until -= 1
+    return made[:many]
 
 
 def _numbers(count: i64) -> vec[i32]:

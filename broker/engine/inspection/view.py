@@ -26,7 +26,8 @@ from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest
 from ..forecasts.subscription import PredictiveSubscription
 from ..program.program import Program
-from ..subscribing.catalog import Catalog, Definitions
+from ..subscribing.catalog import Catalog
+from ..subscribing.holdings import Definitions
 from ..subscribing.subscriber import Subscriber
 from .explanation import diagram, explain, live, sharing
 from .sharing import MachinesSeen, company_of, machines

@@ -49,7 +49,8 @@ class Account:
 
     def turn_over(self, events: i64, units: i64) -> None:
         """Earn and spend so many units, of which there are enough for all events without what these earn. O(events)."""
-        for _ in range(events):
+        event: i64
+        for event in range(events):  # noqa: B007  compiled, a number
             self.left = min(self.left + self.earned, self.most) - units
 
     def widen(self, most: int, earned: int) -> None:

@@ -14,7 +14,7 @@ from ..executors.machine_plan import MachinePlan
 from ..forecasts.registry import Forecasts
 from ..options import Options
 from ..planner import EXECUTORS, MERGED, plan_again
-from ..subscribing.catalog import Service
+from ..subscribing.holdings import Service
 from ..subscribing.subscriber import Subscriber
 from .directory import Directory
 from .target import Feed

@@ -10,7 +10,7 @@ from typing import Any
 from ...events.schema import Schema
 from ...events.stream import StreamDefinition
 from ...language.subscription import SubscriptionDefinition
-from ..subscribing.catalog import PublishedStream
+from ..subscribing.holdings import PublishedStream
 from .state import EngineState
 
 

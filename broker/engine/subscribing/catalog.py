@@ -1,13 +1,13 @@
 """The names that an engine knows: declared streams, published streams, and subscriptions.
 
 Here: names, schemas, publishers and readers of streams, refusal of circles. Not here: compiling a text to automata
-(query_compiler), the program that merges the automata, events.
+(query_compiler), what is kept for a name (holdings), the program that merges the automata, events.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, final
 
 from ...algebra.timed_stream import timed
@@ -22,65 +22,11 @@ from ..compiler.prepared import Prepared
 from ..compiler.query_compiler import Parsed, QueryCompiler
 from ..compiler.recipes import Recipe
 from ..options import Options
-from ..program.target import Feed
+from .holdings import Holding, InternalStream, PublishedStream, Service
 from .subscriber import CompiledQuery, Subscriber, branch_name
 
 READERS_SHOWN: Final = 5
 _ALL: Final[Mapping[str, int]] = {}
-
-
-@final
-@dataclass(slots=True)
-class Service:
-    """A running automaton and the subscription that it serves.
-
-    `end`: its end in the merged program; None for an automaton with a machine. `name`: also the name of its machine.
-    """
-
-    name: str
-    end: object | None
-    subscriber: Subscriber | None
-    feed: Feed | None
-
-
-@final
-@dataclass(slots=True)
-class Holding:
-    """The parts of the program that one subscription holds.
-
-    These are the ends of branches with states of their own, and the internal streams that it reads, inner ones first.
-    `feed`: only for a subscription with a machine.
-    """
-
-    services: list[Service] = field(default_factory=list)
-    internal: list[str] = field(default_factory=list)
-    feed: Feed | None = None
-
-
-@final
-@dataclass(slots=True)
-class PublishedStream:
-    """A stream made of results. It lives while a subscription publishes or reads it.
-
-    `sources`: the streams that it is made of, each with the number of times that publishers read it.
-    """
-
-    schema: Schema
-    publishers: int = 0
-    readers: int = 0
-    sources: dict[str, int] = field(default_factory=dict)
-
-
-@final
-@dataclass(slots=True)
-class InternalStream:
-    """The stream of a right operand, shared by subscriptions of the same moment.
-
-    `services` are the ends that feed it.
-    """
-
-    users: int
-    services: list[Service]
 
 
 @final
@@ -350,51 +296,9 @@ class Catalog:
         return found
 
 
-@final
-class Definitions(Mapping[str, SubscriptionDefinition]):
-    """Definitions by name, each made on access."""
-
-    def __init__(self, subscriptions: Mapping[str, Subscriber]) -> None:
-        self._subscriptions = subscriptions
-
-    def __getitem__(self, name: str) -> SubscriptionDefinition:
-        return self._subscriptions[name].definition()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._subscriptions
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._subscriptions)
-
-    def __len__(self) -> int:
-        return len(self._subscriptions)
-
-
 def _columns(schema: Schema) -> list[tuple[str, str]]:
     return [(a.name, a.type) for a in schema.attributes]
 
 
 def _listed(schema: Schema) -> str:
     return ", ".join(f"{name} {type_}" for name, type_ in _columns(schema))
-
-
-def in_order(parsed: list[Parsed]) -> list[Parsed]:
-    """Publishers before their readers, otherwise in the order given. Raises DefinitionError for a circle."""
-    publishers: dict[str, int] = {}
-    for p in parsed:
-        if p.publish is not None:
-            publishers[p.publish] = publishers.get(p.publish, 0) + 1
-    ordered: list[Parsed] = []
-    waiting = parsed
-    while waiting:
-        ready = [p for p in waiting if not any(publishers.get(stream) for stream in p.reads())]
-        if not ready:
-            names = ", ".join(repr(p.definition.name) for p in waiting[:5])
-            raise DefinitionError(f"subscriptions read each other's results in a circle: {names}")
-        done = {p.definition.name for p in ready}
-        for p in ready:
-            if p.publish is not None:
-                publishers[p.publish] -= 1
-        ordered.extend(ready)
-        waiting = [p for p in waiting if p.definition.name not in done]
-    return ordered

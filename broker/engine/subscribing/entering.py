@@ -15,8 +15,9 @@ from ..disorder.joined import salt_of
 from ..planner import Wanted, followed, plan_again, plan_of
 from ..program.program import Program
 from ..program.target import Feed
-from .catalog import Catalog, Holding, InternalStream
+from .catalog import Catalog
 from .forecasting import start_forecasts
+from .holdings import Holding, InternalStream
 from .subscriber import Subscriber, branch_name
 
 if TYPE_CHECKING:

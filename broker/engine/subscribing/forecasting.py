@@ -11,7 +11,7 @@ from ..forecasts.listening import RunListener
 from ..notices import Notice
 from ..program.program import Program
 from ..program.target import Target
-from .catalog import Holding
+from .holdings import Holding
 from .subscriber import Subscriber
 
 

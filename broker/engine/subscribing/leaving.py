@@ -19,8 +19,9 @@ from ..program.program import Program
 from ..program.target import Outcome, Target
 from ..program.transition import NO_SYMBOL, Transition
 from ..results import Results, results_of_moment
-from .catalog import Catalog, Holding, Service
+from .catalog import Catalog
 from .forecasting import end_forecasts
+from .holdings import Holding, Service
 from .subscriber import Subscriber
 
 if TYPE_CHECKING:

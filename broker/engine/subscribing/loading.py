@@ -13,7 +13,7 @@ from ...events.errors import DefinitionError, ForetellError, QueryError
 from ...language.subscription import SubscriptionDefinition
 from ...language.subscription_file import read_subscription_file
 from ..program.target import ALWAYS_SINCE
-from .catalog import in_order
+from .holdings import in_order
 
 if TYPE_CHECKING:
     from ..engine import Engine

@@ -18,6 +18,7 @@ from ...algebra.timed_stream import is_timed
 from ...automaton.automaton import Automaton
 from ...automaton.compilation import Compiled
 from ...events.schema import Schema
+from ...language.literal_orders import Decisive
 from ...language.marked_literals import Literals
 from ...language.subscription import SubscriptionDefinition
 from ...language.wording import Wording
@@ -52,7 +53,7 @@ class CompiledQuery:
     publish, the schema of their results, and the number of their states.
 
     `written` is the text around the literals as the user wrote it, `canonical` the text from which ids are made.
-    `fixed`: the numbers of literals that are equal in all of them. `recipes`, one for each branch, say how to register
+    `decisive`: what their literals have in common. `recipes`, one for each branch, say how to register
     a branch without states of its own; None if it needs states. `template` has the automata, `branches` their plans. If
     a machine finds the matches, `machine` has its automaton instead, `operands` their names, and there are no recipes.
     With a `forecast`, `foretells` has the forecast plans, and there are no recipes either.
@@ -83,7 +84,7 @@ class CompiledQuery:
         self.language = language
         self.written = written
         self.canonical = canonical
-        self.fixed: tuple[int, ...] = ()
+        self.decisive = Decisive()
         self.sources = sources
         self.publish = publish
         self.schema = schema

@@ -16,7 +16,7 @@ from ...events.errors import DefinitionError, Unsupported
 from ...language.subscription import SubscriptionDefinition
 from ..program.target import ALWAYS_SINCE
 from ..results import Results
-from .catalog import in_order
+from .holdings import in_order
 from .updating import update_again
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from ....algebra.functions import IS_NULL, compare
 from ....algebra.normal_form import Form
 from ....algebra.terms import Comparison, Constant, Function, Term, used
 from ....events.errors import LimitExceeded
+from ....language.literal_orders import comparable
 
 CLASSES_MAX: Final = 4_096
 """The most classes of events of one subscription."""
@@ -132,9 +133,13 @@ def _regions_of_values(comparisons: list[Comparison]) -> Iterator[Truths]:
             yield {comparison: compare(comparison.operator, left, 1) for comparison in comparisons}
         return
     if len(set(constants)) > 1:
-        for comparison in comparisons:
-            if isinstance(comparison.right, Constant):
-                used(comparison.right)  # a marked one cannot be compared with others
+        plain = comparable(constants)
+        if plain is None:
+            for comparison in comparisons:
+                if isinstance(comparison.right, Constant):
+                    used(comparison.right)  # a marked one cannot be compared with others
+        else:
+            constants = plain
     ranks = {value: rank for rank, value in enumerate(sorted(set(constants)))}
     for place in range(2 * len(ranks) + 1):  # between two constants, or one of them
         yield {

@@ -14,7 +14,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import ConstantValue, EventValue, Increment, RegisterValue
-from ....events.batch import Batch
+from ....events.batch import COMPILED, Batch
 from ...index.axis import Axis
 from ...index.boxes import Box
 from ...index.family import Family
@@ -172,7 +172,7 @@ class ColumnPlan:
         if len(self.pairs) == 1 and self.pairs[0].simple():
             self.lone = self.pairs[0]
         self.bare = not self.filters and not self.boxes
-        self.packs = not self.filters and not self._folds()
+        self.packs = COMPILED and not self.filters and not self._folds()
         self.lasting = all(pair.window < 0 for pair in self.pairs)  # and a FOLD has none
         # There may be a plan for each of many keys, and most lists are empty.
         self.filters = self.filters or _NO_ARCS

@@ -100,7 +100,7 @@ class ClockMachine(Executor):
             cell.note(row, NO_TIME, item)
         cell.count += 1
         cell.last = time
-        if cell.columns.size > self.events_max:
+        if cell.count - cell.columns.panes[2 * cell.head] > self.events_max:
             self.lost += 1
             self._leave(cell, newest)
         return True

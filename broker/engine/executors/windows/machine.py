@@ -26,8 +26,11 @@ from .stepping import QUIET, UNTOUCHED, Stepper
 from .tables import WindowTables
 from .window_matches import WindowAudience
 
-CALM_MIN: Final = 16  # events that only make windows longer, behind which others are tried together
-CALM_COLUMNS: Final = 2  # the same where rows would be made of the events
+CALM_MIN: Final = 2  # events, behind which others are tried together where that has last been worth while
+CALM_MAX: Final = 32  # the same where it has not been
+STRETCH: Final = 8  # events of which that is worth while
+ROWS_SHARE: Final = 4  # the share of events, one in so many, beyond which rows of columns are made all at once
+PATIENCE: Final = 16  # batches after which rows are again made one by one
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
 
 
@@ -64,8 +67,13 @@ class WindowMachine(Executor):
         self.only: WindowCell | None = None  # the partition, if there is no BY
         self.queue = WaitingCells()
         self.calm: i64 = 0  # so many events, the newest ones, have only made windows longer
-        self.calm_min: i64 = CALM_MIN
+        self.patience: i64 = CALM_MAX  # so many events are taken alone, until others are tried together
+        self.patience_max: i64 = CALM_MAX
+        self.alone: i64 = 0  # so many events have been taken alone
+        self.rowing: i64 = 0  # so many batches more have rows made at once
         self.stretches = self.lone and self.stepper.stretches
+        self.quick = len(tables.gaps) == 0 and len(tables.dense) > 0 and self.waiting is None and tables.back == 0
+        self.quick = self.quick and self.stepper.prolongs
 
     @property
     def method(self) -> str:
@@ -82,17 +90,31 @@ class WindowMachine(Executor):
         if not self.stretches:
             super().take_all(masks, times, batch, items, upto, limit, found)
             return
-        calm_min = self.calm_min
-        if self.by_columns and batch.made is None:
-            calm_min = min(calm_min, CALM_COLUMNS)
-        begun = times[self.at]
-        while self.at < upto and (times[self.at] <= limit or times[self.at] == begun):
-            super().take_all(masks, times, batch, items, min(self.at + calm_min, upto), limit, found)
+        by_columns = self.by_columns and batch.made is None
+        if by_columns and self.rowing > 0:
+            self.rowing -= 1
+            batch.rows()
+            by_columns = False
+        begun: i64 = times[self.at]
+        most = max(limit, begun)
+        first = self.at
+        alone = self.alone
+        while self.at < upto and times[self.at] <= most:
+            super().take_all(masks, times, batch, items, min(self.at + self.patience, upto), limit, found)
             if self.lost > 0:
                 return
             cell = self.only
-            if cell is not None and self.calm >= calm_min and self.at < upto:
+            passed: i64 = 0
+            if cell is not None and self.calm > 0 and self.at < upto:
+                at = self.at
                 self._stretch(cell, masks, times, batch, items, upto, limit)
+                passed = self.at - at
+            if passed >= STRETCH:
+                self.patience = CALM_MIN
+            elif self.patience < self.patience_max:
+                self.patience += 1
+        if by_columns and ROWS_SHARE * (self.alone - alone) > self.at - first:
+            self.rowing = PATIENCE
 
     def _stretch(
         self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
@@ -125,9 +147,12 @@ class WindowMachine(Executor):
         else:
             key = ()
         self.taken = True
+        self.alone += 1
         calm = self.calm
         self.calm = 0
         letter = mask >> self.shift
+        if self.quick and cell is not None and cell.columns.count > 0:
+            return self._take_open(cell, self.tables.dense[letter], row, time, item, found, calm)
         looks = len(tables.gaps) > 0
         if tables.gap >= 0:
             looks = False
@@ -174,6 +199,32 @@ class WindowMachine(Executor):
             self._wait(cell)
         if len(cell.before) > 0:
             cell.remember(row, time)
+        if stepper.lost > 0:
+            self.lost += stepper.lost
+            stepper.lost = 0
+        return True
+
+    def _take_open(
+        self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item, found: Completions, calm: i64
+    ) -> bool:
+        """As `take`, for a partition with open windows that are told as they end, by conditions on the event alone."""
+        stepper = self.stepper
+        self.account.spend(1 + len(cell.groups))
+        done = stepper.prolong(cell, column, row, time, item)
+        if done == UNTOUCHED:
+            stepper.move(cell, column, row, time, item)
+        if done == QUIET:
+            self.calm = calm + 1
+        else:
+            if len(cell.groups) > 0:
+                self.completing.report(cell, time, found)
+            if cell.columns.count > 0:
+                stepper.settle(cell)
+        if self.sleeps and cell.columns.count == 0:
+            self.opened -= 1
+            self.awake = self.opened > 0
+        cell.last = time
+        cell.count += 1
         if stepper.lost > 0:
             self.lost += stepper.lost
             stepper.lost = 0

@@ -26,6 +26,7 @@ from ..machine_plan import Known, MachinePlan, PlanMaker
 from ..revising import Reviser
 from .clock import ClockMachine
 from .machine import WindowMachine
+from .packed_clock import PackedClockMachine, keeps_packed_clock
 from .progress import WindowProgress
 from .reviser import WindowReviser
 from .sessions import SessionMachine, keeps_sessions
@@ -36,9 +37,9 @@ GIVEN_UP: Final = "; beyond runs_max in a partition, the oldest are given up"
 
 
 class WindowsPlan(MachinePlan):
-    """Windows of the partitions of one stream. `windows`: the tables of their automata."""
+    """Windows of the partitions of one stream. `windows`: their automata."""
 
-    __slots__ = ("windows",)
+    __slots__ = ("_tables", "windows")
 
     executor = "windows"
     version = 2
@@ -51,6 +52,7 @@ class WindowsPlan(MachinePlan):
         assert automaton.windows is not None
         self.automaton = automaton
         self.windows = automaton.windows
+        self._tables: dict[bool, WindowTables] = {}
 
     def inputs(self) -> list[Input]:
         return self._inputs(False)
@@ -59,7 +61,13 @@ class WindowsPlan(MachinePlan):
         return self._inputs(self._keyed(options))
 
     def _inputs(self, keyed: bool) -> list[Input]:
-        return WindowTables(self.automaton, None, keyed).inputs
+        return self._tables_for(keyed).inputs
+
+    def _tables_for(self, keyed: bool) -> WindowTables:
+        """The tables, made once for inputs and machine."""
+        if keyed not in self._tables:
+            self._tables[keyed] = WindowTables(self.automaton, None, keyed)
+        return self._tables[keyed]
 
     def _keyed(self, options: Options) -> bool:
         """Whether it need not see partitions without windows, of which forecasts are told too."""
@@ -80,7 +88,11 @@ class WindowsPlan(MachinePlan):
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
-        tables = WindowTables(self.automaton, None, self._keyed(options))
+        tables = self._tables_for(self._keyed(options))
+        if options.clock_columns and keeps_packed_clock(tables):
+            packed = PackedClockMachine(tables, account, options.bindings_max, options.nodes_max)
+            packed.batches = options.batches
+            return packed
         if self.windows.clock is not None:
             clock = ClockMachine(tables, account, options.bindings_max, options.nodes_max)
             clock.batches = options.batches

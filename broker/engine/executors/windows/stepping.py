@@ -107,7 +107,16 @@ class Stepper:
             group.high = cell.open(time)
             quiet = quiet and (tables.final[state] == 0 or tables.least[0] > 1)
         marks[0] = tables.prefix[before]
-        if self.note(cell, row, time, item):
+        if tables.timed:
+            if self.note(cell, row, time, item):
+                self._limit(cell)
+            return QUIET if quiet else STEPPED
+        kept.note(row, item)
+        measure = cell.measure
+        while measure is not None:
+            measure.push(row, NO_TIME, cell.count)
+            measure = measure.rest
+        if kept.count > self.starts_max or kept.size > self.events_max:
             self._limit(cell)
         return QUIET if quiet else STEPPED
 

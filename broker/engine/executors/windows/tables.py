@@ -282,14 +282,14 @@ class WindowTables:
             self.rows = any(aggregate.arguments for aggregate in windows.aggregates)
             self._measured = []
         self.kinds: list[str] = [kind for kind, _ in self._measured]
-        self._plans = [MeasurePlan(kind, term) for kind, term in self._measured]
-        self.counted = [plan.counts or (plan.sums and plan.nullable) for plan in self._plans]
+        self.plans = [MeasurePlan(kind, term) for kind, term in self._measured]
+        self.counted = [plan.counts or (plan.sums and plan.nullable) for plan in self.plans]
         self.measured = len(self._measured) > 0
 
     def measures(self) -> WindowMeasure | None:
         """The measures of a new partition, as a chain."""
         first: WindowMeasure | None = None
-        for plan in reversed(self._plans):
+        for plan in reversed(self.plans):
             measure = plan.make()
             measure.rest = first
             first = measure

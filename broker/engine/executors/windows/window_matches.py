@@ -144,23 +144,7 @@ class CompletedWindows(MatchSource):
     def _value_of(
         self, plan: AggregatePlan, told: Any, count: int, first: int, last: int, begin: int | None
     ) -> Value:
-        """The value of an aggregate from what its measure said of the window."""
-        if plan.kind == COUNT:
-            return count
-        if plan.kind == EXACT:
-            if count == 0:
-                return None
-            if told - told != 0.0:  # uncertain, or not finite
-                return self._of_rows(plan, first, last, begin)
-            exact: float = told
-            return exact if plan.function == "sum" else exact / float(count)
-        if plan.kind == TOTAL:
-            if count == 0:
-                return None
-            total: int = told
-            return bounded(total) if plan.function == "sum" else bounded(total / count)
-        value: Value = told
-        return value
+        return value_of_measure(self.tables, plan, told, count, self.columns, first, last, begin)
 
     def _value(self, plan: AggregatePlan, pane: int, first: int, last: int, begin: int | None) -> Value:
         """The value for one of several windows."""
@@ -214,6 +198,29 @@ def matched_window(
     if begin is not None:
         assigned.append((2, begin, begin))
     return Matched(assigned, start, end, values, stretch=(items, first - shift, last - shift + 1))
+
+
+def value_of_measure(
+    tables: WindowTables, plan: AggregatePlan, told: Any, count: int, columns: PaneColumns, first: int, last: int,
+    begin: int | None,
+) -> Value:  # fmt: skip
+    """The value of an aggregate from what its measure said of the window."""
+    if plan.kind == COUNT:
+        return count
+    if plan.kind == EXACT:
+        if count == 0:
+            return None
+        if told - told != 0.0:  # uncertain, or not finite
+            return value_of_rows(tables, plan, columns, first, last, begin)
+        exact: float = told
+        return exact if plan.function == "sum" else exact / float(count)
+    if plan.kind == TOTAL:
+        if count == 0:
+            return None
+        total: int = told
+        return bounded(total) if plan.function == "sum" else bounded(total / count)
+    value: Value = told
+    return value
 
 
 def value_of_rows(

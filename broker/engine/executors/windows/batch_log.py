@@ -1,0 +1,128 @@
+"""One log for the events of all partitions of a machine, which refers to the batches that they came in.
+
+A batch enters it at once, whatever events it has; an event costs one number, the place of the one before it in its
+partition. So a log is right where events become useless in the order in which they came. Hot. Not here: a log that is
+right for any order (linked_log), the log of a partition that has one for itself (pane_columns).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Final, final
+
+from mypy_extensions import i64, mypyc_attr
+
+from ....events.batch import Batch, batch_of_rows
+from ....events.schema import Row
+from ..matches import Item
+from ..packed import Integers, integers, roomy
+from .linked_log import NOTHING
+from .pane_columns import PaneColumns
+
+LOOSE_MAX: Final = 1_024  # events that come one by one, until others have lists of their own
+
+
+@final
+@mypyc_attr(acyclic=True)
+class BatchLog:
+    """Events, by their places: those from `base` to below `count`.
+
+    Stretches of them lie in batches: from the place in `begins` on, the events are those of a batch from the index in
+    `firsts` on, with their `items`; up to where the next stretch begins. `links`: by place less `base` the place of the
+    one before in the same partition, or NOTHING; unless it is `linked`, all are of one partition. `rowed`: rows are
+    kept. It only grows; to forget something is to have another log, so that matches which are not read yet may refer
+    to it.
+    """
+
+    def __init__(self, base: i64, linked: bool, rowed: bool) -> None:
+        self.base = base
+        self.count = base
+        self.linked = linked
+        self.rowed = rowed
+        self.links: Integers = integers()
+        self.begins: list[int] = []
+        self.firsts: list[int] = []
+        self.batches: list[Batch | None] = []
+        self.items: list[list[Item]] = []
+        self.loose = False  # the last stretch has lists of its own, which may grow
+
+    def extend(self, batch: Batch, items: list[Item], first: i64, upto: i64) -> i64:
+        """Add the events from the index `first` to below `upto`, which have no links yet; returns the place of the
+        first one. O(1) amortised."""
+        place = self.count
+        self._begin(int(place), int(first), batch if self.rowed else None, items, False)
+        self._grow(upto - first)
+        return place
+
+    def add(self, row: Row, item: Item, before: i64) -> i64:
+        """Add an event behind another one of its partition; returns its place. O(1) amortised."""
+        place = self.count
+        if not self.loose or place - self.begins[-1] >= LOOSE_MAX:
+            self._begin(int(place), 0, batch_of_rows([]) if self.rowed else None, [], True)
+        self.items[-1].append(item)
+        batch = self.batches[-1]
+        if batch is not None:
+            batch.rows().append(row)
+        self._grow(1)
+        if self.linked:
+            self.links[place - self.base] = before
+        return place
+
+    def _begin(self, place: int, first: int, batch: Batch | None, items: list[Item], loose: bool) -> None:
+        self.begins.append(place)
+        self.firsts.append(first)
+        self.batches.append(batch)
+        self.items.append(items)
+        self.loose = loose
+
+    def _grow(self, events: i64) -> None:
+        self.count += events
+        if self.linked and len(self.links) < self.count - self.base:
+            self.links = roomy(self.links, self.count - self.base)
+
+    def cut(self, count: i64) -> None:
+        """Forget the events from a place on, which are in the last stretch of a batch."""
+        self.count = count
+
+    def behind(self, first: i64) -> BatchLog:
+        """A log without the events before a place. O(events left)."""
+        log = BatchLog(first, self.linked, self.rowed)
+        log.count = self.count
+        if first < self.count:
+            kept = max(bisect_right(self.begins, int(first)) - 1, 0)
+            log.begins, log.firsts = self.begins[kept:], self.firsts[kept:]
+            log.batches, log.items = self.batches[kept:], self.items[kept:]
+            if self.linked:
+                log.links = self.links[first - self.base : self.count - self.base]
+        return log
+
+    def places(self, newest: i64, events: i64) -> list[int]:
+        """The places of so many events of a partition, the oldest first, up to the newest one. O(events)."""
+        if not self.linked:
+            return list(range(int(newest - events + 1), int(newest + 1)))
+        found: list[int] = []
+        at = newest
+        while at != NOTHING and len(found) < events:
+            found.append(int(at))
+            at = self.links[at - self.base]
+        found.reverse()
+        return found
+
+    def columns(self, newest: i64, events: i64, rows: bool) -> PaneColumns:
+        """So many events of a partition, up to the newest one, as the log of a partition whose first event is the
+        number 0; with `rows`, if they are kept. O(events)."""
+        items: list[Item] = []
+        made: list[Row] = []
+        rows = rows and self.rowed
+        places = self.places(newest, events)
+        number = bisect_right(self.begins, places[0]) - 1
+        stretches = len(self.begins)
+        for place in places:
+            while number + 1 < stretches and self.begins[number + 1] <= place:
+                number += 1
+            at = place - self.begins[number] + self.firsts[number]
+            items.append(self.items[number][at])
+            batch = self.batches[number]
+            if rows and batch is not None:
+                made.append(batch.row(at))
+        return PaneColumns(0, integers(), 0, rows).fill(items, made)

@@ -1,0 +1,111 @@
+"""Windows of the clock as matches: the numbers of those that end at one moment, made into matches when they are read.
+
+Not here: the machine that writes them (packed_clock), values that are computed from rows (window_matches).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, final
+
+from mypy_extensions import i64, mypyc_attr
+
+from ....events.schema import Value
+from ...program.target import Target
+from ..completions import HEADER, Audience, Completions, Events
+from ..matches import Matched, MatchSource
+from ..packed import Floats, Integers, floats, integers, put_integer, roomy_floats
+from .batch_log import BatchLog
+from .tables import EXACT, TOTAL, WindowTables
+from .window_matches import matched_window, value_of_measure, value_of_rows
+
+CLOCK_NUMBERS: Final = 4  # of a row: the beginning of its windows, where their floats, totals and counts begin
+EACH_NUMBERS: Final = 4  # of a window: the place of its newest event, how many it has, times of the first and the last
+
+
+@final
+@mypyc_attr(acyclic=True)
+class ClockPage:
+    """What windows of a batch need to be read: the log of their events, and their sums, those of a window together."""
+
+    def __init__(self, log: BatchLog) -> None:
+        self.log = log
+        self.floats: Floats = floats()
+        self.float_count: i64 = 0
+        self.totals: list[int] = []
+        self.counts: Integers = integers()
+        self.count_count: i64 = 0
+
+    def add_count(self, count: i64) -> None:
+        at = self.count_count
+        self.counts = put_integer(self.counts, at, count)
+        self.count_count = at + 1
+
+    def reserve(self, count: i64) -> Floats:
+        """The sums, with room for so many more behind `float_count`. O(1) amortised."""
+        if len(self.floats) < self.float_count + count:
+            self.floats = roomy_floats(self.floats, self.float_count + count)
+        return self.floats
+
+
+@final
+class ClockAudience(Audience):
+    """The subscribers of a machine of windows of the clock."""
+
+    def __init__(self, targets: list[Target], tables: WindowTables) -> None:
+        super().__init__(targets, False)
+        self.tables = tables
+
+    def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
+        page = found.pages[found.numbers[at + 2] >> 2]
+        assert isinstance(page, ClockPage)
+        count = found.numbers[at + 4]
+        numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
+        return CompletedClock(self.tables, page, numbers)
+
+    def total(self, found: Completions, at: i64) -> int:
+        return int((found.numbers[at + 4] - CLOCK_NUMBERS) // EACH_NUMBERS) * self.served()[-1]
+
+
+@final
+@mypyc_attr(acyclic=True)
+class CompletedClock(MatchSource):
+    """The windows of a row; its numbers as CLOCK_NUMBERS and EACH_NUMBERS say."""
+
+    def __init__(self, tables: WindowTables, page: ClockPage, numbers: list[int]) -> None:
+        self.tables = tables
+        self.page = page
+        self.numbers = numbers
+
+    def amount(self) -> int:
+        return (len(self.numbers) - CLOCK_NUMBERS) // EACH_NUMBERS
+
+    def all(self) -> Iterator[Matched]:
+        numbers = self.numbers
+        page, tables = self.page, self.tables
+        begin, floats_at, totals_at, counts_at = numbers[:CLOCK_NUMBERS]
+        for at in range(CLOCK_NUMBERS, len(numbers), EACH_NUMBERS):
+            newest, events, start, end = numbers[at : at + EACH_NUMBERS]
+            said: list[tuple[Any, int]] = []
+            for kind, counted in zip(tables.kinds, tables.counted):
+                told: Any = None
+                if kind == EXACT:
+                    told = float(page.floats[floats_at])
+                    floats_at += 1
+                elif kind == TOTAL:
+                    told = page.totals[totals_at]
+                    totals_at += 1
+                count = events
+                if counted:
+                    count = int(page.counts[counts_at])
+                    counts_at += 1
+                said.append((told, count))
+            columns = page.log.columns(newest, events, tables.rows)
+            values: list[Value] = []
+            for plan in tables.aggregates:
+                if plan.measure < 0:
+                    values.append(value_of_rows(tables, plan, columns, 0, events - 1, begin))
+                else:
+                    told, count = said[plan.measure]
+                    values.append(value_of_measure(tables, plan, told, count, columns, 0, events - 1, begin))
+            yield matched_window(columns, 0, events - 1, start, end, tuple(values), begin)

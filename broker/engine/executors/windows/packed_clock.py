@@ -1,0 +1,371 @@
+"""Windows of the clock of which sums are enough, as numbers of all partitions together.
+
+Between two moments at which windows begin or end, events only add to sums: they are taken in one loop, and without BY a
+stretch of a column is added up at once. Everything else is as in other windows of the clock: panes by period, windows
+that end when time has passed them, in a ring of the partitions with events in them.
+
+Here: that machine. Hot. Not here: partitions (packed_panes), aggregates that need more than sums or rows (clock),
+reading (clock_matches).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ....events.batch import Batch, TextColumn
+from ....events.schema import Row
+from ...program.account import Account
+from ..completions import HEADER, Audience, Completions
+from ..contract import NOTHING_DUE, Executor
+from ..matches import Item
+from ..packed import Integers
+from .batch_log import BatchLog
+from .clock_matches import CLOCK_NUMBERS, EACH_NUMBERS, ClockAudience, ClockPage
+from .clock_ring import ClockRing, EnteredWindow
+from .clock_sums import are_sums
+from .packed_panes import (
+    BEFORE,
+    BEGUN,
+    EVENTS,
+    HEAD,
+    LAST,
+    NEWEST,
+    PANE,
+    PANES,
+    PERIOD,
+    UPTO,
+    PackedPanes,
+)
+from .tables import WindowTables
+
+PANES_MAX: Final = 64  # of a partition, up to which its ring is no waste
+SPARE: Final = 4_096  # events of windows that are over which may stay in the log
+NO_ROWS: Final[list[Row]] = []
+
+
+def keeps_packed_clock(tables: WindowTables) -> bool:
+    """Whether the windows are those of a clock of few panes, and all that measures say of them is sums."""
+    clock = tables.windows.clock
+    if clock is None or tables.timed or clock.size // clock.slide + 2 > PANES_MAX:
+        return False
+    return are_sums(tables)
+
+
+@final
+class PackedClockMachine(Executor):
+    """The partitions of one subscription, the log of their events, and the ring of open windows."""
+
+    def __init__(self, tables: WindowTables, account: Account, keys_max: int, events_max: int) -> None:
+        super().__init__(account, tables.inputs)
+        self.batches = True
+        self.by_columns = True
+        clock = tables.windows.clock
+        assert clock is not None
+        self.tables = tables
+        self.keys_max: i64 = keys_max
+        self.events_max: i64 = events_max
+        self.clock = clock
+        self.lone = len(tables.positions) == 0
+        self.trims_at_once = False  # for tests
+        self.page: ClockPage | None = None  # of the batch that had the last windows
+        self.ring = ClockRing(clock)
+        self.panes = PackedPanes(tables, int(self.ring.room))
+        self.log = BatchLog(0, not self.lone, tables.rows)
+
+    @property
+    def method(self) -> str:
+        return "panes by the period of the clock, as numbers; windows told when time has passed their end"
+
+    def audience(self) -> Audience:
+        return ClockAudience([] if self.member is None else [self.member.target], self.tables)
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def take_all(
+        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
+        found: Completions,
+    ) -> None:  # fmt: skip
+        begun: i64 = times[self.at]
+        most = max(limit, begun)
+        ring = self.ring
+        while self.at < upto:
+            at = self.at
+            time: i64 = times[at]
+            if time > most:
+                return
+            if time > self.alarm:
+                found.event = at
+                self.advance(time, found)
+            ring.turn_to(time)
+            last = min(ring.turn - 1, most)
+            end: i64 = upto
+            newest: i64 = times[upto - 1]
+            if newest > last:
+                end = bisect_right(times, int(last), int(at), int(upto))
+            if ring.earliest > ring.latest:  # between two windows
+                self.account.turn_over(end - at, 0)
+                self.at = end
+            elif self.account.left < end - at:
+                super().take_all(masks, times, batch, items, end, limit, found)
+            elif self.lone and self._room_for(end - at):
+                self._take_stretch(times, batch, items, at, end)
+                self.at = end
+            else:
+                self.at = self._take_several(times, batch, items, at, end)
+            if self.lost > 0:
+                found.event = self.at - 1
+                return
+
+    def _room_for(self, events: i64) -> bool:
+        """Whether the only partition may have so many events more."""
+        if len(self.panes.slots) == 0:
+            return self.keys_max > 0 and events <= self.events_max
+        return self.panes.events(self.panes.slots[()]) + events <= self.events_max
+
+    def _take_stretch(self, times: list[int], batch: Batch, items: list[Item], first: i64, end: i64) -> None:
+        """Take events of the same windows at once, of the only partition."""
+        self.taken = True
+        self.account.turn_over(end - first, 1)
+        place = self.log.extend(batch, items, first, end)
+        panes = self.panes
+        known = panes.slots.get(())
+        slot: i64 = 0
+        if known is not None:
+            slot = known
+        else:
+            slot = panes.add(())
+        own = slot * panes.width
+        if panes.numbers[own + UPTO] < self.ring.latest:
+            self._enter(slot, times[first], place)
+        panes.sums.add_all(slot, batch, first, end)
+        numbers = panes.numbers
+        numbers[own + EVENTS] += end - first
+        numbers[own + NEWEST] = place + end - first - 1
+        numbers[own + LAST] = times[end - 1]
+
+    def _take_several(self, times: list[int], batch: Batch, items: list[Item], first: i64, end: i64) -> i64:
+        """Take events of the same windows one by one; returns the index behind the last one."""
+        self.taken = True
+        log = self.log
+        shift = log.extend(batch, items, first, end) - first
+        base = log.base
+        lone = self.lone
+        tables = self.tables
+        panes = self.panes
+        slots = panes.slots
+        sums = panes.sums
+        width = panes.width
+        latest = self.ring.latest
+        events_max = self.events_max
+        account = self.account
+        sums.read(batch)
+        made = batch.made
+        rows = NO_ROWS if made is None else made
+        single = tables.single
+        column = None if made is not None or single < 0 else batch.columns[single]
+        texts = column if isinstance(column, TextColumn) else None
+        since = first  # the events from here on have not been paid for
+        at: i64
+        for at in range(first, end):
+            key: Any = None
+            if texts is not None:
+                code = texts.codes[at]
+                if code >= 0:
+                    key = texts.texts[code]
+            elif column is not None:
+                key = column.value(at)
+            elif single >= 0:
+                key = rows[at][single]
+            else:
+                key = tables.partition(batch.row(at))
+            if key is None:
+                account.turn_over(at - since, 1)
+                account.turn_over(1, 0)
+                since = at + 1
+                continue
+            known = slots.get(key)
+            slot: i64 = 0
+            if known is not None:
+                slot = known
+            elif len(slots) < self.keys_max:
+                slot = panes.add(key)
+            else:
+                return self._stopped(shift, since, at)
+            own = slot * width
+            numbers = panes.numbers
+            if numbers[own + UPTO] < latest:
+                self._enter(slot, times[at], shift + at)
+            if not lone:
+                log.links[shift + at - base] = numbers[own + NEWEST]
+            numbers[own + NEWEST] = shift + at
+            numbers[own + EVENTS] += 1
+            numbers[own + LAST] = times[at]
+            sums.add(slot, rows, at)
+            if numbers[own + EVENTS] > events_max and panes.events(slot) > events_max:
+                panes.leave(slot, latest)
+                return self._stopped(shift, since, at)
+        account.turn_over(end - since, 1)
+        return end
+
+    def _stopped(self, shift: i64, since: i64, at: i64) -> i64:
+        """Note that a limit was hit at an event, behind which none of the batch is taken yet; returns its next."""
+        self.lost += 1
+        self.account.turn_over(at + 1 - since, 1)
+        self.log.cut(shift + at + 1)
+        return at + 1
+
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+    ) -> bool:
+        key: Any = self.tables.partition(row)
+        if key is None:
+            return False
+        self.ring.turn_to(time)
+        latest = self.ring.latest
+        if self.ring.earliest > latest:
+            return False  # between two windows
+        self.taken = True
+        self.account.spend(1)
+        panes = self.panes
+        known = panes.slots.get(key)
+        slot: i64 = 0
+        if known is not None:
+            slot = known
+        elif len(panes.slots) < self.keys_max:
+            slot = panes.add(key)
+        else:
+            self.lost += 1
+            return False
+        own = slot * panes.width
+        numbers = panes.numbers
+        if numbers[own + UPTO] < latest:
+            self._enter(slot, time, self.log.count)
+        numbers[own + NEWEST] = self.log.add(row, item, numbers[own + NEWEST])
+        numbers[own + EVENTS] += 1
+        numbers[own + LAST] = time
+        panes.sums.add(slot, [row], 0)
+        if panes.events(slot) > self.events_max:
+            self.lost += 1
+            panes.leave(slot, latest)
+        return True
+
+    def _enter(self, slot: i64, time: i64, place: i64) -> None:
+        """Begin a pane in a new period, and enter the windows that it is the first of its partition in."""
+        panes = self.panes
+        ring = self.ring
+        upto = panes.numbers[slot * panes.width + UPTO]
+        panes.open(slot, ring.latest, time)
+        if ring.enter(slot, upto, place):
+            self.alarm = min(self.alarm, ring.due())
+
+    # --- ends --------------------------------------------------------------------------------------------------------
+
+    def advance(self, time: i64, found: Completions) -> None:
+        ring = self.ring
+        number = ring.oldest
+        while number <= ring.newest:
+            entered = ring.at(number)
+            if entered.count > 0:
+                begin = ring.begin(number)
+                if begin + ring.size > time:
+                    break
+                self._tell(entered, number, begin, found)
+                entered.count = 0
+            number += 1
+        ring.closed(number)
+        self.alarm = ring.due()
+        self._trim()
+
+    def _tell(self, entered: EnteredWindow, number: i64, begin: i64, found: Completions) -> None:
+        """Report the window of each partition, in one row: all its events since the first one in the window."""
+        count = entered.count
+        self.account.spend(count)
+        page = self.page
+        if page is None or found.page is not page or page.log is not self.log:
+            page = self.page = ClockPage(self.log)
+        into = found.room(CLOCK_NUMBERS + EACH_NUMBERS * count)
+        at = found.upto + HEADER
+        into[at] = begin
+        into[at + 1] = page.float_count
+        into[at + 2] = len(page.totals)
+        into[at + 3] = page.count_count
+        at += CLOCK_NUMBERS
+        panes = self.panes
+        sums = panes.sums
+        numbers = panes.numbers
+        entries = entered.slots
+        page.reserve(count * sums.float_count)
+        each: i64
+        for each in range(count):
+            slot = entries[each]
+            own = slot * panes.width
+            pane = numbers[own + HEAD]
+            if numbers[own + PANES + PANE * pane + PERIOD] < number:
+                pane = panes.head(slot, number)
+            place = own + PANES + PANE * pane
+            into[at] = numbers[own + NEWEST]
+            into[at + 1] = numbers[own + EVENTS] - numbers[place + BEFORE]
+            into[at + 2] = numbers[place + BEGUN]
+            into[at + 3] = numbers[own + LAST]
+            at += EACH_NUMBERS
+            sums.settle(slot, pane, page)
+            if numbers[place + PERIOD] == number:
+                panes.leave(slot, number + 1)
+        found.close(page, 0, 0, CLOCK_NUMBERS + EACH_NUMBERS * count, count)
+
+    def _trim(self) -> None:
+        """Have a log without the events of windows that are over. O(events of the others); amortised O(1)."""
+        log = self.log
+        first = self.ring.first(log.count)
+        over = first - log.base
+        if over > 0 and (self.trims_at_once or (over > SPARE and 2 * over > log.count - log.base)):
+            self.log = log.behind(first)
+
+    # --- state -------------------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        self.ring = ClockRing(self.clock)
+        self.panes = PackedPanes(self.tables, int(self.ring.room))
+        self.log = BatchLog(0, not self.lone, self.tables.rows)
+        self.alarm = NOTHING_DUE
+
+    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+        return len(self.panes.slots) == 0
+
+    def keys(self) -> int:
+        return len(self.panes.slots)
+
+    def statistics(self) -> dict[str, int]:
+        panes = self.panes
+        slots = list(panes.slots.values())
+        return {
+            "windows": 1,
+            "window_keys": len(slots),
+            "window_starts": sum([panes.count(slot) for slot in slots]),
+            "window_groups": sum([entered.count > 0 for entered in self.ring.windows]),
+            "window_events": sum([int(panes.events(slot)) for slot in slots]),
+        }
+
+    def check_invariants(self) -> None:
+        panes = self.panes
+        panes.check_invariants(self.log)
+        for number, slots in self.ring.opened():
+            assert all(panes.numbers[slot * panes.width + UPTO] >= number for slot in slots)
+            assert set(slots) <= set(panes.slots.values())
+        entered = sum(int(entered.count) for entered in self.ring.windows)
+        assert entered == sum(len(slots) for _, slots in self.ring.opened())
+
+    def dump(self) -> Any:
+        order = {slot: number for number, slot in enumerate(self.panes.slots.values())}
+        ring = [[number, [order[slot] for slot in slots]] for number, slots in self.ring.opened()]
+        return [[self.panes.dump(slot, self.log) for slot in self.panes.slots.values()], ring]
+
+    def load(self, data: Any) -> None:
+        saved, opened = data
+        slots = [int(self.panes.load(each, self.log)) for each in saved]
+        self.ring.load([(number, [slots[at] for at in inside]) for number, inside in opened], self.log.base)
+        self.alarm = self.ring.due()
+        self.taken = True

@@ -1,0 +1,200 @@
+"""The partitions of windows of the clock as numbers, with their panes in rings of numbers and their sums beside them.
+
+A partition is known as long as it has panes of open windows; its place is used again. Here: these numbers. Hot. Not
+here: which windows an event is in, and when they end (packed_clock).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ..matches import tuple_item
+from ..packed import Integers, integers, roomy
+from .batch_log import BatchLog
+from .clock_sums import ClockSums
+from .linked_log import NOTHING
+from .tables import WindowTables
+
+# The numbers of a partition; behind them those of its panes.
+UPTO: Final = 0  # the newest window that it is in
+EVENTS: Final = 1  # how many it has had since it is known
+NEWEST: Final = 2  # the place of its newest event in the log
+LAST: Final = 3  # the time of that
+HEAD: Final = 4  # the place in the ring of its first pane of an open window
+COUNT: Final = 5  # how many panes it has from that one on
+PANES: Final = 6
+# The numbers of a pane.
+PERIOD: Final = 0
+BEFORE: Final = 1  # how many events the partition had before it
+BEGUN: Final = 2  # the time of its first event
+PANE: Final = 3
+
+NEVER_IN: Final = -(1 << 62)
+"""The number of a window before all that there can be."""
+
+
+@final
+class PackedPanes:
+    """`slots`: the number of each partition, by key, and `keyed` its inverse; `free`: those of none. A partition has
+    `width` of the `numbers`, and up to `room` panes."""
+
+    def __init__(self, tables: WindowTables, room: int) -> None:
+        self.tables = tables
+        self.room: i64 = room
+        self.width: i64 = PANES + PANE * room
+        self.sums = ClockSums(tables, room)
+        self.slots: dict[Any, int] = {}
+        self.keyed: list[Any] = []
+        self.free: list[int] = []
+        self.numbers: Integers = integers()
+
+    def add(self, key: Any) -> i64:
+        """The number of a new partition."""
+        slot: i64 = len(self.keyed)
+        if len(self.free) > 0:
+            slot = self.free.pop()
+            self.keyed[slot] = key
+        else:
+            self.keyed.append(key)
+            if len(self.numbers) < (slot + 1) * self.width:
+                self.numbers = roomy(self.numbers, (slot + 1) * self.width)
+        self.slots[key] = int(slot)
+        numbers = self.numbers
+        own = slot * self.width
+        numbers[own + UPTO] = NEVER_IN
+        numbers[own + EVENTS] = 0
+        numbers[own + NEWEST] = NOTHING
+        numbers[own + HEAD] = 0
+        numbers[own + COUNT] = 0
+        self.sums.begin(slot)
+        return slot
+
+    def open(self, slot: i64, period: i64, time: i64) -> None:
+        """Begin a pane of a partition in a period, before its first event."""
+        numbers = self.numbers
+        own = slot * self.width
+        count = numbers[own + COUNT]
+        pane = numbers[own + HEAD] + count
+        if pane >= self.room:
+            pane -= self.room
+        at = own + PANES + PANE * pane
+        numbers[at + PERIOD] = period
+        numbers[at + BEFORE] = numbers[own + EVENTS]
+        numbers[at + BEGUN] = time
+        numbers[own + COUNT] = count + 1
+        numbers[own + UPTO] = period
+        self.sums.open(slot, pane)
+
+    def head(self, slot: i64, period: i64) -> i64:
+        """The place in the ring of the first pane of a period or a later one, before which all are forgotten; -1 if
+        there is none. O(1) amortised."""
+        numbers = self.numbers
+        own = slot * self.width
+        room = self.room
+        pane, count = numbers[own + HEAD], numbers[own + COUNT]
+        while count > 0 and numbers[own + PANES + PANE * pane + PERIOD] < period:
+            count -= 1
+            pane += 1
+            if pane == room:
+                pane = 0
+        numbers[own + HEAD] = pane
+        numbers[own + COUNT] = count
+        if count == 0:
+            pane = -1
+        return pane
+
+    def leave(self, slot: i64, period: i64) -> None:
+        """Forget the panes of a partition before a period; the partition, if it has no others."""
+        if self.head(slot, period) < 0:
+            del self.slots[self.keyed[slot]]
+            self.keyed[slot] = None
+            self.free.append(int(slot))
+
+    def events(self, slot: i64) -> i64:
+        """How many events of its panes a partition has."""
+        numbers = self.numbers
+        own = slot * self.width
+        if numbers[own + COUNT] == 0:
+            return 0
+        return numbers[own + EVENTS] - numbers[own + PANES + PANE * numbers[own + HEAD] + BEFORE]
+
+    def count(self, slot: int) -> int:
+        """How many panes a partition has."""
+        return int(self.numbers[slot * self.width + COUNT])
+
+    # --- state: as partitions of other windows of the clock are saved (cell) -----------------------------------------
+
+    def _panes(self, slot: int) -> list[int]:
+        """The places of its panes, the oldest first."""
+        own = slot * self.width
+        head, count, room = self.numbers[own + HEAD], self.numbers[own + COUNT], self.room
+        return [int((head + number) % room) for number in range(count)]
+
+    def _of_panes(self, slot: int, number: int) -> list[int]:
+        own = slot * self.width + PANES + number
+        return [int(self.numbers[own + PANE * pane]) for pane in self._panes(slot)]
+
+    def dump(self, slot: int, log: BatchLog) -> list[Any]:
+        """A partition; its events are in the log."""
+        numbers = self.numbers
+        own = slot * self.width
+        key = self.keyed[slot]
+        before = self._of_panes(slot, BEFORE)
+        begun = [number for pane in zip(before, self._of_panes(slot, BEGUN)) for number in pane]
+        columns = log.columns(numbers[own + NEWEST], self.events(slot), True)
+        events = int(numbers[own + EVENTS])
+        return [
+            list(key) if isinstance(key, tuple) else [key],
+            [events, 0, before[0], int(numbers[own + LAST]), int(numbers[own + UPTO]), 0],
+            [],
+            [],
+            [],
+            [],
+            [begun, [], self._of_panes(slot, PERIOD)],
+            [columns.items, [list(row) for row in columns.rows]],
+            self.sums.dump(slot, events, self._panes(slot)),
+        ]
+
+    def load(self, data: Any, log: BatchLog) -> i64:
+        """The inverse, with its events at the end of the log; returns the partition's number."""
+        key, counted, panes, kept, sums = data[0], data[1], data[6], data[7], data[8]
+        begun, periods = panes[0], panes[2]
+        items, rows = kept[0], kept[1]
+        count, logged, last, upto, head = counted[0], counted[2], counted[3], counted[4], counted[5]
+        slot = self.add(self.tables.key_of(key))
+        own = slot * self.width
+        for pane in range(head, len(periods)):
+            self.numbers[own + EVENTS] = begun[2 * pane]
+            self.open(slot, periods[pane], begun[2 * pane + 1])
+        self.sums.load(slot, sums, head)
+        first = begun[2 * head] - logged
+        for at in range(first, len(items)):
+            row = tuple(rows[at]) if rows else ()
+            self.numbers[own + NEWEST] = log.add(row, tuple_item(items[at]), self.numbers[own + NEWEST])
+        numbers = self.numbers
+        numbers[own + EVENTS] = count
+        numbers[own + LAST] = last
+        numbers[own + UPTO] = upto
+        return slot
+
+    def check_invariants(self, log: BatchLog) -> None:
+        """Raise AssertionError if its parts contradict each other."""
+        numbers = self.numbers
+        assert sorted([*self.slots.values(), *self.free]) == list(range(len(self.keyed)))
+        chains: list[list[int]] = []
+        for key, slot in self.slots.items():
+            assert self.keyed[slot] == key
+            own = slot * self.width
+            assert 0 < numbers[own + COUNT] < self.room
+            assert 0 <= numbers[own + HEAD] < self.room
+            periods, before = self._of_panes(slot, PERIOD), self._of_panes(slot, BEFORE)
+            assert all(one < other for one, other in itertools.pairwise(periods))
+            assert all(one < other for one, other in itertools.pairwise([*before, numbers[own + EVENTS]]))
+            assert periods[-1] == numbers[own + UPTO]
+            chains.append(log.places(numbers[own + NEWEST], self.events(slot)))
+            assert len(chains[-1]) == self.events(slot)
+            assert all(log.base <= place < log.count for place in chains[-1])
+        assert len({place for chain in chains for place in chain}) == sum(map(len, chains))
