@@ -15,6 +15,7 @@ from ...algebra.terms import LiteralUsed
 from ...automaton.automaton import Automaton
 from ...events.instant import FOREVER
 from ...forecast.plan import ForecastPlan
+from ...language.literal_orders import first_equal
 from ...language.marked_literals import Literals, mark
 from .recently_used import Recent
 from .templates import Template
@@ -48,7 +49,7 @@ class ForecastPlans:
         equal = _pattern(literals)
         found = self._kept.get(equal)
         if found is None and equal not in self._missing:
-            found = self._shared(template, literals, subscriber.form.fixed, equal)
+            found = self._shared(template, literals, subscriber.form.decisive.fixed, equal)
             if found is not None:
                 self._kept.put(equal, found)
             else:
@@ -75,5 +76,4 @@ class ForecastPlans:
 
 def _pattern(literals: Literals) -> Equalities:
     """For each literal the number of the first one that it equals, ZERO for zero, which equals its opposite."""
-    first: dict[tuple[type, object], int] = {(int, 0): ZERO, (float, 0.0): ZERO}
-    return tuple([first.setdefault((type(literal), literal), number) for number, literal in enumerate(literals)])
+    return tuple([ZERO if literal == 0 else first for literal, first in zip(literals, first_equal(literals))])
