@@ -19,6 +19,7 @@ from broker.forecast.chain import (
     chain_of,
     counted_chain,
     distance,
+    known_row,
     mean_row,
     normalised,
     pooled_row,
@@ -295,11 +296,12 @@ def test_one_horizon_alone_is_the_passage_to_the_last_digit(table: tuple[int, Nu
 def test_a_row_of_known_successors_is_that_of_any(table: tuple[int, Numbers]) -> None:
     states, counts = table
     for state, row in enumerate(counts):
-        counted = {target: float(count) for target, count in enumerate(row) if count}
+        counted = {target: count for target, count in enumerate(row) if count}
+        weighed = {target: float(count) for target, count in counted.items()}
+        known = sorted({*counted, 0})
+        form = shape(states, {states - 1}, successors=[known] * states)
         if counted:
-            known = shape(states, {states - 1}, successors=[sorted({*counted, 0})] * states)
-            partly = shape(states, {states - 1}, successors=[sorted({*counted, 0} - {max(counted)})] * states)
-            masses = {target: counted.get(target, 0.0) + 0.5 for target in sorted({*counted, 0})}
-            wanted = normalised(masses, sum(counted.values()))
-            assert pooled_row(counted, known, state, 0.5) == wanted
-            assert pooled_row(counted, partly, state, 0.5).weight == wanted.weight
+            assert known_row(counted, tuple(known), 0.5) == pooled_row(weighed, form, state, 0.5)
+            assert known_row(counted, tuple(known[:-1]), 0.5) is None
+        else:
+            assert known_row(counted, tuple(known), 0.5) is None
