@@ -64,8 +64,11 @@ def _group(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast and wanted.automaton.time is not TimeModel.EPOCHS:
         return NO_STATES
     plan = plan_of_group(wanted.automaton, common_pattern, wanted.forecast)
-    if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.selective():
-        return "no constant says which events it is about"
+    if isinstance(plan, GroupPlan):
+        if plan.scales_only() and not wanted.published:
+            return "an index of factors finds the second of two events"
+        if wanted.forecast and not plan.selective():
+            return "no constant says which events it is about, and a forecast follows them"
     return plan
 
 

@@ -296,13 +296,14 @@ class ChainCell(GroupCell):
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        """The runs of a member. Runs that contiguity rules out may still be among them."""
+        """The runs of a member. Runs that contiguity rules out may still be among them, and those that an event of
+        `time` has moved or ended, which others of that time may still see."""
         found: list[tuple[int, ...]] = []
         window = self.template.window
         waits = [] if self.arrival else [(self._waiting, i) for i in range(self._waiting.count)]
         for new, i in (*waits, *((self._new, i) for i in range(self._new.count))):
             place, at = i * new.integers_each, i * new.floats_each
-            if new is self._waiting and new.integers[place + TOUCHED] != 0:
+            if new is self._waiting and new.integers[place + TOUCHED] != 0 and self.now < time:
                 continue
             if window >= 0 and float(new.integers[place + START] - time) < point[window]:
                 continue

@@ -14,7 +14,7 @@ from ....algebra.normal_form import reordered
 from ....algebra.terms import Comparison, Constant
 from ....automaton.analyses.grouping import grouping_of
 from ....automaton.analyses.mechanism import Layout, Mechanism, layout_of
-from ....automaton.analyses.template import GroupTemplate
+from ....automaton.analyses.template import Compared, GroupTemplate
 from ....automaton.analyses.traced import Coordinate
 from ....automaton.automaton import Automaton, Stay, TimeModel
 from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
@@ -164,6 +164,13 @@ class GroupPlan(MachinePlan):
     def selective(self) -> bool:
         """Whether constants say which events it is about."""
         return len(self.key) > 0 or len(self.form.template.found) > 0
+
+    def scales_only(self) -> bool:
+        """Whether it is two events of CEL, of any key, whose constants are factors of the first one's numbers."""
+        template = self.form.template
+        pair = template.time is TimeModel.EPOCHS and len(template.steps) == 2 and template.steps[1].again is None
+        asked = [one for each in template.clauses() for one in each.asked]
+        return pair and not self.selective() and all(one.source is Compared.FACTOR for one in asked)
 
     def streams(self) -> tuple[str, ...]:
         return (self.form.template.stream,)
