@@ -39,6 +39,7 @@ class Options:
     changes of the arcs of one subscription (updating). `batches`: a machine that is the only reader of a stream takes
     several events at once. `dormancy`: a machine of windows without open ones gets no event that can begin none.
     `window_keys`: where windows are in one partition only, their machine gets no event of another one.
+    `composite_keys`: the same of composite subscriptions whose matches have the events of one partition only.
     `prolonging`: where all open windows stay together, an event is not taken through all that it may do to others.
     `stretches`: where there is no BY, several events that only make open windows longer are processed at once.
     `session_columns`: the partitions of SESSION are numbers, with their events in one log (windows.sessions).
@@ -64,6 +65,7 @@ class Options:
     batches: bool = True
     dormancy: bool = True
     window_keys: bool = True
+    composite_keys: bool = True
     prolonging: bool = True
     stretches: bool = True
     session_columns: bool = True

@@ -61,11 +61,14 @@ NO_STATES: Final = "it keeps no states that a forecast could follow"
 
 
 def _group(wanted: Wanted) -> MachinePlan | str:
-    if wanted.forecast:
+    if wanted.forecast and wanted.automaton.time is not TimeModel.EPOCHS:
         return NO_STATES
-    plan = plan_of_group(wanted.automaton, common_pattern)
-    if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.selective():
-        return "no constant says which events it is about"
+    plan = plan_of_group(wanted.automaton, common_pattern, wanted.forecast)
+    if isinstance(plan, GroupPlan):
+        if plan.scales_only() and not wanted.published:
+            return "an index of factors finds the second of two events"
+        if wanted.forecast and not plan.selective():
+            return "no constant says which events it is about, and a forecast follows them"
     return plan
 
 
@@ -189,6 +192,14 @@ def plan_again(plan: MachinePlan, executor: str, why: str = "another executor ha
     other.wanted = wanted
     other.alone = ""
     return other
+
+
+def followed(plan: MachinePlan, lineage: bool) -> MachinePlan:
+    """The plan of a subscription whose results have lineage, if `lineage`: a forecast has that of a run, and a machine
+    that tells of the runs of its members has none for each. O(1), or O(size of the automaton)."""
+    if plan.reports_runs and lineage:
+        return plan_again(plan, MERGED.executor, "its forecasts have lineage")
+    return plan
 
 
 def decision(plan: MachinePlan) -> str:

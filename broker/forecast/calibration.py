@@ -29,6 +29,7 @@ OUTCOMES_MIN: Final = 200
 """Outcomes before predictions are called worse than the base rate."""
 WORSE: Final = 1
 """Squared errors, in all, by which predictions may be worse than the base rate, which is known only afterwards."""
+_EMPTY: Final = [0] * BINS  # of all that have no outcome yet; nobody changes it
 _SUMS: Final = ("brier", "log", "true", "false", "censored", "censored_notices", "matches", "foretold", "lead")
 
 
@@ -37,9 +38,9 @@ class Calibration:
     """The outcomes of one subscription's predictions. All fields are sums."""
 
     def __init__(self) -> None:
-        self.counts: list[int] = [0] * BINS
-        self.hits: list[int] = [0] * BINS
-        self.said: list[int] = [0] * BINS  # millionths
+        self.counts: list[int] = _EMPTY
+        self.hits: list[int] = _EMPTY
+        self.said: list[int] = _EMPTY  # millionths
         self.brier: int = 0  # millionths squared
         self.log: int = 0  # millionths of a nat
         self.true: int = 0  # notices that came true
@@ -59,6 +60,8 @@ class Calibration:
         elif scaled >= 1.0:
             said = i64(scaled)
         place = bin_of(probability)
+        if self.counts is _EMPTY:  # most subscriptions of many have few outcomes or none
+            self.counts, self.hits, self.said = [0] * BINS, [0] * BINS, [0] * BINS
         counts, sums = self.counts, self.said
         counts[place] = counts[place] + 1  # in place it would be a call into the interpreter
         sums[place] = sums[place] + int(said)

@@ -96,16 +96,11 @@ def shape(
     return Shape(states, frozenset(finals), fallback, known)
 
 
-def pooled_row(counted: dict[int, float], form: Shape, state: int, smoothing: float) -> TransitionRow:
+def pooled_row(counted: Mapping[int, float], form: Shape, state: int, smoothing: float) -> TransitionRow:
     """The row of a state from its weighted counts alone. O(edges).
 
     `smoothing` is the pseudo-count of each known successor; 0 leaves the plain fractions.
     """
-    successors = form.successors
-    if successors is not None and smoothing > 0.0 and len(counted) > 0:
-        row = _known_row(counted, successors[state], smoothing)
-        if row is not None:
-            return row
     targets = sorted(counted)
     weight = 0.0
     for target in targets:
@@ -127,23 +122,24 @@ def pooled_row(counted: dict[int, float], form: Shape, state: int, smoothing: fl
     return TransitionRow(tuple(targets), tuple([mass / total for mass in masses]), weight)
 
 
-def _known_row(counted: dict[int, float], known: tuple[int, ...], smoothing: float) -> TransitionRow | None:
-    """The same where nothing else than known successors was counted, which is usual; otherwise None."""
+def known_row(counted: dict[int, int], known: tuple[int, ...], smoothing: float) -> TransitionRow | None:
+    """The same of counts that weigh one each, of known successors only, ascending; otherwise None. O(edges)."""
     masses: list[float] = []
     total = weight = 0.0
     found = 0
     for target in known:
-        mass = smoothing
-        count = counted.get(target)
-        if count is not None:
+        count = float(counted.get(target, 0))
+        if count > 0.0:
             found += 1
             weight += count
-            mass = count + smoothing
+        mass = count + smoothing
         masses.append(mass)
         total += mass
-    if found < len(counted) or weight <= 0.0:
+    if found < len(counted) or found == 0:
         return None
-    return TransitionRow(known, tuple([mass / total for mass in masses]), weight)
+    for at, mass in enumerate(masses):
+        masses[at] = mass / total
+    return TransitionRow(known, tuple(masses), weight)
 
 
 def shrunk_row(counted: Mapping[int, float], parent: TransitionRow, strength: float) -> TransitionRow:
@@ -203,7 +199,7 @@ def distance(one: TransitionRow, other: TransitionRow) -> float:
     """Half the sum of absolute differences: the most by which any event's probability can differ. O(edges)."""
     if one is other:
         return 0.0
-    if one.targets == other.targets:
+    if one.targets is other.targets or one.targets == other.targets:
         total = 0.0
         for p, q in zip(one.chances, other.chances):
             total += abs(p - q)

@@ -32,6 +32,7 @@ GENERATIONS_A_HALF_LIFE: Final = 4
 GENERATIONS_KEPT: Final = 24 * GENERATIONS_A_HALF_LIFE
 BEGINNING: Final = -(2**61)
 """The generation of what is counted before the clock has ever been moved."""
+_NO_COUNTS: Final[dict[int, int]] = {}  # nobody changes it
 
 
 @final
@@ -112,14 +113,21 @@ class CountTable:
         row = self._generations.setdefault(generation, {}).setdefault(state, {})
         row[following] = row.get(following, 0) + times
 
+    def current(self, state: int) -> dict[int, int] | None:
+        """The row of a state if all counts are of this generation, so that each weighs one; otherwise None. O(1)."""
+        self._file()
+        if len(self._generations) > 1 or self.generation != self.clock.generation:
+            return None
+        return self._rows.get(state, _NO_COUNTS)
+
     def weighted(self, state: int) -> dict[int, float]:
         """What counts for the row of a state now: next state -> weight. O(generations x edges of the row).
 
         Sums run in the order of generations, so that the result depends on the counts and on nothing else.
         """
-        self._file()
-        if len(self._generations) == 1 and self.generation == self.clock.generation:
-            return {following: float(count) for following, count in self._rows.get(state, {}).items()}
+        current = self.current(state)
+        if current is not None:
+            return {following: float(count) for following, count in current.items()}
         found: dict[int, float] = {}
         oldest = self.clock.generation - GENERATIONS_KEPT
         for generation in sorted(self._generations):

@@ -193,6 +193,11 @@ class KeyedStream:
             self._touch(state)
         return state
 
+    def touch_known(self, state: KeyState) -> None:
+        """The same for a state of the event's key."""
+        if not state.touched:
+            self._touch(state)
+
     def _touch(self, state: KeyState) -> None:
         state.touched = True
         if self.alone is None:
@@ -235,8 +240,9 @@ class KeyedStream:
             if len(self.touched) == 0:
                 self._settle(own, alone)
             else:
-                touched = sorted([alone, *self.touched], key=_number)
+                touched = self.touched
                 self.touched = []
+                self._settle(own, alone)
                 for state in touched:
                     self._settle(own, state)
         self.current = None
@@ -324,10 +330,6 @@ class KeyedStream:
             for alarms in (own.count_alarms, own.time_alarms):
                 assert all(alarms[0] <= alarm for alarm in alarms)
             assert all(state.observer.number in self.observers for state in own.due)
-
-
-def _number(state: KeyState) -> int:
-    return state.observer.number
 
 
 def _without(alarms: list[tuple[int, int]], number: int) -> list[tuple[int, int]]:

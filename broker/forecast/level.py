@@ -18,7 +18,7 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
-from .chain import MarkovChain, Shape, TransitionRow, chain_of, distance, mean_row, pooled_row, shrunk_row
+from .chain import MarkovChain, Shape, TransitionRow, chain_of, distance, known_row, mean_row, pooled_row, shrunk_row
 from .counts import CountTable
 from .passage import Passage, first_passage, reached
 
@@ -102,14 +102,14 @@ class Level:
                     self._due.append(state)
 
     def _estimate(self, state: int) -> None:
-        counted = self.table.weighted(state)
         if self.parents:
+            counted = self.table.weighted(state)
             parent = mean_row([level.rows[state] for level in self.parents])
             row, mass, growth = shrunk_row(counted, parent, self.strength), self.strength, 1.0
             for target in sorted(counted):
                 mass += counted[target]
         else:
-            row = pooled_row(counted, self.form, state, self.smoothing)
+            row = self._pooled(state)
             mass, growth = row.weight, 1.0 + self.smoothing
         slack = 0.0
         if state == len(self.rows):
@@ -125,6 +125,17 @@ class Level:
         room = self.tolerance - slack
         self._limits[state] = mass * room / ((1.0 - room) * growth) if room < 1.0 else float("inf")
         self._moved[state] = 0
+
+    def _pooled(self, state: int) -> TransitionRow:
+        """The row of a state from its counts alone."""
+        successors = self.form.successors
+        if successors is not None and self.smoothing > 0.0:
+            counted = self.table.current(state)
+            if counted is not None:
+                row = known_row(counted, successors[state], self.smoothing)
+                if row is not None:
+                    return row
+        return pooled_row(self.table.weighted(state), self.form, state, self.smoothing)
 
     def _publish(self, state: int, row: TransitionRow) -> None:
         self.rows[state] = row

@@ -41,8 +41,11 @@ def counts_of(counts: Counts, version: str) -> Counts:
 
 def continued(counts: Counts, version: str, half_life: int | None) -> Counts:
     """The counts of one version, to go on with. Raises DefinitionError where they forget by another half-life."""
-    known, found = counts_of(counts, version), Counts(half_life)
+    found = Counts(half_life)
     found.table(version)
+    if not counts.tables:
+        return found
+    known = counts_of(counts, version)
     for name, _ in known.tables:
         found.table(name)
     found.merge(known)

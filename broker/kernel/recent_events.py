@@ -1,7 +1,7 @@
 """The last events of each stream, for operators who look at a running broker. No match depends on them.
 
-They are in memory only, and begin anew with the broker. Taking a batch only keeps references to its end; a tick counts
-and bounds what that holds, so that publishing does not pay for it.
+They are in memory only, and begin anew with the broker. Taking a batch only keeps references to its end; a tick makes
+rows of columns, counts and bounds what that holds, so that publishing does not pay for it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,11 @@ class RecentEvents:
         if noted is None:
             noted = self._noted[batch.stream] = []
         first = max(0, len(batch.rows) - RECENT_EVENTS_MAX)
-        rows = list(batch.rows[first:])  # of columns rows: a part of them would keep the whole batch
+        rows = batch.rows[first:]
+        if len(rows) == RECENT_EVENTS_MAX:
+            noted.clear()  # those before are not the last any more; of this batch all columns stay until a tick
+        else:
+            rows = list(rows)
         noted.append((batch.ids[first:], batch.times[first:], rows))
         if len(noted) > 2 * RECENT_EVENTS_MAX:
             del noted[:-RECENT_EVENTS_MAX]

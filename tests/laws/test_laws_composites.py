@@ -94,7 +94,8 @@ def publish(
 def test_engine_is_the_meaning(wanted: list[tuple[str, str]], data: st.DataObject) -> None:
     history = data.draw(histories())
     off = data.draw(st.sampled_from([(), (), ("sequence_trie",), ("sequence_trie", "tuple_counts")]))
-    options = Options(static_index=data.draw(st.booleans()), executors_off=off)
+    switches = {name: data.draw(st.booleans()) for name in ("static_index", "composite_keys")}
+    options = Options(**switches, executors_off=off)
     engine = Engine(options)
     for stream, attributes in STREAMS.items():
         engine.add_stream(stream, attributes)

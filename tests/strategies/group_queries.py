@@ -107,6 +107,9 @@ def chain(chance: random.Random) -> Template:
         if passing and at and chance.random() < 0.5:  # until numbers are reached
             theta = f"$2.ty = $1.ty AND $2.p {chance.choice(('>', '<=', '='))} {constant()}"
             theta += chance.choice(("", "", f" AND $2.w < {constant()}"))
+            if chance.random() < 0.4:
+                theta = chance.choice(("$2.ty = $1.ty AND $2.p > {} * $1.p", "$2.ty = $1.ty AND $2.w <= {} + $1.w"))
+                theta = theta.format(constant(FACTORS))
             asked = asked if chance.random() < 0.3 else []
         text = "S" if not text else f"({text} NEXT{{{{{theta}}}}} S)"
         if asked:

@@ -1,5 +1,5 @@
 """Whether runs over epochs wait for an event of their key that numbers decide: CEL's NEXT compares the event with
-constants, and nothing more is asked of it.
+constants, or with a factor of the first event's number, and nothing more is asked of it.
 
 Here: that question, also of an automaton with marked literals. Not here: its template (epoch_template).
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...algebra.terms import Attribute, Comparison, Constant, Register, Side, walk
+from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Side, walk
 from ..automaton import Automaton
 from .event_constants import shared_constants
 
@@ -39,14 +39,17 @@ def joined(atom: Comparison) -> int:
 
 
 def _asks_for_numbers(atoms: list[Comparison]) -> bool:
-    """Whether they ask about the event alone, and compare it with a number."""
-    alone = not any(isinstance(part, Register) for atom in atoms for part in walk(atom))
-    return alone and any(map(_compares_number, atoms))
+    """Whether one compares the event with a number, and earlier events matter in such comparisons only."""
+    others = [atom for atom in atoms if not _compares_number(atom)]
+    alone = not any(isinstance(part, Register) for atom in others for part in walk(atom))
+    return alone and len(others) < len(atoms)
 
 
 def _compares_number(atom: Comparison) -> bool:
     match atom:
         case Comparison(operator, Attribute(Side.EVENT, _, kind), Constant()):
+            return operator in OPERATORS and kind in NUMBERS
+        case Comparison(operator, Attribute(Side.EVENT, _, kind), Arithmetic("*" | "+", Constant(), Register())):
             return operator in OPERATORS and kind in NUMBERS
         case _:
             return False

@@ -19,7 +19,8 @@ class Mechanism(enum.Enum):
     """KLEENE: an operand repeats, and no constant that may differ changes what a run does. FILTER: one event. CHAIN:
     each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: a run takes every next
     event as long as a condition holds, and may report at each. WAIT: a run waits until one constant is reached.
-    NEXT_MATCH: until several are, or one by events that take time.
+    NEXT_MATCH: until several are, or one by events that take time. SKIP_TILL: each step until what it asks is met,
+    whatever that is.
     HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three steps and more.
     TRAILING: a pair, and what must not follow. TEXT_CHAIN: the next event with a step's own text moves a run or ends
     it. ANY_MATCH: every combination of a window."""
@@ -30,6 +31,7 @@ class Mechanism(enum.Enum):
     FOLD = "fold"
     WAIT = "wait"
     NEXT_MATCH = "next match"
+    SKIP_TILL = "skip till"
     HISTORY = "history"
     ITEMS = "items"
     TRAILING = "trailing"
@@ -266,6 +268,17 @@ def _trailing(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     return [_number_of(template, 1)], {}
 
 
+def _skip_till(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if len(template.steps) < 2 or template.kills or template.late:
+        return "it has one step, or something is forbidden"
+    if any(asked.source is Compared.DURATION for clause in template.steps[0].clauses for asked in clause.asked):
+        return "the first event's duration is compared"
+    if any(step.stay is not Stay.UNTAKEN for step in template.steps[1:]):
+        return "not every step skips till the next match"
+    return [], {}
+
+
 def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
     if len(template.steps) < 2 or template.kills or template.late or not template.window:
@@ -304,5 +317,6 @@ TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.HISTORY, _history),
     (Mechanism.ITEMS, _items),
     (Mechanism.TRAILING, _trailing),
+    (Mechanism.SKIP_TILL, _skip_till),
     (Mechanism.ANY_MATCH, _any_match),
 )

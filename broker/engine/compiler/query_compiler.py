@@ -168,7 +168,7 @@ class QueryCompiler:
             if form.machine is not None:
                 subscriber.machine = form.machine.plan(literals)
             if form.foretells is not None:
-                subscriber.plan = form.foretells(subscriber.automata())
+                subscriber.plan = form.foretells.plan(subscriber)
         except (LimitExceeded, DefinitionError) as error:
             raise type(error)(f"subscription {subscriber.name!r}: {error}") from None
         return subscriber

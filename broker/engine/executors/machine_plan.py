@@ -18,6 +18,7 @@ from ...forecast.states import States
 from ..options import Options
 from ..program.directory import Directory
 from ..program.target import Outcome, Target
+from ..program.watcher import Watcher
 from .contract import EventKey, EventPlaces, Executor, Input, Member
 from .merged import MergedAutomata
 from .revising import Reviser
@@ -156,6 +157,19 @@ class MachinePlan:
 
         `positions` are the key's attributes. `left`: the number of steps from each elementary state of `states`.
         """
+        raise AssertionError
+
+    @property
+    def reports_runs(self) -> bool:
+        """Whether its machine tells watchers of the runs of each member, so that there is no progress to ask for."""
+        return False
+
+    def watch(self, machine: Executor, member: Member, watcher: Watcher, states: list[int]) -> None:
+        """Tell a watcher of a member's runs, if the plan `reports_runs`. `states`: its numbers of the states."""
+        raise AssertionError
+
+    def unwatch(self, machine: Executor, member: Member) -> None:
+        """Undo one `watch`."""
         raise AssertionError
 
     # --- snapshots ----------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from mypy_extensions import i64
 from ...events.batch import Integers, packed_integers
 from ...events.instant import FOREVER
 from ...forecast.combination import Combination
+from ...forecast.key_state import KeyState
 from ..executors.matches import MatchSource
 from ..program.watcher import Follower, Watcher
 from .subscription import PredictiveSubscription
@@ -34,20 +35,21 @@ class RunListener(Watcher):
         self.traced = bool(subscription.subscriber.lineage)
         self.exceeding = subscription.states.exceeding
         self.reads = self.exceeding is not None
+        self._last: KeyState | None = None
 
     def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
         # Other subscriptions with longer windows may share the place; a run beyond this one's window does not concern
         # it.
         until = self._until(state, t0)
         if born > self.since and until > self.stream.time:
-            found = self.stream.touch(self.subscription)
+            found = self._touched()
             if found is not None:
                 found.enter(state, until, run if self.traced else None)
 
     def left(self, state: i64, born: i64, t0: i64, run: object) -> None:
         until = self._until(state, t0)
         if born > self.since and until >= self.stream.time:
-            found = self.stream.touch(self.subscription)
+            found = self._touched()
             if found is not None:
                 found.leave(state, until, run if self.traced else None)
 
@@ -70,6 +72,18 @@ class RunListener(Watcher):
 
     def touched(self) -> None:
         self.stream.touch(self.subscription)
+
+    def _touched(self) -> KeyState | None:
+        """The state for the event's key, which is mostly that of the last event."""
+        own = self.stream.current
+        if own is None:
+            return None
+        known = self._last
+        if known is None or known.key is not own:
+            known = self._last = self.stream.touch(self.subscription)
+        else:
+            self.stream.touch_known(known)
+        return known
 
     def _until(self, state: i64, t0: i64) -> i64:
         window: i64 = self.windows[state]

@@ -117,6 +117,8 @@ class Forecasts:
 
     def check(self, plan: ForecastPlan, subscriber: Subscriber) -> None:
         """Raise DefinitionError if the loaded model is of another version of the subscription."""
+        if not self.trained.counts.tables:
+            return
         versions = plan.versions(subscriber.name, subscriber.text())
         check_version(self.trained, subscriber.name, versions[0])
         for version in versions:

@@ -10,6 +10,7 @@ from typing import Final
 
 from ...automaton.analyses.growth import growth_of
 from ..executors.machine_plan import MachinePlan
+from ..planner import followed
 from ..subscribing.subscriber import Subscriber
 
 COST: Final = "cost of an event: "
@@ -20,7 +21,8 @@ def plans_of(subscriber: Subscriber) -> list[MachinePlan]:
     """The plan of each of its automata. O(size of the automata)."""
     if subscriber.machine is not None:
         return [subscriber.machine]
-    return [branch.plan(subscriber.literals) for branch in subscriber.form.branches]
+    lineage = subscriber.lineage is True
+    return [followed(branch.plan(subscriber.literals), lineage) for branch in subscriber.form.branches]
 
 
 def cost_of(plan: MachinePlan) -> str | None:

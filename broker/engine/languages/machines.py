@@ -6,17 +6,15 @@ that are merged into one program (operators).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from ...automaton.automaton import Automaton
-from ...forecast.plan import ForecastPlan, forecast_plan
+from ...forecast.plan import forecast_plan
+from ..compiler.foretold import ForecastPlans
 from ..compiler.templates import MachineTemplate
 from ..planner import Wanted, plan_of
 from ..subscribing.subscriber import ArcsOf, CompiledQuery
 from .language import CompileRequest
-
-Foretelling = Callable[[tuple[Automaton, ...]], ForecastPlan]
 
 
 def machine_form(
@@ -52,9 +50,9 @@ def machine_form(
     )
 
 
-def foretelling(request: CompileRequest) -> Foretelling | None:
-    """The function that makes the forecast plan from the automata; None if the subscription asks for no forecasts."""
+def foretelling(request: CompileRequest) -> ForecastPlans | None:
+    """The forecast plans, made from automata; None if the subscription asks for no forecasts."""
     forecast = request.definition.forecast
     if forecast is None:
         return None
-    return partial(forecast_plan, forecast, sources=request.sources, key_of=request.surroundings.key_of)
+    return ForecastPlans(partial(forecast_plan, forecast, sources=request.sources, key_of=request.surroundings.key_of))

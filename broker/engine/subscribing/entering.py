@@ -12,7 +12,7 @@ from ...automaton.analyses.step_texts import texts_of_steps
 from ...automaton.automaton import Automaton
 from ..compiler.recipes import Recipe
 from ..disorder.joined import salt_of
-from ..planner import Wanted, plan_again, plan_of
+from ..planner import Wanted, followed, plan_again, plan_of
 from ..program.program import Program
 from ..program.target import Feed
 from .catalog import Catalog
@@ -62,7 +62,8 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
             if form.template is not None:
                 _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
         feed = _publishes(program, subscriber, form.changing is not None)
-        holding.services.append(program.enter(entered, form.branches[branch].plan(subscriber.literals), own, feed))
+        chosen = followed(form.branches[branch].plan(subscriber.literals), subscriber.lineage is True)
+        holding.services.append(program.enter(entered, chosen, own, feed))
     catalog.enter(subscriber, holding)
     if disorder is not None:
         disorder.copies.arrange()

@@ -6,6 +6,7 @@ Here: connecting forecasts to the program. Not here: forecasts themselves, regis
 from __future__ import annotations
 
 from ...forecast.plan import ForecastPlan
+from ..dispatch.registrations import Registration
 from ..forecasts.listening import RunListener
 from ..notices import Notice
 from ..program.program import Program
@@ -16,7 +17,7 @@ from .subscriber import Subscriber
 
 def start_forecasts(program: Program, plan: ForecastPlan, subscriber: Subscriber, holding: Holding) -> None:
     """Start forecasts for a subscription that was just activated. O(states, keys)."""
-    registration = program.machines.registrations.get(subscriber.name)
+    registration = _machine(program, subscriber)
     if registration is None:
         listener = RunListener(program.forecasts.join(plan, subscriber, None, []), plan.windows)
     else:
@@ -27,8 +28,11 @@ def start_forecasts(program: Program, plan: ForecastPlan, subscriber: Subscriber
         registration.matcher.watchers = [*(registration.matcher.watchers or ()), listener]
     listener.subscription.listener = listener
     for branch, service in enumerate(holding.services):
-        assert service.end is not None, "the planner has an executor that can be followed"
-        program.merged.watch(service.end, listener, plan.numbers[branch])
+        if service.end is not None:
+            program.merged.watch(service.end, listener, plan.numbers[branch])
+        else:
+            group = program.machines.registrations[service.name]
+            group.plan.watch(group.matcher.machine, group.member, listener, plan.numbers[branch])
 
 
 def end_forecasts(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
@@ -38,12 +42,21 @@ def end_forecasts(program: Program, subscriber: Subscriber, holding: Holding | N
         return []
     listener = program.forecasts.subscriptions[subscriber.name].listener
     assert listener is not None
-    registration = program.machines.registrations.get(subscriber.name)
+    registration = _machine(program, subscriber)
     if registration is not None:
         matcher = registration.matcher
         matcher.watchers = [other for other in matcher.watchers or () if other is not listener] or None
         program.machines.unite(subscriber.name)
     for branch, service in enumerate(holding.services):
-        assert service.end is not None
-        program.merged.unwatch(service.end, listener, plan.numbers[branch])
+        if service.end is not None:
+            program.merged.unwatch(service.end, listener, plan.numbers[branch])
+        else:
+            group = program.machines.registrations[service.name]
+            group.plan.unwatch(group.matcher.machine, group.member)
     return program.forecasts.leave(subscriber.name)
+
+
+def _machine(program: Program, subscriber: Subscriber) -> Registration | None:
+    """The registration of its machine, which a forecast asks for its progress; None if runs are reported instead."""
+    found = program.machines.registrations.get(subscriber.name)
+    return None if found is None or found.plan.reports_runs else found

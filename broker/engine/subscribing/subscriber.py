@@ -27,6 +27,7 @@ from ..compiler.recipes import Recipe
 if TYPE_CHECKING:
     from ...automaton.arc_updates import ArcUpdate, ChangingArcs
     from ...forecast.plan import ForecastPlan
+    from ..compiler.foretold import ForecastPlans
     from ..compiler.templates import MachineTemplate, Template
     from ..executors.machine_plan import MachinePlan
 
@@ -55,7 +56,7 @@ class CompiledQuery:
     `decisive`: what their literals have in common. `recipes`, one for each branch, say how to register
     a branch without states of its own; None if it needs states. `template` has the automata, `branches` their plans. If
     a machine finds the matches, `machine` has its automaton instead, `operands` their names, and there are no recipes.
-    With a `forecast`, `foretells` makes the forecast plan from the automata, and there are no recipes either.
+    With a `forecast`, `foretells` has the forecast plans, and there are no recipes either.
     `changing`: makes the arcs, if they may change while the subscription runs. `lineage`: whether results have theirs
     where a subscription does not say.
     """
@@ -75,7 +76,7 @@ class CompiledQuery:
         operands: tuple[str, ...] = (),
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
-        foretells: Callable[[tuple[Automaton, ...]], ForecastPlan] | None = None,
+        foretells: ForecastPlans | None = None,
         changing: ArcsOf | None = None,
         lineage: bool = True,
         branches: Sequence[MachineTemplate] = (),

@@ -39,7 +39,7 @@ def goes_by_columns(own: Engine) -> bool:
         (f"SELECT * FROM FILTER{{p > p_1 AND v != v_1 AND DUR < 5}}{PAIR}", True),
         ("SELECT * FROM FILTER{p < 2}(FILTER{k = 'A' AND p > 1.5}(S) NEXT{$2.k = $1.k} S)", True),
         (f"SELECT * FROM FILTER{{n >= 3}}((SELECT *, 1 AS n FROM S) {FOLD})", True),
-        (f"SELECT * FROM FILTER{{p > 1.5}}({PAIR} NEXT{{$2.k = $1.k}} S)", False),
+        (f"SELECT * FROM FILTER{{p > p_1}}({PAIR} NEXT{{$2.k = $1.k}} S)", False),
         ("SELECT * FROM S NEXT{$2.v > $1.v} S", False),
         ("SELECT * FROM S NEXT{$2.k = 'A'} S", False),
         (f"SELECT * FROM FILTER{{p > p_1 + v}}{PAIR}", False),

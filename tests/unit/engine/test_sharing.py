@@ -56,13 +56,14 @@ def test_each_branch_is_told_for_itself(engine: Engine) -> None:
     [
         (
             "cayuga",
-            "FILTER{price < 5}(FILTER{contains(name, 'A') AND price > 7} S NEXT{$2.name = $1.name} S)",
-            "no constant",
+            "FILTER{price < 5}(FILTER{name = 'A'} S FOLD{$2.name = $.name, $2.price > $.price} S"
+            " NEXT{$2.name = $1.name} S)",
+            "it is neither a chain",
         ),
         (
             "sase",
-            "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) { [name] AND a.name = 'A' AND a.price > 1 AND"
-            " (b.price < 5 OR b.size > 7) } WITHIN 9",
+            "PATTERN SEQ(S a, ~(S n), S b) WHERE skip_till_next_match(a, b) { [name] AND a.name = 'A' AND a.price > 1"
+            " AND n.price < 3 AND (b.price < 5 OR b.size > 7) } WITHIN 9",
             "wait: a condition has alternatives",
         ),
     ],
@@ -74,6 +75,19 @@ def test_one_outside_is_told_why(engine: Engine, language: str, query: str, reas
     assert reason in why
 
 
-def test_a_forecast_keeps_out(engine: Engine) -> None:
-    engine.subscribe("foretold", query=CHAIN.format(1), forecast={"threshold": 0.5, "within": 9})
-    assert "not groups: it keeps no states that a forecast could follow" in told(engine, "foretold")[0]
+def test_a_forecast_follows_a_chain_in_its_group_unless_it_wants_lineage(engine: Engine) -> None:
+    forecast = {"threshold": 0.5, "within": 9}
+    engine.subscribe("foretold", query=CHAIN.format(1), forecast=forecast)
+    engine.subscribe("alike", query=CHAIN.format(2), forecast=forecast)
+    engine.subscribe("other", query=CHAIN.format(3))
+    assert told(engine, "foretold")[0].startswith("group of 2 members that shares 2 steps")
+    engine.subscribe("with-lineage", query=CHAIN.format(4), forecast=forecast, lineage=True)
+    assert "not groups: its forecasts have lineage" in told(engine, "with-lineage")[0]
+
+
+def test_a_forecast_keeps_out_of_other_groups(engine: Engine) -> None:
+    begun = "(SELECT *, 1 AS cnt FROM FILTER{name = 'A'} S)"
+    fold = f"FILTER{{cnt > 3}}({begun} FOLD{{$2.name = $.name, , $.cnt + 1 AS cnt}} S)"
+    engine.subscribe("foretold", query=fold, forecast={"threshold": 0.5, "within": 9})
+    why = told(engine, "foretold")[0]
+    assert "not groups: only in a chain of NEXT it knows the states that a forecast follows" in why

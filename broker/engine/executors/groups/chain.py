@@ -27,6 +27,7 @@ from .kept_events import KeptEvents
 from .members import Members
 from .stamps import Stamps
 from .steps import PARTITION, SKIP, STRICT, ChainTemplate, StepClause, Stretch
+from .watching import MemberWatch
 
 # The integers of a cohort; its events follow.
 DEPTH: Final = 0
@@ -41,7 +42,7 @@ EVENTS: Final = 7
 
 @final
 class ChainCell(GroupCell):
-    """The cohorts of a key. `now`: the epoch of its last event."""
+    """The cohorts of a key. `now`: the epoch of its last event. `watch`: is told where runs wait, if somebody asks."""
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class ChainCell(GroupCell):
         self.template = template
         self.arrival = arrival
         self.now: i64 = -(1 << 62)
+        self.watch: MemberWatch | None = None
         self._stamps = Stamps() if stamps is None else stamps
         self._runs: i64 = 0
         self._untouched: i64 = 0  # how many waiting ones
@@ -91,6 +93,8 @@ class ChainCell(GroupCell):
                 if numbers[place + TOUCHED] == 0:
                     numbers[place + TOUCHED] = 1
                     self._untouched -= 1
+                    if self.watch is not None:
+                        self._leave(self.watch, i)
             depth = numbers[place + DEPTH]
             stay = template.stays[depth]
             if stay == STRICT and numbers[place + POSITION] + 1 != self.position:
@@ -174,6 +178,8 @@ class ChainCell(GroupCell):
             numbers[place + EVENTS] = event
             new.count += 1
             self.noted = event
+            if self.watch is not None:
+                self.watch.entered(1, time, start, new.floats, at, event)
 
     def _passes(self, depth: i64, row_number: i64, row: Row, time: i64) -> bool:
         """Whether a run ignores the event by a rule without constants; it then continues to wait, inside its window."""
@@ -240,6 +246,34 @@ class ChainCell(GroupCell):
             j += 1
         new.count += 1
         self.noted = event
+        if self.watch is not None:
+            first = numbers[place + EVENTS]
+            at = (new.count - 1) * new.floats_each
+            self.watch.entered(depth + 1, self._born(first), numbers[place + START], new.floats, at, first)
+
+    def _leave(self, watch: MemberWatch, row_number: i64) -> None:
+        """Tell that a waiting cohort has been affected."""
+        waiting = self._waiting
+        numbers, place = waiting.integers, row_number * waiting.integers_each
+        first = numbers[place + EVENTS]
+        at = row_number * waiting.floats_each
+        watch.left(numbers[place + DEPTH], self._born(first), numbers[place + START], waiting.floats, at, first)
+
+    def _born(self, first: i64) -> i64:
+        """The epoch in which a run began, by its first event."""
+        assert self._events is not None, "the group keeps the events of its runs"
+        page = self._events.page
+        return page.time(page.place(first))
+
+    def drop(self) -> None:
+        """Tell that all waiting cohorts have gone, before they are."""
+        watch = self.watch
+        if watch is None:
+            return
+        self._turn(self.now)
+        i: i64
+        for i in range(self._waiting.count):
+            self._leave(watch, i)
 
     def _tell(self, at: i64, numbers: Integers, place: i64, out: MatchBlocks) -> None:
         """Report matches of a run to the members whose points the values from `at` on dominate."""
@@ -247,6 +281,8 @@ class ChainCell(GroupCell):
         first = numbers[place + EVENTS]
         if self.members.find(self._new.floats, at, first, out) == 0:
             return
+        if self.watch is not None:
+            self.watch.matched(self._born(first), out.members, begun, out.members_upto)
         if self.template.unions:
             self._stamps.thin(out, begun)
         events = self.template.length - 1
@@ -260,13 +296,14 @@ class ChainCell(GroupCell):
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        """The runs of a member. Runs that contiguity rules out may still be among them."""
+        """The runs of a member. Runs that contiguity rules out may still be among them, and those that an event of
+        `time` has moved or ended, which others of that time may still see."""
         found: list[tuple[int, ...]] = []
         window = self.template.window
         waits = [] if self.arrival else [(self._waiting, i) for i in range(self._waiting.count)]
         for new, i in (*waits, *((self._new, i) for i in range(self._new.count))):
             place, at = i * new.integers_each, i * new.floats_each
-            if new is self._waiting and new.integers[place + TOUCHED] != 0:
+            if new is self._waiting and new.integers[place + TOUCHED] != 0 and self.now < time:
                 continue
             if window >= 0 and float(new.integers[place + START] - time) < point[window]:
                 continue

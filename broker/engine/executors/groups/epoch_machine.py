@@ -22,9 +22,12 @@ from ..member_matches import ALONE
 from ..member_matches import RUN as RUN_OBJECT
 from ..trail import KeyTrail
 from .blocks import FIELDS, RUN
+from .cell import GroupCell
+from .chain import ChainCell
 from .epoch_runs import EpochRuns
 from .following import FollowingMachine
 from .making import CellRecipe
+from .watching import MemberWatch
 
 
 @final
@@ -39,9 +42,26 @@ class EpochMachine(FollowingMachine):
         events_max: int,
         runs: EpochRuns,
         may_look: bool = True,
+        watched: bool = False,
     ) -> None:
-        super().__init__(recipe, inputs, outcome, events_max, runs, may_look)
+        """`watched`: members may have watchers."""
+        super().__init__(recipe, inputs, outcome, events_max, runs, may_look and not watched)
         self._epoch_runs = runs
+        self.watch: MemberWatch | None = MemberWatch(self.members) if watched else None
+
+    def _made(self) -> GroupCell:
+        cell = super()._made()
+        if self.watch is not None:
+            assert isinstance(cell, ChainCell), "only chains are watched"
+            cell.watch = self.watch
+        return cell
+
+    def clear(self) -> None:
+        if self.watch is not None:
+            for cell in self.cells.values():
+                if isinstance(cell, ChainCell):
+                    cell.drop()
+        super().clear()
 
     # --- events -------------------------------------------------------------------------------------------------
 

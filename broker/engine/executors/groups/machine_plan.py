@@ -13,8 +13,8 @@ from ....algebra.marked_terms import number_of
 from ....algebra.normal_form import reordered
 from ....algebra.terms import Comparison, Constant
 from ....automaton.analyses.grouping import grouping_of
-from ....automaton.analyses.mechanism import Layout, layout_of
-from ....automaton.analyses.template import GroupTemplate
+from ....automaton.analyses.mechanism import Layout, Mechanism, layout_of
+from ....automaton.analyses.template import Compared, GroupTemplate
 from ....automaton.analyses.traced import Coordinate
 from ....automaton.automaton import Automaton, Stay, TimeModel
 from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
@@ -25,6 +25,7 @@ from ...compiler.recently_used import Recent
 from ...options import Options
 from ...program.account import Account
 from ...program.target import Outcome
+from ...program.watcher import Watcher
 from ..common_runs import Keeper
 from ..contract import EventKey, Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
@@ -37,6 +38,7 @@ LIMITS: Final = "runs_max"
 FORMS_MAX: Final = 1_000  # the most templates of one shape that are kept
 KEYS_MAX: Final = 10_000  # and keys of one template
 SHOWN: Final = 8  # subscriptions up to which each is explained
+UNWATCHED: Final = "only in a chain of NEXT it knows the states that a forecast follows"
 
 
 @final
@@ -55,6 +57,15 @@ class GroupForm:
         self.keys: tuple[tuple[int, ...], ...] = (template.partition,) if adjacent else ()
         self._hash = hash((template, layout))
         self._recipe: CellRecipe | None = None
+
+    @property
+    def watchable(self) -> bool:
+        """Whether its runs are those of a chain, in which a cohort is one run of each of its members."""
+        template = self.template
+        plain = all(step.stay is Stay.FAILING and not step.sees for step in template.steps[1:])
+        single = all(len(step.clauses) == 1 for step in template.steps)
+        chain = self.layout.mechanism is Mechanism.CHAIN and template.time is TimeModel.EPOCHS
+        return chain and plain and single and not template.parts and not template.found
 
     @property
     def recipe(self) -> CellRecipe:
@@ -76,9 +87,10 @@ class GroupPlan(MachinePlan):
     """Subscriptions with equal forms and keys are members of one group, whenever they join.
 
     A plan that `shared` made has only its literals, from which the automaton and the point are made when asked for.
+    `watched`: somebody is told where its runs wait.
     """
 
-    __slots__ = ("_made", "form", "keeper", "key", "literals", "shared")
+    __slots__ = ("_made", "form", "keeper", "key", "literals", "shared", "watched")
 
     executor = "groups"
     version = 1
@@ -95,7 +107,9 @@ class GroupPlan(MachinePlan):
         keeper: Keeper,
         shared: MemberPlans | None = None,
         literals: Literals = (),
+        watched: bool = False,
     ) -> None:
+        self.watched = watched
         self.form = form
         self.key = key
         self.keeper = keeper
@@ -151,6 +165,13 @@ class GroupPlan(MachinePlan):
         """Whether constants say which events it is about."""
         return len(self.key) > 0 or len(self.form.template.found) > 0
 
+    def scales_only(self) -> bool:
+        """Whether it is two events of CEL, of any key, whose constants are factors of the first one's numbers."""
+        template = self.form.template
+        pair = template.time is TimeModel.EPOCHS and len(template.steps) == 2 and template.steps[1].again is None
+        asked = [one for each in template.clauses() for one in each.asked]
+        return pair and not self.selective() and all(one.source is Compared.FACTOR for one in asked)
+
     def streams(self) -> tuple[str, ...]:
         return (self.form.template.stream,)
 
@@ -174,7 +195,7 @@ class GroupPlan(MachinePlan):
         return MemberPlans(self, parts).plan
 
     def alike(self, options: Options) -> Hashable:
-        return self.form, self.common_key
+        return self.form, self.common_key, self.watched
 
     def make(self, options: Options) -> Executor:
         machine = self._machine(options)
@@ -197,7 +218,8 @@ class GroupPlan(MachinePlan):
             if keyed and recipe.look is not None and options.lookback:  # the key's next event is the partition's
                 return ArrivalMachine(recipe, self.inputs(), self.outcome(), most)
             return GroupMachine(recipe, self.inputs(), self.outcome(), most)
-        return EpochMachine(recipe, self.inputs(), self.outcome(), most, recipe.epochs.alike(), options.lookback)
+        runs, look = recipe.epochs.alike(), options.lookback
+        return EpochMachine(recipe, self.inputs(), self.outcome(), most, runs, look, self.watched)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point, self._texts)
@@ -214,6 +236,20 @@ class GroupPlan(MachinePlan):
     def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
         handle, since = saved
         return cast(GroupMachine, machine).rejoin(handle, self.point, since, self._texts)
+
+    @property
+    def reports_runs(self) -> bool:
+        return self.watched
+
+    def watch(self, machine: Executor, member: Member, watcher: Watcher, states: list[int]) -> None:
+        watch = cast(EpochMachine, machine).watch
+        assert watch is not None
+        watch.watch(cast(GroupMember, member).handle, watcher, states)
+
+    def unwatch(self, machine: Executor, member: Member) -> None:
+        watch = cast(EpochMachine, machine).watch
+        assert watch is not None
+        watch.unwatch(cast(GroupMember, member).handle)
 
     def company(self, machine: Executor) -> str:
         members = counted(int(cast(GroupMachine, machine).members.count), "member")
@@ -260,6 +296,7 @@ class MemberPlans:
     def __init__(self, plan: GroupPlan, parts: MarkedParts) -> None:
         self._parts = parts
         self._keeper = plan.keeper
+        self._watched = plan.watched
         self._make = parts.automaton(plan.automaton)
         self._point = plan.point
         self._places: list[int] = [value.place if isinstance(value, Coordinate) else -1 for value in plan.point]
@@ -292,8 +329,8 @@ class MemberPlans:
         form = self._forms.get(common)
         if isinstance(form, GroupForm):
             self._newest = literals, self._chosen(bound.coordinates)
-            return GroupPlan(form, self._keyed(literals), None, self._keeper, self, literals)
-        anew = plan_of_group(make(bound), self._keeper)
+            return GroupPlan(form, self._keyed(literals), None, self._keeper, self, literals, self._watched)
+        anew = plan_of_group(make(bound), self._keeper, self._watched)
         assert not isinstance(anew, str), "the analysis of these literals has the same outcome"
         if form is None:
             known = anew.key, anew.point
@@ -326,10 +363,10 @@ class Unequal:
     """In place of a form: the plan has to be made for each subscription."""
 
 
-def plan_of_group(automaton: Automaton, keeper: Keeper) -> GroupPlan | str:
+def plan_of_group(automaton: Automaton, keeper: Keeper, watched: bool = False) -> GroupPlan | str:
     """The plan, or the reason why the automaton does not fit a group. O(its size squared).
 
-    `keeper` keeps runs that do not depend on members.
+    `keeper` keeps runs that do not depend on members. `watched`: somebody is to be told where its runs wait.
     """
     grouping = grouping_of(automaton)
     if isinstance(grouping, str):
@@ -337,4 +374,7 @@ def plan_of_group(automaton: Automaton, keeper: Keeper) -> GroupPlan | str:
     layout = layout_of(grouping)
     if isinstance(layout, str):
         return layout
-    return GroupPlan(GroupForm(grouping.template, layout), grouping.key, (automaton, layout.point(grouping)), keeper)
+    form, made = GroupForm(grouping.template, layout), (automaton, layout.point(grouping))
+    if watched and not form.watchable:
+        return UNWATCHED
+    return GroupPlan(form, grouping.key, made, keeper, watched=watched)

@@ -38,6 +38,7 @@ from .members import Members
 from .next_match import NextMatchCell, NextMatchTemplate
 from .other_keys import OtherKeysCell, OtherKeysTemplate
 from .repeating import RepeatingCell, RepeatingTemplate
+from .skip_till import SkipTillCell
 from .stamps import Stamps
 from .starts import NONE
 from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
@@ -105,6 +106,8 @@ class CellRecipe:
             case FoldTemplate():
                 assert runs is not None, "a fold is over epochs"
                 return FoldCell(form, runs, stamps, members)
+            case ChainTemplate() if self.mechanism is Mechanism.SKIP_TILL:
+                return SkipTillCell(form, self.arrival, members, events)
             case ChainTemplate():
                 return ChainCell(form, self.arrival, None, members, events)
             case WaitTemplate():
@@ -207,7 +210,7 @@ class CellRecipe:
             return None
         if mechanism is Mechanism.FOLD:
             return FoldTemplate(d, steps[0], self.again[0], self.ends)
-        if mechanism is Mechanism.CHAIN:
+        if mechanism in (Mechanism.CHAIN, Mechanism.SKIP_TILL):
             if self.window != NONE:
                 for clause in steps[-1]:
                     clause.ask(CoordinateBound(self.window, SPAN, sign=-1.0))

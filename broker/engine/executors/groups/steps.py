@@ -129,8 +129,17 @@ class StepClause:
 
         Few members have a corner that says nearly as much as they do; that of many says nothing.
         """
-        if members.count > FEW:
-            return False
+        return members.count <= FEW and self.exceeds(row, members)
+
+    def ascending(self, window: i64) -> CoordinateBound | None:
+        """The only bound but that of the window, if it compares an attribute of the event and nothing else matters."""
+        asked = [bound for bound in self.bounds if bound.coordinate != window]
+        if len(asked) != 1 or self.compares is not None or asked[0].attribute < 0:
+            return None
+        return asked[0]
+
+    def exceeds(self, row: Row, members: Members) -> bool:
+        """Whether an attribute of the event alone rules out every member. O(bounds), changes nothing."""
         root = members.root
         for bound in self.bounds:
             if bound.source == ATTRIBUTE:
@@ -149,8 +158,9 @@ class StepClause:
 class ChainTemplate:
     """The steps of a pattern, each a union of clauses. `d`: the number of a member's coordinates.
 
-    `stays`: how a run waits for each step. A step that skips has no bounds except that of `window`, the coordinate of
-    an own WITHIN. `sees`: what an event is asked that a run waiting for NEXT sees, None for nothing; no bounds.
+    `stays`: how a run waits for each step. In a chain a step that skips has no bounds except that of `window`, the
+    coordinate of an own WITHIN. `sees`: what an event is asked that a run waiting for NEXT sees, None for nothing; no
+    bounds.
     """
 
     def __init__(
@@ -173,6 +183,7 @@ class ChainTemplate:
         self.registers: list[Remembered] = [] if registers is None else registers
         self.unions = any(len(step) > 1 for step in steps)
         """Whether a run may reach an end by two clauses."""
+        self.ascending = [step[0].ascending(window) if len(step) == 1 else None for step in steps]
 
 
 @final

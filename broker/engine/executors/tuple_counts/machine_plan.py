@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final, cast
 
+from ....automaton.analyses.composite_key import keyed_guards
 from ....automaton.automaton import Automaton
 from ....forecast.progress import Progress
 from ....forecast.states import States
 from ...options import Options
 from ..composite_plan import CompositePlan
-from ..contract import EventPlaces, Executor
+from ..contract import EventPlaces, Executor, Input
 from .counting_plan import CountingPlan, counting_plan
 from .machine import TupleCounts
 from .progress import CountedProgress
@@ -50,6 +51,16 @@ class CountsPlan(CompositePlan):
     def again(self, automaton: Automaton) -> CountsPlan:
         return CountsPlan(automaton, self._counting)
 
+    def wanted_inputs(self, options: Options) -> list[Input]:
+        """Only those of the partition that may have matches; forecasts are told of all partitions."""
+        if not self._keyed(options):
+            return self.inputs()
+        guards = keyed_guards(self.automaton)
+        return [Input(before.stream, guard) for before, guard in zip(self.inputs(), guards)]
+
+    def _keyed(self, options: Options) -> bool:
+        return options.composite_keys and self.divided() and not self.wanted.forecast
+
     def keys(self) -> tuple[tuple[int, ...], ...]:
         ordered = sorted(self.sources, key=lambda source: source.stream)
         return tuple(source.key for source in ordered) if self.divided() else ()
@@ -58,16 +69,18 @@ class CountsPlan(CompositePlan):
         return len(self.sources[0].key) > 0
 
     def alike(self, options: Options) -> Hashable:
-        return (self.tree, self.tuples)  # what is made of the same has the same automaton
+        return (self.tree, self.tuples, self._keyed(options))  # what is made of the same has the same automaton
 
     def make(self, options: Options) -> Executor:
         kept = options.bindings_max, options.cells_max, options.nodes_max
         bounds = CountBounds(*kept, options.work_max, options.work_earned)
         tables = CountingTables(self.automaton, self.tuples, bounds, plan=self.counted)
-        return TupleCounts(tables, self.divided(), self.inputs())
+        return TupleCounts(tables, self.divided(), self.wanted_inputs(options))
 
     def part(self, automaton: Automaton, operands: list[int]) -> CountsPlan:
-        return CountsPlan(automaton)
+        part = CountsPlan(automaton)
+        part.wanted = self.wanted
+        return part
 
     def progress(
         self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]

@@ -84,7 +84,7 @@ class WindowsPlan(MachinePlan):
         return lambda bound, automaton: WindowsPlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
-        return self.automaton
+        return (self.automaton, self._keyed(options))
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)

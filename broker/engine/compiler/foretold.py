@@ -1,0 +1,79 @@
+"""The forecast plans of a form's subscriptions: one for all whose literals are equal in the same pattern.
+
+A plan has the states of an automaton, the key of its chain, and how long runs are of use. None of this depends on the
+values of literals, unless they bound durations; but whether two literals are equal may decide the key (templates).
+
+Here: keeping plans. Not here: making one (broker.forecast.plan).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias, final
+
+from ...algebra.terms import LiteralUsed
+from ...automaton.automaton import Automaton
+from ...events.instant import FOREVER
+from ...forecast.plan import ForecastPlan
+from ...language.literal_orders import first_equal
+from ...language.marked_literals import Literals, mark
+from .recently_used import Recent
+from .templates import Template
+
+if TYPE_CHECKING:
+    from ..subscribing.subscriber import Subscriber
+
+Foretelling: TypeAlias = Callable[[tuple[Automaton, ...]], ForecastPlan]
+Equalities: TypeAlias = tuple[int, ...]
+
+ZERO: Final = -1
+PATTERNS_MAX: Final = 64  # the most patterns of equal literals of one form whose plans are kept
+
+
+@final
+class ForecastPlans:
+    """`make`: makes a plan from the automata."""
+
+    def __init__(self, make: Foretelling) -> None:
+        self._make = make
+        self._kept: Recent[Equalities, ForecastPlan] = Recent(PATTERNS_MAX)
+        self._missing: set[Equalities] = set()  # patterns whose plans depend on values
+
+    def plan(self, subscriber: Subscriber) -> ForecastPlan:
+        """The plan of a subscription, which has its machine, if it needs one. Raises DefinitionError or LimitExceeded.
+
+        O(literals), or O(size of the automata squared)."""
+        literals, template = subscriber.literals, subscriber.form.template
+        if not literals or template is None:
+            return self._make(subscriber.automata())
+        equal = _pattern(literals)
+        found = self._kept.get(equal)
+        if found is None and equal not in self._missing:
+            found = self._shared(template, literals, subscriber.form.decisive.fixed, equal)
+            if found is not None:
+                self._kept.put(equal, found)
+            else:
+                if len(self._missing) >= PATTERNS_MAX:
+                    self._missing.clear()
+                self._missing.add(equal)
+        return self._make(subscriber.automata()) if found is None else found
+
+    def _shared(
+        self, template: Template, literals: Literals, fixed: tuple[int, ...], equal: Equalities
+    ) -> ForecastPlan | None:
+        """The plan of all with such literals, of which those at `fixed` are the same in all texts of the form; None if
+        it depends on their values."""
+        marked = [
+            value if number in fixed or first in fixed or first == ZERO else mark(value, first)
+            for number, (value, first) in enumerate(zip(literals, equal))
+        ]
+        try:
+            found = self._make(template.bound(tuple(marked)).automata)
+        except LiteralUsed:
+            return None
+        return found if all(window == FOREVER for window in found.windows) else None  # bounds are values of literals
+
+
+def _pattern(literals: Literals) -> Equalities:
+    """For each literal the number of the first one that it equals, ZERO for zero, which equals its opposite."""
+    return tuple([ZERO if literal == 0 else first for literal, first in zip(literals, first_equal(literals))])
