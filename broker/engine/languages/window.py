@@ -1,7 +1,7 @@
 """The row of window expressions: windows of a partition, which have panes and groups of their own (executors/windows).
 
-Texts that differ in a constant of their conditions only have one form, unless constants of one attribute are compared
-with each other, which decides which classes of events there are.
+Texts that differ in constants of their conditions only have one form, if those of one attribute have the same order,
+which decides which classes of events there are.
 """
 
 from __future__ import annotations
