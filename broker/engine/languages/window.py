@@ -12,6 +12,7 @@ from typing import Final
 
 from ...algebra.window.lowering import lower
 from ...automaton.constructions.windows import automaton_of_windows, impossible
+from ...language.literal_orders import first_equal
 from ...language.marked_literals import numbers_in
 from ...language.shapes import bracketed_shape_of
 from ...language.window import parse, print_query
@@ -34,7 +35,8 @@ def _doubts(query: WindowQuery, text: str, schema_of: SchemaOf) -> Iterator[tupl
 def _compile(request: CompileRequest) -> CompiledQuery | None:
     expression = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
     if request.shape is not None:
-        free = sorted(numbers_in(request.syntax))
+        marked = numbers_in(request.syntax)  # equal literals are one
+        free = [number for number, first in enumerate(first_equal(request.shape.literals)) if first in marked]
         said = printed_around(request.syntax, print_written_out, EXPRESSION_LITERALS, request.shape, free)
         if said is None:
             return None
