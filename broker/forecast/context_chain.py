@@ -140,7 +140,10 @@ class ContextChain:
         return interval(self.over(state, steps), self.error(state, steps))
 
     def over(self, state: int, steps: int) -> float:
-        """P(the next match comes within so many steps | state), beyond the horizon too. O(1) or O(steps x edges)."""
+        """P(the next match comes within so many steps | state), beyond the horizon too. O(1) or O(steps x edges). For
+        the horizon's steps this is what `within` says."""
+        if self.products.get(self._model()) is None and state + 1 < self.forecaster.form.states:
+            return self.level().reached(steps)[state]
         number = self.number(state)
         return self.passage(steps).next(number, steps)
 

@@ -8,8 +8,9 @@ P-ToPSS 5.2.2 sums powers of the matrix instead, which counts one success at sev
 distribution of the first passage: in [0, 1], not decreasing in n, and 0 below the shortest distance to a final state.
 After a match the question is the next one: `following` starts from the continuation of the final state.
 
-Most forecasts ask for one horizon alone, with rows that are used once: `reached` gives the same numbers without those
-before them.
+Most forecasts ask for one horizon alone, with rows that are used once: `reached` gives its numbers without those before
+them. With Q, what leads from states that are not final to such states, h(m + n) = h(m) + Q^m h(n): a far horizon is a
+sum of powers of two. Nothing is subtracted, so that what is 0 stays 0, and the relative error is that of a few sums.
 
 Here: h for all states and horizons. Not here: where rows come from (chain), several machines (combining).
 """
@@ -25,6 +26,7 @@ from .chain import MarkovChain, TransitionRow
 
 HORIZON_MAX: Final = 100_000  # steps; tables hold states x horizon numbers
 FEW: Final = 3  # states that are not final, whose numbers are variables of one function
+NEAR: Final = 12  # steps that cost less one by one
 
 
 @final
@@ -119,12 +121,14 @@ def _after(row: TransitionRow, values: Floats, width: i64) -> Floats:
 
 
 def reached(rows: list[TransitionRow], horizon: int) -> list[float]:
-    """h(horizon) of all states but the last, which is the final one: to the last digit those of `first_passage`.
+    """h(horizon) of all states but the last, which is the final one, as `first_passage` has them: to the last digit up
+    to NEAR steps or beyond FEW states, otherwise but for rounding.
 
-    O(horizon x edges) time, O(states) memory."""
+    O(horizon x edges), or of few states O(log horizon)."""
     moving = len(rows) - 1
     if moving <= FEW:
-        return _reached_by_few(rows, horizon)
+        matrix = _matrix(rows)
+        return (_reached_in_steps(matrix, horizon) if horizon <= NEAR else _reached_by_powers(matrix, horizon))[:moving]
     begins: list[int] = [0]
     leading: list[int] = []
     likely: list[float] = []
@@ -144,14 +148,19 @@ def reached(rows: list[TransitionRow], horizon: int) -> list[float]:
     return list(values)[:moving]
 
 
-def _reached_by_few(rows: list[TransitionRow], horizon: i64) -> list[float]:
-    """The same of three states and fewer. An edge that is not there has the chance 0, which adds nothing to a sum."""
+def _matrix(rows: list[TransitionRow]) -> list[float]:
+    """The chances of few states, of each to the states that are not final, and then to the final one. An edge that is
+    not there has the chance 0, which adds nothing to a sum."""
     final_state = len(rows) - 1
     matrix = [0.0] * (FEW * (FEW + 1))
     for state in range(final_state):
         row = rows[state]
         for target, chance in zip(row.targets, row.chances):
             matrix[state * (FEW + 1) + (FEW if target == final_state else target)] = chance
+    return matrix
+
+
+def _reached_in_steps(matrix: list[float], horizon: i64) -> list[float]:
     a, b, c, into_a = matrix[0], matrix[1], matrix[2], matrix[3]
     d, e, f, into_b = matrix[4], matrix[5], matrix[6], matrix[7]
     g, h, i, into_c = matrix[8], matrix[9], matrix[10], matrix[11]
@@ -167,4 +176,26 @@ def _reached_by_few(rows: list[TransitionRow], horizon: i64) -> list[float]:
             y = min(two, 1.0)
         if three > z:
             z = min(three, 1.0)
-    return [x, y, z][:final_state]
+    return [x, y, z]
+
+
+def _reached_by_powers(matrix: list[float], horizon: i64) -> list[float]:
+    # Q^m, and u, v, w = h(m); x, y, z = h of the sum of those m that are in the horizon and were passed.
+    a, b, c, u = matrix[0], matrix[1], matrix[2], matrix[3]
+    d, e, f, v = matrix[4], matrix[5], matrix[6], matrix[7]
+    g, h, i, w = matrix[8], matrix[9], matrix[10], matrix[11]
+    x = y = z = 0.0
+    left = horizon
+    while True:
+        if left & 1 == 1:
+            one, two, three = u + a * x + b * y + c * z, v + d * x + e * y + f * z, w + g * x + h * y + i * z
+            x, y, z = one, two, three
+        left >>= 1
+        if left == 0:
+            return [min(x, 1.0), min(y, 1.0), min(z, 1.0)]
+        one, two, three = u + a * u + b * v + c * w, v + d * u + e * v + f * w, w + g * u + h * v + i * w
+        u, v, w = one, two, three
+        aa, ab, ac = a * a + b * d + c * g, a * b + b * e + c * h, a * c + b * f + c * i
+        da, db, dc = d * a + e * d + f * g, d * b + e * e + f * h, d * c + e * f + f * i
+        ga, gb, gc = g * a + h * d + i * g, g * b + h * e + i * h, g * c + h * f + i * i
+        a, b, c, d, e, f, g, h, i = aa, ab, ac, da, db, dc, ga, gb, gc

@@ -1,7 +1,7 @@
 """The row of window expressions: windows of a partition, which have panes and groups of their own (executors/windows).
 
-Texts that differ in a constant of their conditions only have one form, unless constants of one attribute are compared
-with each other, which decides which classes of events there are.
+Texts that differ in constants of their conditions only have one form, if those of one attribute have the same order,
+which decides which classes of events there are.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 from ...algebra.window.lowering import lower
 from ...automaton.constructions.windows import automaton_of_windows, impossible
+from ...language.literal_orders import first_equal
 from ...language.marked_literals import numbers_in
 from ...language.shapes import bracketed_shape_of
 from ...language.window import parse, print_query
@@ -34,7 +35,8 @@ def _doubts(query: WindowQuery, text: str, schema_of: SchemaOf) -> Iterator[tupl
 def _compile(request: CompileRequest) -> CompiledQuery | None:
     expression = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
     if request.shape is not None:
-        free = sorted(numbers_in(request.syntax))
+        marked = numbers_in(request.syntax)  # equal literals are one
+        free = [number for number, first in enumerate(first_equal(request.shape.literals)) if first in marked]
         said = printed_around(request.syntax, print_written_out, EXPRESSION_LITERALS, request.shape, free)
         if said is None:
             return None

@@ -27,7 +27,7 @@ from broker.forecast.chain import (
     shrunk_row,
 )
 from broker.forecast.counts import Counts, CountTable
-from broker.forecast.passage import HORIZON_MAX, first_passage, reached
+from broker.forecast.passage import HORIZON_MAX, NEAR, first_passage, reached
 from broker.forecast.uncertainty import interval, standard_error
 
 HOT = ((17127, 2079529), (9168, 17123), (5817, 9168), (4086, 5817), (3087, 4086))
@@ -280,8 +280,8 @@ def test_more_counts_make_smaller_errors() -> None:
     assert 0.0 < errors[1] < errors[0] / 6
 
 
-@given(count_tables(), st.sampled_from([0, 1, 2, 7, 100]))
-def test_one_horizon_alone_is_the_passage_to_the_last_digit(table: tuple[int, Numbers], horizon: int) -> None:
+@given(count_tables(), st.sampled_from([0, 1, 2, 7, 12, 13, 100, 1023, 1024]))
+def test_one_horizon_alone_is_that_of_the_passage(table: tuple[int, Numbers], horizon: int) -> None:
     states, counts = table
     form = shape(states, {states - 1}, waiting=range(states), successors=[range(states)] * states)
     rows = []
@@ -289,7 +289,16 @@ def test_one_horizon_alone_is_the_passage_to_the_last_digit(table: tuple[int, Nu
         counted = {target: float(count) for target, count in enumerate(row) if count}
         rows.append(pooled_row(counted, form, state, 0.5))
     passage = first_passage(chain_of(form, rows), horizon)
-    assert reached(rows, horizon) == [passage.within(state, horizon) for state in range(states - 1)]
+    found, wanted = reached(rows, horizon), [passage.within(state, horizon) for state in range(states - 1)]
+    if horizon <= NEAR or states > 4:
+        assert found == wanted
+    assert found == pytest.approx(wanted, rel=1e-12, abs=0.0)
+    assert all(0.0 <= each <= 1.0 for each in found)
+
+
+def test_what_cannot_be_reached_stays_impossible() -> None:
+    rows = [TransitionRow((0, 1), (0.3, 0.7), 9.0), TransitionRow((0, 1), (0.9, 0.1), 9.0), TransitionRow((2,), (1.0,))]
+    assert reached(rows, 100) == [0.0, 0.0]
 
 
 @given(count_tables())
