@@ -6,7 +6,7 @@ import pytest
 
 from broker.engine import Engine, Options
 
-CHAIN = "FILTER{p < 3}(FILTER{ty = 'A' AND p > 1}(S) NEXT{$2.ty = $1.ty} S NEXT{$2.ty = $1.ty} S)"
+CHAIN = "FILTER{p < 3}(FILTER{time - start < 20}(FILTER{ty = 'A'}(S) NEXT{$2.ty = $1.ty} S) NEXT{$2.ty = $1.ty} S)"
 
 
 @pytest.mark.parametrize("groups", [True, False])
