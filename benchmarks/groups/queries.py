@@ -90,7 +90,14 @@ SHAPES: Final[dict[str, Written]] = {
     "CEL: two steps, own factor": chain(ABC[1], "price > {s.factor} * price_1"),
     "CEL: two steps, unlike keys": chain(ABC[1], ABC[2], next="$2.name = '{s.other}'"),
     "CEL: two steps, skip till own": chain(ABC[1], "TRUE", next="$2.name = $1.name AND $2.price < {s.b}"),
+    "CEL: two steps, skip till own factor": chain(
+        ABC[1], "TRUE", next="$2.name = $1.name AND $2.price > {s.factor} * $1.price"
+    ),
     "CEL: three steps": chain(*ABC[1:], ABC[1]),
+    "CEL: three steps, any key": cel(
+        "FILTER{{price > {s.a}}}(FILTER{{price < {s.b}}}(FILTER{{price > {s.a}}}"
+        f"({STREAM}) NEXT{{{{$2.name = $1.name}}}} {STREAM}) NEXT{{{{$2.name = $1.name}}}} {STREAM})"
+    ),
     "CEL: three steps, lineage": chain(*ABC[1:], ABC[1], lineage=True),
     "CEL: three steps, forecast": chain(*ABC[1:], ABC[1], forecast=FORECAST),
     "CEL: three steps, published": chain(*ABC[1:], ABC[1], after=" PUBLISH Out"),
@@ -123,6 +130,10 @@ SHAPES: Final[dict[str, Written]] = {
         f"a.price > {{s.a}} AND b.name = '{{s.other}}' AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
     ),
     "SASE+: next match, several": pattern("a, b", "a.price > {s.a} AND b.price < {s.b} AND b.volume > {s.volume}"),
+    "SASE+: next match, own factor": pattern("a, b", "b.price > {s.factor} * a.price"),
+    "SASE+: next match, one of several": pattern(
+        "a, b", "a.price > {s.a} AND (b.price < {s.b} OR b.volume > {s.volume})"
+    ),
     "SASE+: negation": pattern("a, ~n, c", "a.price > {s.a} AND n.price < {s.b} AND c.price > {s.a}"),
     "SASE+: negation at the end": pattern("a, b, ~n", "a.price > {s.a} AND b.price < {s.b} AND n.price > {s.c}"),
     "SASE+: any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
@@ -134,6 +145,7 @@ SHAPES: Final[dict[str, Written]] = {
     "P-ToPSS: a; b; c": composite("a; b; c", OWN, ABC[2], "price > {s.c}"),
     "P-ToPSS: a, b": composite("a, b", OWN, ABC[2]),
     "P-ToPSS: a; b, counts": composite("a; b", OWN, ABC[2], report="completions"),
+    "P-ToPSS: a AND b": composite("a AND b", OWN, ABC[2]),
     # AFA and windows
     "AFA: two states": other(
         "afa",
