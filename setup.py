@@ -184,6 +184,7 @@ HOT: Final = (
     "broker/engine/executors/windows/sessions.py",
     "broker/engine/executors/windows/stepping.py",
     "broker/engine/executors/windows/tables.py",
+    "broker/engine/executors/windows/window_inputs.py",
     "broker/engine/executors/windows/window_matches.py",
     "broker/engine/executors/windows/window_page.py",
     "broker/engine/index/arcs.py",
