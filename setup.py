@@ -319,6 +319,7 @@ WARM: Final = (
     "broker/kernel/named_counts.py",
     "broker/kernel/publishing.py",
     "broker/kernel/receipts.py",
+    "broker/kernel/recent_events.py",
     "broker/kernel/session_requests.py",
     "broker/kernel/sessions.py",
     "broker/language/shapes.py",

@@ -20,7 +20,7 @@ from .executors.composed import NO_MATCH, Composed
 from .executors.epoch_matches import EpochMatches
 from .executors.event_ids import EventIds
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
-from .executors.member_matches import FIELDS, MemberMatches
+from .executors.member_matches import FIELDS
 from .executors.trace import FINAL_DEPTH, mixed
 from .match import FAILURE, UNMADE, WORK_LIMIT, Failed, Match, found_match
 from .notices import Notice
@@ -93,9 +93,8 @@ class Results(Sequence[Match]):
         """
         epochs, completions = self.epochs, self.completions
         completions.arrange()
-        packed = epochs.packed
-        if packed.upto > 0 or completions.reported < completions.upto:
-            epochs.packed = MemberMatches()
+        if epochs.packed.upto > 0 or completions.reported < completions.upto:
+            packed = epochs.take_packed()
             begin = self._merged
             known = epochs.cut(begin)
             composed = [self.composed.pop(begin + at, None) for at in range(len(known.events))]

@@ -148,14 +148,21 @@ class EpochMatches:
 
     def unpack(self) -> None:
         """Complete the packed matches one by one. O(matches)."""
-        packed = self.packed
-        if packed.upto == 0:
+        if self.packed.upto == 0:
             return
-        self.packed = MemberMatches()
+        packed = self.take_packed()
         block: i64 = 0
         while block < packed.upto:
             self.complete_block(packed, block)
             block += FIELDS
+
+    def take_packed(self) -> MemberMatches:
+        """Take the packed matches out, which join the columns now."""
+        packed = self.packed
+        self.packed = MemberMatches()
+        if not packed.counted:  # not each of them is one result
+            self.latest = FOREVER
+        return packed
 
     def complete_block(self, packed: MemberMatches, block: i64) -> None:
         """Complete the matches of a packed block one by one. O(matches)."""
