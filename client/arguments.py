@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isnan
-from typing import Any
+from typing import Any, Final
 
 from broker.events import DefinitionError, EventError, shown
 
 from .durable import Durable
+
+_NO_COLUMNS: Final = (str, bytes, dict)
 
 
 def checked_seconds(what: str, value: Any) -> None:
@@ -38,5 +40,7 @@ def checked_durable(name: str, value: Any) -> None:
 
 def checked_column(stream: str, what: str, value: Any) -> None:
     """Raise EventError unless the value has a length and an order, as a list does."""
-    if isinstance(value, str | bytes | dict) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
+    if type(value) is list:
+        return
+    if isinstance(value, _NO_COLUMNS) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
         raise EventError(f"stream {stream!r}: expected a sequence of {what}, found {shown(value)}")

@@ -68,7 +68,7 @@ def column_rows(stream: StreamDefinition, columns: Any, times: Sequence[int] | N
     one: Any = times
     if one is None:
         one = next(iter(columns.values()), ()) if isinstance(columns, Mapping) else columns
-    return event_columns(stream, columns, len(one) if isinstance(one, Sized) else 0)
+    return event_columns(stream, columns, len(one) if type(one) is list or isinstance(one, Sized) else 0)
 
 
 def whole_numbers(numbers: Any) -> Any:
@@ -121,6 +121,8 @@ def _part(
     def cut(column: Sequence[Any] | None) -> tuple[Any, ...] | None:
         return None if column is None else tuple(column[first:last])
 
+    if type(rows) is EventColumns and first == 0 and last >= len(rows):  # whole, and packed without a tuple
+        return lambda number: Publish(number, stream, times, rows, ids, starts, trace=trace)
     own = rows[first:last] if type(rows) is EventColumns else tuple(rows[first:last])
     return lambda number: Publish(number, stream, cut(times), own, cut(ids), cut(starts), trace=trace)
 

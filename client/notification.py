@@ -31,7 +31,8 @@ class Notification(NotificationView):
     __slots__ = ("_source",)
 
     def __init__(self, line: dict[str, Any], incarnation: int | None = None) -> None:
-        super().__init__(line, incarnation)
+        self._line = line  # a call of the base's would cost as much as all of this
+        self.incarnation = incarnation
         self._source: Source | None = None
 
     def of(self, source: Source) -> Notification:

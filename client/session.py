@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, final
 
 from broker.wire import (
@@ -36,7 +35,6 @@ from broker.wire import (
     Subscribe,
     Subscribed,
     SubscribedMany,
-    Timed,
     Welcome,
     WireError,
     decode,
@@ -155,15 +153,13 @@ class Session:
         correlation = self._correlation + 1
         message = make(correlation)
         deadline = self._deadlines.of(message, waits)
-        numbered = isinstance(message, Numbered) and self.publisher is not None
-        if isinstance(message, Numbered) and numbered:
-            number = self._numbers_from + correlation
-            message = replace(message, publisher=self.publisher, number=number, deadline=deadline)
-        elif deadline is not None and isinstance(message, Timed):
-            message = replace(message, deadline=deadline)
+        given: dict[str, Any] = {} if deadline is None else {"deadline": deadline}
+        numbered = self.publisher is not None and isinstance(message, Numbered)
+        if numbered:
+            given["publisher"], given["number"] = self.publisher, self._numbers_from + correlation
         repeatable = numbered or isinstance(message, (Acknowledge, Refuse))
         try:
-            frame = encode(message)
+            frame = encode(message, given)
         except WireError as error:
             raise LimitExceeded(str(error)) from None
         self._correlation = correlation
@@ -315,12 +311,13 @@ class Session:
             return None, None
         arrival = inbox.notifications.popleft()
         try:
-            notification = Notification(_line(arrival), arrival.incarnation)
+            line = _line(arrival)
         except WireError as error:
             raise ProtocolError(str(error)) from None
+        notification = Notification(line, arrival.incarnation)
         if arrival.position is not None:
             inbox.read = arrival.position, arrival.incarnation
-        if notification.kind == "incomplete":
+        if line["kind"] == "incomplete":
             limit = notification.limit or ""
             self.flow_events.append(FlowEvent(Happening.GAP, limit, name, missed=notification.missed))
             if limit == CONNECTION:

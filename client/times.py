@@ -30,13 +30,14 @@ def batch_times(session: Session, stream: StreamDefinition, times: Times | None)
         return None
     checked_column(stream.name, "times", times)
     try:
-        if has_arrow(times):
-            if is_timestamps(times):
-                return read_times(times)
-            times = read_times(times)
-        whole = integers_of(times)
-        if whole is not None:
-            times = whole
+        if type(times) is not list:
+            if has_arrow(times):
+                if is_timestamps(times):
+                    return read_times(times)
+                times = read_times(times)
+            whole = integers_of(times)
+            if whole is not None:
+                times = whole
         found = instants_of(times, stream.time_unit)
         if stream.name not in session.timed and len(found) and _is_number(times):
             check_unit(found[0], stream.time_unit, f'set_time_unit({stream.name!r}, "{{}}")')

@@ -160,11 +160,16 @@ def _by_attribute(stream: StreamDefinition, given: Any, count: int) -> list[Any]
         names = ", ".join([*(f"{name!r}: [...]" for name in stream.schema.names[:3])])
         expected = f"expected columns by attribute, as {{{names}}}, or a record batch of Arrow"
         raise EventError(f"stream {stream.name!r}: {expected}, found {shown(given)}")
-    for name in given:
-        if not isinstance(name, str) or stream.schema.position(name) < 0:
-            raise unknown_attribute(stream, name)
+    attributes: tuple[Attribute, ...] = stream.schema.attributes
+    known = 0
+    for attribute in attributes:
+        known += attribute.name in given
+    if known != len(given):  # to ask the schema for each name costs as much as a short column
+        for name in given:
+            if not isinstance(name, str) or stream.schema.position(name) < 0:
+                raise unknown_attribute(stream, name)
     found: list[Any] = []
-    for attribute in stream.schema.attributes:
+    for attribute in attributes:
         if attribute.name not in given:
             if not attribute.nullable:
                 raise misfit(stream, attribute, "nothing")

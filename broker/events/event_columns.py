@@ -24,6 +24,7 @@ from .batch import (
     TextColumn,
     packed_floats,
     packed_integers,
+    zeros,
 )
 from .errors import EventError, shown
 from .packed_numbers import (
@@ -153,7 +154,7 @@ def numbers_of(plain: Any, count: int) -> list[int]:
 
 def plain_numbers(numbers: Sequence[int]) -> dict[str, Any]:
     """Plain values that `numbers_of` reads; each number has 64 bits. O(numbers)."""
-    return _written("int", IntegerColumn(packed_integers(list(numbers))))
+    return _written("int", IntegerColumn(packed_integers(numbers if isinstance(numbers, list) else list(numbers))))
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -320,12 +321,22 @@ def _recoded(column: TextColumn) -> dict[str, Any]:
     return {"type": "string", "data": data, "texts": [*numbers], **(_nulls(column.values()) if nulls else {})}
 
 
-def _coded(values: Sequence[str | None]) -> dict[str, Any]:
+def _coded(values: list[Any]) -> dict[str, Any]:
     """Texts, each once, in the order in which they come first, and their numbers."""
     numbers: dict[str, int] = {}
-    codes = [0 if text is None else numbers.setdefault(text, len(numbers)) for text in values]
-    data, _ = bytes_of_integers(packed_integers(codes))  # the first text has 0, so nothing is to be added
-    return {"type": "string", "data": data, "texts": [*numbers], **_nulls(values)}
+    codes = zeros(len(values))
+    nulls = False
+    for at, text in enumerate(values):
+        if text is None:
+            nulls = True
+            continue
+        code = numbers.get(text, -1)
+        if code < 0:
+            code = len(numbers)
+            numbers[text] = code
+        codes[at] = code
+    data, _ = bytes_of_integers(codes)  # the first text has 0, so nothing is to be added
+    return {"type": "string", "data": data, "texts": [*numbers], **(_nulls(values) if nulls else {})}
 
 
 def _nulls(values: Sequence[Any]) -> dict[str, Any]:

@@ -79,9 +79,10 @@ class User:
 
     def may(self, verb: str, name: str) -> bool:
         """Whether a grant extends to the name. O(grants)."""
-        return any(
-            name.startswith(pattern[:-1]) if pattern[-1] == "*" else name == pattern for pattern in self._patterns(verb)
-        )
+        for pattern in self._patterns(verb):  # asked for each message, and `any` would make a generator each time
+            if name.startswith(pattern[:-1]) if pattern[-1] == "*" else name == pattern:
+                return True
+        return False
 
     def check(self, verb: str, name: str) -> None:
         """Raise PermissionDenied if no grant covers the name, in the same words whether the name exists or not."""

@@ -5,6 +5,7 @@ They come and go between events, and the engine is restored in between.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from doubles.coming_and_going import told
@@ -21,6 +22,12 @@ CONSTANTS = st.integers(-1, 5)
 STEPS = st.lists(st.sampled_from(("join", "leave", "restore")), max_size=6)
 CUTS = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 thorough = settings(max_examples=3 * settings().max_examples)
+
+
+def with_constants(query: WindowQuery, constants: Sequence[tuple[int, float]]) -> list[str]:
+    """The texts of the query with these constants instead of its two."""
+    text = print_query(query)
+    return [text.replace(str(OWN.value), str(one)).replace(str(OWN_TOO.value), str(other)) for one, other in constants]
 
 
 @thorough
@@ -68,11 +75,32 @@ def test_so_are_those_that_differ_in_several(
     steps: list[str],
     switches: dict[str, Any],
 ) -> None:
-    text = print_query(query)
-    texts = [text.replace(str(OWN.value), str(one)).replace(str(OWN_TOO.value), str(other)) for one, other in constants]
+    texts = with_constants(query, constants)
     together = told(texts, events, cuts, steps, Options(**switches))
     alone = Options(executors_off=ALONE, **switches | {"templates": False})
     assert together == told(texts, events, cuts, steps, alone)
+
+
+@thorough
+@given(
+    queries(pairs(SEVERAL_OWN, 2)),
+    st.lists(st.tuples(CONSTANTS, CONSTANTS), min_size=2, max_size=6),
+    streams(16),
+    CUTS,
+    STEPS,
+    st.builds(dict, batches=st.booleans(), dormancy=st.booleans(), window_keys=st.booleans()),
+)
+def test_machines_of_one_template_are_told_what_each_would_be_told_with_tables_of_its_own(
+    query: WindowQuery,
+    constants: list[tuple[int, int]],
+    events: list[Event],
+    cuts: list[int],
+    steps: list[str],
+    switches: dict[str, Any],
+) -> None:
+    texts = with_constants(query, constants)
+    shared, apart = (Options(executors_off=ALONE, templates=each, **switches) for each in (True, False))
+    assert told(texts, events, cuts, steps, shared) == told(texts, events, cuts, steps, apart)
 
 
 def test_subscriptions_that_differ_in_two_constants_are_one_machine_while_starts_are_brief() -> None:

@@ -40,6 +40,16 @@ class WindowPart:
     within: int | None = None
 
 
+class SharedTables:
+    """Where an executor keeps what it has made of an automaton, for all that differ from it in constants only: they
+    are made of one another, so they have this in common. It has no meaning."""
+
+    __slots__ = ("made",)
+
+    def __init__(self) -> None:
+        self.made: object = None
+
+
 @dataclass(frozen=True, slots=True)
 class WindowAutomaton:
     """The windows of a subscription: the union of its `parts`, or those of a `clock`.
@@ -59,6 +69,7 @@ class WindowAutomaton:
     aggregates: tuple[WindowAggregate, ...]
     gap: int | None
     said: Wording = field(default=UNSAID, compare=False)
+    shared: SharedTables = field(default_factory=SharedTables, compare=False, repr=False)
 
     @property
     def columns(self) -> int:

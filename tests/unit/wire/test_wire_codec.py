@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import msgpack
@@ -34,12 +35,23 @@ from broker.wire import (
     encode_result,
 )
 from broker.wire.limits import MAP_LENGTH_MAX
-from broker.wire.messages import TABLE
+from broker.wire.messages import TABLE, Numbered, Timed
 
 
 @given(messages)
 def test_every_message_comes_back_as_it_was(message: Message) -> None:
     assert decode(encode(message)) == message
+
+
+@settings(max_examples=10 * settings().max_examples)
+@given(messages, st.integers(0, 2**63 - 1), st.booleans())
+def test_given_fields_are_sent_instead_of_the_messages_own(message: Any, number: int, numbered: bool) -> None:
+    fields: dict[str, Any] = {"deadline": number} if isinstance(message, Timed) else {}
+    if numbered and isinstance(message, Numbered):
+        fields |= {"publisher": "p", "number": number}
+    before = encode(message)
+    assert encode(message, fields) == encode(replace(message, **fields))
+    assert encode(message) == before
 
 
 def test_the_strategy_knows_every_message() -> None:

@@ -73,7 +73,7 @@ class WindowCell(PanePartition):
     `measure`: the first of its measures, which are a chain.
     """
 
-    def __init__(self, key: Any, tables: WindowTables, blank: Row) -> None:
+    def __init__(self, key: Any, tables: WindowTables) -> None:
         self.key = key
         self.count: i64 = 0  # what windows of the clock read lies together
         self.last: i64 = 0
@@ -87,7 +87,7 @@ class WindowCell(PanePartition):
         self.before: list[Row] = NO_ROWS
         self.times: list[int | None] = NO_TIMES
         if tables.back > 0:
-            self.before = [blank] * tables.back
+            self.before = [tables.blank] * tables.back
             self.times = [None] * tables.back
         self.groups: list[Group] = [] if tables.parts > 0 else NO_GROUPS
         self.ends: Integers = integers()
@@ -208,9 +208,9 @@ class WindowCell(PanePartition):
                 return False
         return True
 
-    def copied(self, tables: WindowTables, blank: Row) -> WindowCell:
+    def copied(self, tables: WindowTables) -> WindowCell:
         """The same partition, which goes on by itself. O(its events and panes)."""
-        copy = WindowCell(self.key, tables, blank)
+        copy = WindowCell(self.key, tables)
         copy.count, copy.last, copy.upto = self.count, self.last, self.upto
         copy.head, copy.period = self.head, self.period
         copy.marks, copy.ends, copy.periods = self.marks[:], self.ends[:], self.periods[:]

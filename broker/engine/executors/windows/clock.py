@@ -23,6 +23,7 @@ from .cell import TRIMMED_MIN, WindowCell
 from .completing import page_of, write_one
 from .stepping import NO_TIME
 from .tables import WindowTables
+from .window_inputs import WindowInputs
 from .window_matches import WindowAudience
 from .window_page import ONE, ONE_NUMBERS
 
@@ -41,8 +42,10 @@ class ClockMachine(Executor):
     event is in the windows from `earliest` to `latest`.
     """
 
-    def __init__(self, tables: WindowTables, account: Account, keys_max: int, events_max: int) -> None:
-        super().__init__(account, tables.inputs)
+    def __init__(
+        self, tables: WindowTables, needed: WindowInputs, account: Account, keys_max: int, events_max: int
+    ) -> None:
+        super().__init__(account, needed.all)
         self.batches = True
         clock = tables.windows.clock
         assert clock is not None
@@ -111,7 +114,7 @@ class ClockMachine(Executor):
             cell = self.spare.pop()
             cell.key = key
         else:
-            cell = WindowCell(key, self.tables, ())
+            cell = WindowCell(key, self.tables)
         cell.upto = NEVER_IN
         return cell
 
@@ -260,7 +263,7 @@ class ClockMachine(Executor):
         cells: list[WindowCell] = []
         for each in saved:
             key = self.tables.key_of(each[0])
-            cell = self.cells[key] = WindowCell(key, self.tables, ())
+            cell = self.cells[key] = WindowCell(key, self.tables)
             cell.load(each)
             cell.period = cell.periods[cell.head]
             cells.append(cell)

@@ -20,6 +20,7 @@ from ....events.schema import Row
 from ..packed import Integers, integers, put_integer
 from .family_constants import FamilyConstants, exact
 from .tables import WindowTables
+from .window_inputs import WindowInputs
 
 BELOW: Final = 0  # relations of a constant to a value
 EQUAL: Final = 1
@@ -194,13 +195,13 @@ class FamilyColumns:
         return False
 
 
-def tables_of_family(family: WindowFamily, keyed: bool) -> tuple[WindowTables, FamilyColumns]:
-    """Tables of a family, whose members may need events that satisfy no shared condition, and its columns."""
-    tables = WindowTables(family.automaton, family, keyed)
+def tables_of_family(family: WindowFamily, keyed: bool) -> tuple[WindowTables, FamilyColumns, WindowInputs]:
+    """Tables of a family, its columns, and the events that its members need: maybe those that satisfy no shared
+    condition, too."""
+    tables = WindowTables(family.automaton, family)
     columns = FamilyColumns(family, tables)
-    if tables.sleeps and not columns.rests(tables):
-        tables.need_every_event()
-    return tables, columns
+    tables.sleeps = tables.sleeps and columns.rests(tables)
+    return tables, columns, WindowInputs(tables, family.automaton, keyed, family)
 
 
 def _stands(relation: int, operator: str) -> bool:

@@ -55,8 +55,8 @@ class FamilyMachine(Executor):
         sleeps: bool,
         keyed: bool,
     ) -> None:
-        tables, columns = tables_of_family(family, keyed)
-        super().__init__(account, tables.inputs)
+        tables, columns, needed = tables_of_family(family, keyed)
+        super().__init__(account, needed.all)
         self.batches = True
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
         self.tables = tables
@@ -65,9 +65,9 @@ class FamilyMachine(Executor):
         self.columns = columns
         self.sleeps = tables.sleeps and sleeps
         self.awake = tables.sleeps and not sleeps
-        self.home = tables.home
+        self.needed = needed
+        self.home = needed.home
         self.keys_max: i64 = keys_max
-        self.blank: Row = (None,) * tables.width
         self.stepper = Stepper(tables, account, starts_max, events_max)
         self.family = FamilyStepper(tables, self.columns, self.stepper, account)
         self.opened: i64 = 0  # partitions with open windows
@@ -79,7 +79,7 @@ class FamilyMachine(Executor):
 
     @property
     def method(self) -> str:
-        attention = self.tables.attention()
+        attention = self.needed.attention()
         return f"rectangles of starts and members, for {len(self.members)} members; windows told as they end{attention}"
 
     def audience(self) -> Audience:
@@ -178,7 +178,7 @@ class FamilyMachine(Executor):
         before: list[int] = []
         if not self.tables.forgets and len(self.members) > 0:
             before = [len(self.members), int(self.tables.initial[0])]
-        family = self.cells[key] = FamilyCell(WindowCell(key, self.tables, self.blank), before)
+        family = self.cells[key] = FamilyCell(WindowCell(key, self.tables), before)
         return family
 
     # --- state -------------------------------------------------------------------------------------------------------

@@ -77,8 +77,8 @@ class WindowFamilyPlan(WindowsPlan):
         return made
 
     def _inputs(self, keyed: bool) -> list[Input]:
-        tables, _ = tables_of_family(self.family, keyed)
-        return tables.inputs
+        _, _, needed = tables_of_family(self.family, keyed)
+        return needed.all
 
     @property
     def wants_company(self) -> bool:

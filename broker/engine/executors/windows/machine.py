@@ -24,6 +24,7 @@ from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
 from .stepping import QUIET, UNTOUCHED, Stepper
 from .tables import WindowTables
+from .window_inputs import WindowInputs
 from .window_matches import WindowAudience
 
 CALM_MIN: Final = 2  # events, behind which others are tried together where that has last been worth while
@@ -32,6 +33,7 @@ STRETCH: Final = 8  # events of which that is worth while
 ROWS_SHARE: Final = 4  # the share of events, one in so many, beyond which rows of columns are made all at once
 PATIENCE: Final = 16  # batches after which rows are again made one by one
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
+NONE_WAITS: Final = WaitingCells()  # that of windows which are told as they end; it stays empty
 
 
 @final
@@ -44,20 +46,21 @@ class WindowMachine(Executor):
     """
 
     def __init__(
-        self, tables: WindowTables, account: Account, keys_max: int, starts_max: int, events_max: int, sleeps: bool
-    ) -> None:
-        super().__init__(account, tables.inputs)
+        self, tables: WindowTables, needed: WindowInputs, account: Account, keys_max: int, starts_max: int,
+        events_max: int, sleeps: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(account, needed.all)
         self.batches = True
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
         self.sleeps = tables.sleeps and sleeps
         self.awake = tables.sleeps and not sleeps
-        self.home = tables.home
+        self.needed = needed
+        self.home = needed.home
         if self.sleeps:
             self.rousing = tables.rousing
         self.opened: i64 = 0  # partitions with open windows
         self.tables = tables
         self.keys_max: i64 = keys_max
-        self.blank: Row = (None,) * tables.width
         self.stepper = Stepper(tables, account, starts_max, events_max)
         self.completing = CompletedPanes(tables, self.stepper, account)
         self.waiting: LongestWindows | None = LongestWindows(self.stepper) if tables.waits else None
@@ -65,7 +68,7 @@ class WindowMachine(Executor):
         self.cells: dict[Any, WindowCell] = {}
         self.lone = len(tables.positions) == 0
         self.only: WindowCell | None = None  # the partition, if there is no BY
-        self.queue = WaitingCells()
+        self.queue = NONE_WAITS if self.waiting is None else WaitingCells()
         self.calm: i64 = 0  # so many events, the newest ones, have only made windows longer
         self.patience: i64 = CALM_MAX  # so many events are taken alone, until others are tried together
         self.patience_max: i64 = CALM_MAX
@@ -78,7 +81,7 @@ class WindowMachine(Executor):
     @property
     def method(self) -> str:
         how = "the longest of each start, when it is over" if self.waiting is not None else "as they end"
-        return f"starts in groups of equal future; windows told {how}{self.tables.attention()}"
+        return f"starts in groups of equal future; windows told {how}{self.needed.attention()}"
 
     def audience(self) -> Audience:
         return WindowAudience([] if self.member is None else [self.member.target], self.tables)
@@ -167,7 +170,7 @@ class WindowMachine(Executor):
             if len(self.cells) >= self.keys_max:
                 self.lost += 1
                 return False
-            cell = WindowCell(key, tables, self.blank)
+            cell = WindowCell(key, tables)
             self.keep(key, cell)
         if looks and not tables.forgets:
             letter |= looked(tables, cell, row, time, slots_of(tables, cell, time))
@@ -276,7 +279,7 @@ class WindowMachine(Executor):
     def clear(self) -> None:
         self.cells = {}
         self.only = None
-        self.queue = WaitingCells()
+        self.queue = NONE_WAITS if self.waiting is None else WaitingCells()
         self.opened = 0
         self.awake = self.awake and not self.sleeps
         self.alarm = NOTHING_DUE
@@ -318,6 +321,7 @@ class WindowMachine(Executor):
         }
 
     def check_invariants(self) -> None:
+        assert NONE_WAITS.first() is None
         assert self.only is (self.cells.get(()) if self.lone else None)
         for key, cell in self.cells.items():
             assert cell.key == key
@@ -338,7 +342,7 @@ class WindowMachine(Executor):
         cells: list[WindowCell] = []
         for each in saved:
             key = self.tables.key_of(each[0])
-            cell = WindowCell(key, self.tables, self.blank)
+            cell = WindowCell(key, self.tables)
             cell.load(each)
             self.keep(key, cell)
             cells.append(cell)

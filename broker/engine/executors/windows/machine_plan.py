@@ -30,7 +30,8 @@ from .packed_clock import PackedClockMachine, keeps_packed_clock
 from .progress import WindowProgress
 from .reviser import WindowReviser
 from .sessions import SessionMachine, keeps_sessions
-from .tables import WindowTables
+from .tables import tables_of
+from .window_inputs import WindowInputs
 
 LIMITS: Final = "runs_max, bindings_max or nodes_max"
 GIVEN_UP: Final = "; beyond runs_max in a partition, the oldest are given up"
@@ -39,7 +40,7 @@ GIVEN_UP: Final = "; beyond runs_max in a partition, the oldest are given up"
 class WindowsPlan(MachinePlan):
     """Windows of the partitions of one stream. `windows`: their automata."""
 
-    __slots__ = ("_tables", "windows")
+    __slots__ = ("_keyed_inputs", "_needed", "windows")
 
     executor = "windows"
     version = 2
@@ -52,7 +53,8 @@ class WindowsPlan(MachinePlan):
         assert automaton.windows is not None
         self.automaton = automaton
         self.windows = automaton.windows
-        self._tables: dict[bool, WindowTables] = {}
+        self._needed: WindowInputs | None = None
+        self._keyed_inputs = False
 
     def inputs(self) -> list[Input]:
         return self._inputs(False)
@@ -61,13 +63,15 @@ class WindowsPlan(MachinePlan):
         return self._inputs(self._keyed(options))
 
     def _inputs(self, keyed: bool) -> list[Input]:
-        return self._tables_for(keyed).inputs
+        return self._needs(keyed).all
 
-    def _tables_for(self, keyed: bool) -> WindowTables:
-        """The tables, made once for inputs and machine."""
-        if keyed not in self._tables:
-            self._tables[keyed] = WindowTables(self.automaton, None, keyed)
-        return self._tables[keyed]
+    def _needs(self, keyed: bool) -> WindowInputs:
+        """The events, found once for the dispatcher and the machine."""
+        needed = self._needed
+        if needed is None or self._keyed_inputs != keyed:
+            needed = self._needed = WindowInputs(tables_of(self.automaton), self.automaton, keyed)
+            self._keyed_inputs = keyed
+        return needed
 
     def _keyed(self, options: Options) -> bool:
         """Whether it need not see partitions without windows, of which forecasts are told too."""
@@ -88,21 +92,22 @@ class WindowsPlan(MachinePlan):
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
-        tables = self._tables_for(self._keyed(options))
+        tables = tables_of(self.automaton)
+        needed = self._needs(self._keyed(options))
         if options.clock_columns and keeps_packed_clock(tables):
-            packed = PackedClockMachine(tables, account, options.bindings_max, options.nodes_max)
+            packed = PackedClockMachine(tables, needed, account, options.bindings_max, options.nodes_max)
             packed.batches = options.batches
             return packed
         if self.windows.clock is not None:
-            clock = ClockMachine(tables, account, options.bindings_max, options.nodes_max)
+            clock = ClockMachine(tables, needed, account, options.bindings_max, options.nodes_max)
             clock.batches = options.batches
             return clock
         limits = options.bindings_max, options.runs_max, options.nodes_max
         if options.session_columns and keeps_sessions(tables):
-            sessions = SessionMachine(tables, account, *limits)
+            sessions = SessionMachine(tables, needed, account, *limits)
             sessions.batches = options.batches
             return sessions
-        machine = WindowMachine(tables, account, *limits, options.dormancy)
+        machine = WindowMachine(tables, needed, account, *limits, options.dormancy)
         machine.batches = options.batches
         machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging
         machine.stretches = machine.stretches and options.prolonging and options.stretches
@@ -117,7 +122,7 @@ class WindowsPlan(MachinePlan):
     def reviser(self, options: Options) -> Reviser:
         account = Account(options.work_max, options.work_earned)
         limits = options.bindings_max, options.runs_max, options.nodes_max
-        return WindowReviser(WindowMachine(WindowTables(self.automaton), account, *limits, False))
+        return WindowReviser(WindowMachine(tables_of(self.automaton), self._needs(False), account, *limits, False))
 
     def progress(
         self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]

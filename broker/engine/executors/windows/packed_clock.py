@@ -40,6 +40,7 @@ from .packed_panes import (
     PackedPanes,
 )
 from .tables import WindowTables
+from .window_inputs import WindowInputs
 
 PANES_MAX: Final = 64  # of a partition, up to which its ring is no waste
 SPARE: Final = 4_096  # events of windows that are over which may stay in the log
@@ -58,8 +59,10 @@ def keeps_packed_clock(tables: WindowTables) -> bool:
 class PackedClockMachine(Executor):
     """The partitions of one subscription, the log of their events, and the ring of open windows."""
 
-    def __init__(self, tables: WindowTables, account: Account, keys_max: int, events_max: int) -> None:
-        super().__init__(account, tables.inputs)
+    def __init__(
+        self, tables: WindowTables, needed: WindowInputs, account: Account, keys_max: int, events_max: int
+    ) -> None:
+        super().__init__(account, needed.all)
         self.batches = True
         self.by_columns = True
         clock = tables.windows.clock

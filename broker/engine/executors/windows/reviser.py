@@ -59,7 +59,7 @@ class WindowReviser(Reviser):
         self.machine = machine
         self.tables = machine.tables
         self.account = machine.account
-        self.guards: list[All | None] = [condition(each.guard) for each in self.tables.guards]
+        self.guards: list[All | None] = [condition(each.guard) for each in machine.inputs[machine.shift :]]
         self.audience = WindowAudience([], self.tables)
         self.completed = self._fresh()  # of the events since results were told
         self.parts: dict[Any, RevisedPartition] = {}
@@ -169,7 +169,7 @@ class WindowReviser(Reviser):
             part.cells.append(self._copy(cell))
 
     def _copy(self, cell: WindowCell | None) -> WindowCell | None:
-        return None if cell is None else cell.copied(self.tables, self.machine.blank)
+        return None if cell is None else cell.copied(self.tables)
 
     def _set_back(self, part: RevisedPartition) -> int:
         """Bring the partition to its last mark; returns before which event that is."""
@@ -306,7 +306,7 @@ class WindowReviser(Reviser):
             key = self.tables.key_of(values)
             part = self.parts[key] = RevisedPartition(key)
             if first is not None:
-                cell = part.cells[0] = WindowCell(key, self.tables, self.machine.blank)
+                cell = part.cells[0] = WindowCell(key, self.tables)
                 cell.load(first)
             part.times, part.numbers = list(times), list(numbers)
             part.items, part.rows = [tuple_item(item) for item in items], [tuple(row) for row in rows]

@@ -26,6 +26,7 @@ from .linked_log import NOTHING, LinkedLog
 from .pane_columns import PaneColumns
 from .session_matches import SESSION_NUMBERS, SessionAudience
 from .tables import WindowTables
+from .window_inputs import WindowInputs
 
 # The numbers of a partition. A session is open if it has events.
 LAST: Final = 0  # the time of its newest event
@@ -59,8 +60,11 @@ class SessionMachine(Executor):
     event first at the `front`. `live`: events of open sessions in the log.
     """
 
-    def __init__(self, tables: WindowTables, account: Account, keys_max: int, starts_max: int, events_max: int) -> None:
-        super().__init__(account, tables.inputs)
+    def __init__(
+        self, tables: WindowTables, needed: WindowInputs, account: Account, keys_max: int, starts_max: int,
+        events_max: int,
+    ) -> None:  # fmt: skip
+        super().__init__(account, needed.all)
         self.batches = True
         self.tables = tables
         self.gap: i64 = tables.gap

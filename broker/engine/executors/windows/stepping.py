@@ -51,9 +51,6 @@ class Stepper:
         self.trims_at_once = False  # for tests
         self._where: Integers = integers()  # by state: its group, while there are many
         self._stamp: Integers = integers()
-        for state in range(int(tables.states)):
-            self._where = put_integer(self._where, state, -1)
-            self._stamp = put_integer(self._stamp, state, -1)
         self._now: i64 = 0
 
     # --- groups ------------------------------------------------------------------------------------------------------
@@ -231,6 +228,8 @@ class Stepper:
         kept: i64 = 0
         many = len(groups) > FEW
         if many:
+            if len(self._where) == 0:
+                self._make_room()
             self._now += 1
         at: i64
         for at in range(len(groups)):
@@ -252,6 +251,13 @@ class Stepper:
             kept += 1
         if kept < len(groups):
             del groups[kept:]
+
+    def _make_room(self) -> None:
+        """There are many groups for the first time."""
+        state: i64
+        for state in range(self.tables.states):
+            self._where = put_integer(self._where, state, -1)
+            self._stamp = put_integer(self._stamp, state, -1)
 
     def _begin(self, cell: WindowCell, groups: list[Group], count: i64, state: i64, pane: i64) -> i64:
         """Put a new pane into the group in a state; returns how many groups there are."""

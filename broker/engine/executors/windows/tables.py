@@ -1,6 +1,8 @@
 """The tables of a window automaton as a machine reads them: one numbering of all parts' states, and what to measure.
 
-Here: what does not change while events come. Not here: their effect (stepping), the automaton (automaton/windows).
+Here: what does not change while events come, nor with the constants of conditions that read the event alone, so that
+the machines of a template share it. Not here: their events (window_inputs), the effect of these (stepping), the
+automaton (automaton/windows).
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Computation
-from ....algebra.normal_form import ALWAYS, NEVER, Form, describe_form, narrowed
+from ....algebra.normal_form import ALWAYS, NEVER, Form
 from ....algebra.predicate import All, computation, condition
 from ....algebra.terms import (
     Arithmetic,
@@ -25,13 +27,10 @@ from ....algebra.terms import (
     walk,
 )
 from ....algebra.window_aggregates import WindowAggregate
-from ....automaton.analyses.event_constants import equality
 from ....automaton.analyses.window_family import WindowFamily
-from ....automaton.analyses.window_key import window_key
 from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
 from ....events.schema import Row
-from ..contract import EventKey, Input
 from ..packed import Integers, integers, integers_of
 from .extreme_measures import ExtremeMeasure, FloatExtremeMeasure
 from .measures import CountMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
@@ -100,30 +99,28 @@ class WindowTables:
     nothing. `foresees`: what an event satisfies is known without those before it, and has a column in `dense`. `rows`:
     the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are measures, of these
     `kinds`; `counted`: they say how many values there were. `marks`: of a partition that has had no event (cell).
+    `blank`: a row of nulls.
 
-    `home`: the only key that may have windows, if `keyed` asks for it; then all inputs want its values. `rousing`: of
-    these inputs, an event that begins a window satisfies one.
+    `order`: the conditions as machines number them; the first `plain_bits` read the event alone. `rousing`: of these,
+    an event that begins a window satisfies one.
 
     Conditions that compare the time of an event with the one before are `gaps`, by bit the most microseconds between
     the two, or -1; all others that look back are in `tested`, and `looks` says whether there are any. `gap`: that of
     the only condition that looks back, whose bit is `gap_bit`; -1 if there is none such.
     """
 
-    def __init__(self, automaton: Automaton, family: WindowFamily | None = None, keyed: bool = False) -> None:
+    def __init__(self, automaton: Automaton, family: WindowFamily | None = None) -> None:
         windows = automaton.windows
         assert windows is not None
         self.windows = windows
         (self.source,) = automaton.sources
         self.width = len(self.source.schema.attributes)
+        self.blank: Row = (None,) * self.width
         self.positions: list[int] = list(self.source.key)
         self.single: i64 = self.positions[0] if len(self.positions) == 1 else -1
         self.back = windows.back
         self.columns: i64 = windows.columns
         self.keep = windows.keep
-        self._key: tuple[Comparison, ...] = ()
-        if keyed:
-            self._key = window_key(windows, self.positions, windows.atoms if family is None else family.rests())
-        self.home = _home(self._key)
         self._read_conditions(list(windows.atoms) if family is None else family.apart(), windows.back)
         values = [] if family is None else [value for value, _ in family.values]
         self.looks = -1 in self.gaps or any(isinstance(part, Register) for value in values for part in walk(value))
@@ -137,10 +134,24 @@ class WindowTables:
         if family is None:
             self.sleeps = self.sleeps and not self.begins[self.column(0)]
             self.rousing = self._rousing() if self.sleeps else -1
-        self.inputs = self.guards
-        if not self.sleeps:
-            self.need_every_event()
         self._read_aggregates(windows)
+
+    def fit(self, automaton: Automaton) -> bool:
+        """Whether they are those of this automaton, too. O(conditions)."""
+        known, windows = self.windows, automaton.windows
+        if windows is None or windows.parts is not known.parts or windows.classes is not known.classes:
+            return False
+        if windows.aggregates is not known.aggregates or windows.clock is not known.clock:
+            return False
+        one, other = (known.back, known.keep, known.gap), (windows.back, windows.keep, windows.gap)
+        return one == other and (self.source,) == automaton.sources and self._orders(windows.atoms)
+
+    def _orders(self, conditions: Sequence[Form]) -> bool:
+        """Whether of these conditions the same ones read the event alone, and the others are the same."""
+        order, plain = self.order, int(self.plain_bits)
+        if len(order) != len(conditions) or not all(_is_static(conditions[at]) for at in order[:plain]):
+            return False
+        return tuple([conditions[at] for at in order[plain:]]) == self._rest
 
     # --- partitions -------------------------------------------------------------------------------------------------
 
@@ -163,7 +174,7 @@ class WindowTables:
         """Conditions that read the event alone are inputs; the machine tests the others."""
         plain = [at for at, form in enumerate(conditions) if _is_static(form)]
         rest = [at for at in range(len(conditions)) if at not in plain]
-        self.guards = [self._input(conditions[at]) for at in plain]
+        self._rest = tuple([conditions[at] for at in rest])
         self.gaps: Integers = integers_of([_gap(conditions[at], back) for at in rest])
         self.tested: list[All | None] = [condition(conditions[at]) for at in rest]
         self.plain_bits: i64 = len(plain)
@@ -182,14 +193,6 @@ class WindowTables:
         if windows is not None and len(order) <= DENSE_BITS:
             self.dense = integers_of([self.sparse.get(own, 0) for own in range(1 << len(order))])
 
-    def _input(self, form: Form) -> Input:
-        return Input(self.source.stream, narrowed(form, self._key))
-
-    def need_every_event(self) -> None:
-        """An event that satisfies no condition may begin a window, or change a partition."""
-        self.sleeps = False
-        self.inputs = [self._input(ALWAYS), *self.guards]
-
     def _rousing(self) -> int:
         """A condition without which no window begins; all of them if there is no such."""
         common = -1
@@ -197,11 +200,6 @@ class WindowTables:
             if self.begins[column]:
                 common &= own
         return common & -common or -1
-
-    def attention(self) -> str:
-        """Which events are looked at, for users, behind other words."""
-        home = f"; only events with {describe_form((self._key,))}" if self._key else ""
-        return f"{home}; asleep until an event begins a window" if self.sleeps else home
 
     def column(self, letter: i64) -> i64:
         """The column of a class, in the machine's order of conditions. O(1)."""
@@ -296,11 +294,17 @@ class WindowTables:
         return first
 
 
-def _home(key: tuple[Comparison, ...]) -> EventKey | None:
-    parts = [pair for atom in key if (pair := equality(atom)) is not None]
-    if not parts:
-        return None
-    return EventKey(tuple([attribute.position for attribute, _ in parts]), tuple([value.value for _, value in parts]))
+def tables_of(automaton: Automaton) -> WindowTables:
+    """Its tables, which the machines of one template share: the same ones as for the one before, where they fit. O(size
+    of the tables) if they do not."""
+    windows = automaton.windows
+    assert windows is not None
+    known = windows.shared.made
+    if isinstance(known, WindowTables) and known.fit(automaton):
+        return known
+    tables = WindowTables(automaton)
+    windows.shared.made = tables
+    return tables
 
 
 def _is_static(form: Form) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from array import array
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,6 +13,7 @@ from broker.algebra.window.lowering import lower
 from broker.algebra.window.semantics import TimedEvent, results
 from broker.engine import Engine, Options
 from broker.engine.executors.packed import integers_of
+from broker.engine.executors.windows.machine import WindowMachine
 from broker.engine.executors.windows.pane_columns import PaneColumns
 from broker.engine.executors.windows.pane_groups import Group, joined, without
 from broker.events.errors import Unsupported
@@ -254,3 +255,26 @@ def test_columns_that_are_used_again_are_as_new_ones(rowed: bool) -> None:
         told.append([fresh.base, fresh.count, fresh.logged, fresh.size, list(fresh.items), list(fresh.made())])
         told[-1].append(list(fresh.begun()))
     assert told[0] == told[1] == [6, 0, 0, 0, [], [], []]
+
+
+def tables_of_all(engine: Engine) -> set[int]:
+    matchers = [matcher for lane in engine.program.machines.lanes.values() for matcher in lane.matchers]
+    return {id(cast(WindowMachine, matcher.machine).tables) for matcher in matchers}
+
+
+def test_machines_that_differ_in_constants_of_the_event_have_the_same_tables() -> None:
+    windows = "AFTER any* MATCHING [ty = '{0}' AND v > {1}] any* [v < {1}] & any{{1,500}} AGGREGATE sum(v) AS s"
+    queries = [f"FROM S BY ty WINDOW {windows.format(name, number)}" for number, name in enumerate("CABD")]
+    engine = engine_of(*queries, options=Options(executors_off=("window_families",)), lineage=False)
+    assert engine.statistics()["windows"] == 4
+    assert len(tables_of_all(engine)) == 1
+    found = publish(engine, ("A", 4.0), ("B", 3.0), ("D", 3.0), ("A", 0.5), ("B", 1.5), ("A", 2.0), ("D", 2.5))
+    assert [(match.subscription, match.data["s"]) for match in found] == [("q1", 4.5), ("q2", 4.5)]
+
+
+def test_conditions_that_look_back_are_in_the_tables_with_their_constants() -> None:
+    rising = [f"FROM S WINDOW AFTER any* MATCHING any [v > prev.v + {number}]" for number in (1, 2, 1, 3)]
+    engine = engine_of(*rising, options=Options(executors_off=("window_families",)), lineage=False)
+    assert len(tables_of_all(engine)) == engine.statistics()["windows"] == 3
+    found = publish(engine, ("A", 0.0), ("A", 2.5), ("A", 4.0))
+    assert [match.subscription for match in found] == ["q0", "q2", "q1", "q0", "q2"]
