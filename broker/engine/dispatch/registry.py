@@ -150,6 +150,10 @@ class Registry:
             lane.rouse(matcher)
         return Registration(plan, lane, matcher, member, symbols)
 
+    def has(self, alike: Hashable) -> bool:
+        """Whether there is a machine that a plan with this in common with others would share."""
+        return alike in self._newest
+
     def _executor(self, plan: MachinePlan) -> str:
         """The executor of a plan: the one that it names while no other plan is like it."""
         if not plan.wants_company or plan.alone == "":

@@ -72,6 +72,11 @@ class MachinePlan:
         return False
 
     @property
+    def merges_first(self) -> bool:
+        """Whether the executor that merges all automata runs it better as long as no plan is alike."""
+        return False
+
+    @property
     def revises(self) -> bool:
         """Whether the executor has a machine for events in any order, which revises its results."""
         return False

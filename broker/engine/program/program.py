@@ -7,9 +7,10 @@ machines (executors, dispatch.registry).
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import final
 
-from ..dispatch.registry import Registry
+from ..dispatch.registry import FIRST, Registry
 from ..executors.machine_plan import MachinePlan
 from ..forecasts.registry import Forecasts
 from ..options import Options
@@ -30,6 +31,8 @@ class Program:
         self.merged = MERGED.automata(self.directory)
         self.machines = Registry(self.directory, options, EXECUTORS, plan_again)
         self.forecasts = Forecasts(self.directory)
+        self._first: dict[Hashable, str] = {}  # by what alike plans have in common, the automaton that is merged
+        self._common: dict[str, Hashable] = {}  # the inverse
 
     def enter(
         self,
@@ -44,11 +47,24 @@ class Program:
         """
         restoring = self.machines.restoring
         if restoring is not None and plan.merged is (name in restoring.places):
-            plan = plan_again(plan, restoring.executor(name) or MERGED.executor)
+            again = plan_again(plan, restoring.executor(name) or MERGED.executor)
+            if again.merged and plan.merges_first:
+                self._merge_first(name, plan.alike(self.options))
+            plan = again
+        elif restoring is None and plan.merges_first and MERGED.executor not in self.options.off:
+            alike = plan.alike(self.options)
+            if alike not in self._first and not self.machines.has(alike):
+                self._merge_first(name, alike)
+                plan = plan_again(plan, MERGED.executor, FIRST)
         if plan.merged:
             return Service(name, self.merged.add(plan.automaton, subscriber, feed), subscriber, feed)
         self.machines.join(name, plan, subscriber, feed)
         return Service(name, None, subscriber, feed)
+
+    def _merge_first(self, name: str, alike: Hashable) -> None:
+        """Note that an automaton is merged, although plans alike have machines."""
+        self._first[alike] = name
+        self._common[name] = alike
 
     def saved_apart(self, name: str) -> bool:
         """Whether a snapshot that is being restored has states or a machine for an automaton over epochs."""
@@ -61,6 +77,9 @@ class Program:
             self.machines.leave(service.name, service.subscriber, service.feed)
         else:
             self.merged.remove(service.end, service.subscriber, service.feed)
+            alike = self._common.pop(service.name, None)
+            if self._first.get(alike) == service.name:
+                del self._first[alike]
 
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""

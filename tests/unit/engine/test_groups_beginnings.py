@@ -104,6 +104,7 @@ def test_without_the_key_a_beginning_does_not_tell_which_events_it_is_about() ->
     own = Engine()
     own.add_stream("S", {"k": "string?", "p": "float"})
     text = "SELECT * FROM FILTER{p < 2}(FILTER{starts_with(k, 'A') AND p > 1}(S) NEXT{TRUE} S)"
-    own.subscribe("s", query=text)
+    for name in ("first", "s"):
+        own.subscribe(name, query=text)
     assert "s: group 1 shares 2 steps on S" in own.explain()
-    assert len(own.publish("S", [1, 2], [("A", 5.0), ("B", 0.5)])) == 1
+    assert len(own.publish("S", [1, 2], [("A", 5.0), ("B", 0.5)])) == 2

@@ -101,7 +101,7 @@ def test_which_batches_go_key_by_key() -> None:
     assert goes_by_key(engine(Options(), list(TEXTS)))
     assert not goes_by_key(engine(Options(key_path=False), list(TEXTS)))
     derives = engine(Options(), list(TEXTS))
-    derives.subscribe("made", query="SELECT * FROM FILTER{p > 1}(S) PUBLISH Made")
+    derives.subscribe("made", query="SELECT * FROM FILTER{k = 'A' AND p > 1}(S) PUBLISH Made")
     assert goes_by_key(derives)
     derives.subscribe("reads", query="SELECT * FROM Made")
     assert not goes_by_key(derives)  # an event of Made comes between two of the batch

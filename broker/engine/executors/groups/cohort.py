@@ -17,10 +17,9 @@ class Cohort:
     """Members inside `values` and outside of the boxes: `settled` ones count, those up to `count` only for the event
     that makes them.
 
-    `greatest`: the greatest number that has been compared, if the next step compares one only, and `newest` that since
-    the boxes settled. `noted`: whether there is anything to settle.
     `start`: when the first event began; `taken`: when the newest one ended; `events`: their numbers; `registers`: what
-    the runs remember.
+    the runs remember. `greatest`: the greatest number that has been compared, if the next step compares one only;
+    `newest`: the same since the boxes settled; `noted`: whether there is anything to settle.
     """
 
     def __init__(self, start: i64, taken: i64, values: Floats, d: i64) -> None:

@@ -154,6 +154,11 @@ class GroupPlan(MachinePlan):
     def wants_company(self) -> bool:
         return self.form.template.common is not None
 
+    @property
+    def merges_first(self) -> bool:
+        # One that is merged and publishes would keep all from being told as blocks.
+        return self.form.template.time is TimeModel.EPOCHS and not self.selective() and not self.wanted.published
+
     def inputs(self) -> list[Input]:
         template = self.form.template
         if template.found:
