@@ -65,7 +65,7 @@ def _group(wanted: Wanted) -> MachinePlan | str:
         return NO_STATES
     plan = plan_of_group(wanted.automaton, common_pattern, wanted.forecast)
     if isinstance(plan, GroupPlan):
-        if plan.scales_only() and not wanted.published:
+        if plan.scales_only():
             return "an index of factors finds the second of two events"
         if wanted.forecast and not plan.selective():
             return "no constant says which events it is about, and a forecast follows them"

@@ -156,8 +156,7 @@ class GroupPlan(MachinePlan):
 
     @property
     def merges_first(self) -> bool:
-        # One that is merged and publishes would keep all from being told as blocks.
-        return self.form.template.time is TimeModel.EPOCHS and not self.selective() and not self.wanted.published
+        return self.form.template.time is TimeModel.EPOCHS and not self.selective()
 
     def inputs(self) -> list[Input]:
         template = self.form.template
