@@ -52,7 +52,7 @@ class Program:
                 self._merge_first(name, plan.alike(self.options))
             plan = again
         elif restoring is None and feed is None and plan.merges_first and MERGED.executor not in self.options.off:
-            # A merged one that publishes would keep the matches of groups from being told as blocks.
+            # A merged one that publishes would keep the matches of machines from being told as blocks.
             alike = plan.alike(self.options)
             if alike not in self._first and not self.machines.has(alike):
                 self._merge_first(name, alike)
