@@ -31,7 +31,7 @@ from .columns import INFINITY, NAN, Floats, filled, floats_from
 from .coordinates import EXACT, number
 from .kept_events import KeptEvents
 from .members import Members
-from .steps import ChainTemplate, StepClause
+from .steps import ChainTemplate, EarlierRows, StepClause
 
 SWEEP_MIN: Final = 64
 
@@ -112,7 +112,7 @@ class SkipTillCell(GroupCell):
             if before is not None:  # another alternative has begun the runs of its members
                 cohort.leave_out(before, 0, template.d)
                 cohort.add_box(before.values, template.d)
-                cohort.settle(self.template.d)
+                cohort.settle(template.d)
             before = cohort
             self._wait(cohort, 1)
 
@@ -161,7 +161,8 @@ class SkipTillCell(GroupCell):
                     cohort.newest = value
             newest = cohort.count
             for clause in asked:
-                if clause.compares is not None and not self._compared(clause, row, cohort):
+                compares = clause.compares
+                if compares is not None and not self._holds(compares, row, cohort):
                     continue
                 for j in range(d):
                     values[j] = cohort.values[j]
@@ -188,9 +189,9 @@ class SkipTillCell(GroupCell):
             cohort.noted = True
             self._unsettled.append(cohort)
 
-    def _compared(self, clause: StepClause, row: Row, cohort: Cohort) -> bool:
-        compares = clause.compares
-        return compares is None or compares.among(row, [self._events.row(event) for event in cohort.events])
+    def _holds(self, compares: EarlierRows, row: Row, cohort: Cohort) -> bool:
+        """Whether a condition on earlier events holds for a cohort. O(events of the run x log(events kept))."""
+        return compares.among(row, [self._events.row(event) for event in cohort.events])
 
     def _tell(self, cohort: Cohort, newest: i64, out: MatchBlocks) -> bool:
         """Write a match of each member of a cohort inside the values that are written; returns whether there is one."""

@@ -42,25 +42,27 @@ class MemberWatch:
 
     def entered(self, depth: i64, born: i64, start: i64, x: Floats, at: i64, first: i64) -> None:
         """A cohort with the values from `at` on, whose first event is `first`, waits after `depth` steps."""
-        found = self._found
-        found.members_upto = 0
-        j: i64
-        for j in range(self.members.find(x, at, first, found)):
-            handle = found.members[j]
-            watcher = self._watchers[handle]
-            if watcher is not None:
-                watcher.entered(self._states[handle][depth], born, start, None)
+        self._tell(True, depth, born, start, x, at, first)
 
     def left(self, depth: i64, born: i64, start: i64, x: Floats, at: i64, first: i64) -> None:
         """Such a cohort waits no longer: an event has affected it."""
+        self._tell(False, depth, born, start, x, at, first)
+
+    def _tell(self, enters: bool, depth: i64, born: i64, start: i64, x: Floats, at: i64, first: i64) -> None:
+        """Tell the watchers of the members of a cohort."""
         found = self._found
         found.members_upto = 0
         j: i64
         for j in range(self.members.find(x, at, first, found)):
             handle = found.members[j]
             watcher = self._watchers[handle]
-            if watcher is not None:
-                watcher.left(self._states[handle][depth], born, start, None)
+            if watcher is None:
+                continue
+            state = self._states[handle][depth]
+            if enters:
+                watcher.entered(state, born, start, None)
+            else:
+                watcher.left(state, born, start, None)
 
     def matched(self, born: i64, handles: Integers, first: i64, upto: i64) -> None:
         """Runs of these members have matched."""
