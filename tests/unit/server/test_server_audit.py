@@ -31,8 +31,8 @@ from broker.wire import (
 from client import Client, ForetellError
 
 PATIENCE = 60
-SECRET = "SELECT * FROM FILTER{price = 4711}(Secret)"
-RISES = "FROM Stock START a FINAL b one: a -> b WHEN price > 4711"
+SECRET = "SELECT * FROM FILTER{price = 471147114711}(Secret)"
+RISES = "FROM Stock START a FINAL b one: a -> b WHEN price > 471147114711"
 CHANGE = Audit("ann", 7, "update", "rises", {"inserted": 1}, "done")
 
 
@@ -143,15 +143,15 @@ def test_a_broker_writes_it_and_no_secrets(tmp_path: Path) -> None:
             client.add_stream("Secret", {"price": "int"})
             client.subscribe("x", query=SECRET)
             with pytest.raises(ForetellError):
-                client.subscribe("wrong", query="SELECT 4711")
-            client.publish("Secret", {"price": 4711}, time=1)
+                client.subscribe("wrong", query="SELECT 471147114711")
+            client.publish("Secret", {"price": 471147114711}, time=1)
         assert [(each["action"], each["name"], each["outcome"]) for each in lines()] == [
             ("declare-stream", "Secret", "done"),
             ("subscribe", "x", "done"),
             ("subscribe", "wrong", "refused"),
         ]
         assert {(each["user"], each["session"]) for each in lines()} == {("anybody", 1)}
-    assert "4711" not in (tmp_path / "audit.jsonl").read_text()
+    assert "471147114711" not in (tmp_path / "audit.jsonl").read_text()
     assert os.stat(tmp_path / "audit.jsonl").st_mode & 0o777 == 0o600
 
 
