@@ -210,6 +210,8 @@ HOT: Final = (
     "broker/events/short_texts.py",
     "broker/events/text_codes.py",
     "broker/events/validation.py",
+    "broker/forecast/model_page.py",
+    "broker/forecast/packed_outcomes.py",
 )
 # Warm: executed for each result, message, forecast or registration, and what hot modules call now and then. Compiled
 # with -O1, which takes half the time and costs them a few percent.
@@ -288,9 +290,12 @@ WARM: Final = (
     "broker/forecast/judging.py",
     "broker/forecast/key_state.py",
     "broker/forecast/keyed_stream.py",
+    "broker/forecast/learning_observer.py",
     "broker/forecast/level.py",
+    "broker/forecast/model_form.py",
     "broker/forecast/moves.py",
     "broker/forecast/notifying.py",
+    "broker/forecast/packing.py",
     "broker/forecast/passage.py",
     "broker/forecast/pending.py",
     "broker/forecast/product.py",

@@ -65,6 +65,6 @@ def explain(
             raise BadInput(f"{subscriptions}: expected a subscription with a forecast, found none")
         # Chains are easier to read as lines than as a drawing in characters.
         drawn = [draw(chains, drawing).removesuffix("\n")]
-        said = chain_lines(engine.program.forecasts.subscriptions) if format == "text" else drawn
+        said = chain_lines(engine.program.forecasts.unpacked()) if format == "text" else drawn
     for line in said:
         typer.echo(line)

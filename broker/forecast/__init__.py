@@ -3,6 +3,8 @@
 settings                the table `forecast` of a subscription
 plan, states, parts     the compiled form of a predictive subscription's automata
 subscription            its forecasts: steps, outcomes, the probability, when it is reported
+model_form, model_page, models of many subscriptions at one key in columns; packing: from objects to these and back;
+packed_outcomes         learning_observer: which of the two a subscription has
 keyed_stream, key_state the events that are counted, by key, and where each key is; progress: how that is found
 combination, joint      forecasts combined from those of a subscription's parts; series: chains one after the other
 counts, versions        how often a chain went from one state to another; model_file: its file

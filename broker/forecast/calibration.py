@@ -60,8 +60,7 @@ class Calibration:
         elif scaled >= 1.0:
             said = i64(scaled)
         place = bin_of(probability)
-        if self.counts is _EMPTY:  # most subscriptions of many have few outcomes or none
-            self.counts, self.hits, self.said = [0] * BINS, [0] * BINS, [0] * BINS
+        self.own_bins()
         counts, sums = self.counts, self.said
         counts[place] = counts[place] + 1  # in place it would be a call into the interpreter
         sums[place] = sums[place] + int(said)
@@ -88,6 +87,37 @@ class Calibration:
         """A match came, `foretold` if a notice was outstanding. O(1)."""
         self.matches += 1
         self.foretold += foretold
+
+    # --- sums that are kept elsewhere ---------------------------------------------------------------------------
+
+    def add(self, other: Calibration) -> None:
+        """Add all sums of another one. O(BINS)."""
+        if other.counts is not _EMPTY:
+            self.own_bins()
+            for bin in range(BINS):
+                self.counts[bin] += other.counts[bin]
+                self.hits[bin] += other.hits[bin]
+                self.said[bin] += other.said[bin]
+        self.brier, self.log = self.brier + other.brier, self.log + other.log
+        self.true, self.false = self.true + other.true, self.false + other.false
+        self.censored += other.censored
+        self.censored_notices += other.censored_notices
+        self.matches, self.foretold = self.matches + other.matches, self.foretold + other.foretold
+        self.lead += other.lead
+
+    def own_bins(self) -> None:
+        """Have bins that may be changed."""
+        if self.counts is _EMPTY:  # most subscriptions of many have few outcomes or none
+            self.counts, self.hits, self.said = [0] * BINS, [0] * BINS, [0] * BINS
+
+    def clear_bins(self) -> None:
+        """Forget the bins, which are kept elsewhere now."""
+        self.counts = self.hits = self.said = _EMPTY
+
+    def is_used(self) -> bool:
+        """Whether any sum is not 0. O(1)."""
+        sums = (self.brier, self.log, self.true, self.false, self.censored, self.censored_notices, self.matches)
+        return self.counts is not _EMPTY or any(sums)
 
     def worse_than_base(self) -> bool | None:
         """Whether always predicting the share of trues would have been better; None while too few outcomes are known.

@@ -9,7 +9,7 @@ Here: the states that an event concerns. Not here: the step itself (subscription
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heappop
 from typing import Any, Final, TypeAlias, final
 
 from mypy_extensions import i64
@@ -20,6 +20,7 @@ from .contexts import ContextDefinition
 from .counts import Context
 from .horizon import Gaps
 from .key_state import KeyState
+from .model_page import ModelPage
 
 Key: TypeAlias = Any
 """A value, a tuple of values, or () for all events together."""
@@ -30,7 +31,8 @@ KEYS_MAX: Final = 1_000_000
 
 class Observer:
     """The forecasts of one subscription, as the stream knows them. Events up to the time `since` were before it;
-    `bases`: how many these were of each key."""
+    `bases`: how many these were of each key. `page`: where its model is packed, at `slot`, if it is; `packs`: it may be
+    packed after a step."""
 
     def __init__(self, number: int, since: i64) -> None:
         self.number = number
@@ -38,6 +40,9 @@ class Observer:
         self.forever: i64 = FOREVER  # as a machine integer, which the constant is too large for
         self.bases: dict[Key, int] = {}
         self.group: ContextGroup | None = None
+        self.page: ModelPage | None = None
+        self.slot: i64 = 0
+        self.packs = False
 
     def begin(self, key: StreamKey) -> KeyState:
         """Its state for a key at which nothing has happened yet."""
@@ -51,15 +56,20 @@ class Observer:
         """The event at hand has touched the state: take the step. Whether the next event touches it too."""
         raise AssertionError
 
+    def pack(self, state: KeyState) -> None:
+        """The state, its only one, need not be an object any more, nor what it has learnt."""
+        raise AssertionError
+
 
 @final
 class StreamKey:
     """The events of one key: how many, and the state of each subscription by its number; `newest` is the one of them
     that was touched last. `due` are looked at with the next event; `count_alarms` and `time_alarms` are heaps of (count
-    or time, number of the subscription)."""
+    or time, number of the subscription). `pages`: packed models, of which `due_models` are due."""
 
     __slots__ = (
-        "contexts", "count_alarms", "due", "events", "gaps", "key", "newest", "run", "states", "time", "time_alarms",
+        "contexts", "count_alarms", "due", "due_models", "events", "gaps", "key", "newest", "pages", "run", "states",
+        "time", "time_alarms",
     )  # fmt: skip
 
     def __init__(self, key: Key) -> None:
@@ -70,6 +80,8 @@ class StreamKey:
         self.states: dict[int, KeyState] = {}
         self.newest: KeyState | None = None
         self.due: list[KeyState] = []
+        self.pages: list[ModelPage] = []
+        self.due_models: list[tuple[ModelPage, int]] = []
         self.count_alarms: list[tuple[int, int]] = []
         self.time_alarms: list[tuple[int, int]] = []
         self.contexts: dict[int, Context] = {}  # by group
@@ -230,6 +242,11 @@ class KeyedStream:
                     self._mark(state)
                 else:
                     own.due.append(state)
+        if len(own.due_models) > 0:
+            models = own.due_models
+            own.due_models = []
+            for page, slot in models:
+                page.touch(slot)
         while len(own.count_alarms) > 0 and own.count_alarms[0][0] <= own.events:
             self._alarm(own, heappop(own.count_alarms)[1])
         while len(own.time_alarms) > 0 and own.time_alarms[0][0] < self.time:
@@ -245,6 +262,9 @@ class KeyedStream:
                 self._settle(own, alone)
                 for state in touched:
                     self._settle(own, state)
+        for page in own.pages:
+            if page.touched_upto > 0:
+                page.settle(self.time)
         self.current = None
 
     def _settle(self, own: StreamKey, state: KeyState) -> None:
@@ -252,6 +272,8 @@ class KeyedStream:
         observer = state.observer
         if observer.settle(state):
             own.due.append(state)
+        elif observer.packs:
+            observer.pack(state)
         if observer.has_notices():
             self.reporting.append(observer)
 
@@ -279,6 +301,10 @@ class KeyedStream:
         state = own.states.get(number)
         if state is not None:
             self._mark(state)
+            return
+        observer = self.observers.get(number)
+        if observer is not None and observer.page is not None and observer.page.key is own:
+            observer.page.touch(observer.slot)
 
     # --- subscriptions ------------------------------------------------------------------------------------------
 
@@ -305,11 +331,9 @@ class KeyedStream:
         self.arriving = [other for other in self.arriving if other is not observer]
         self.timed -= timed
         for own in self.keys.values():
-            own.states.pop(observer.number, None)
-            own.newest = None
-            own.due = [state for state in own.due if state.observer is not observer]
-            own.count_alarms = _without(own.count_alarms, observer.number)
-            own.time_alarms = _without(own.time_alarms, observer.number)
+            if own.states.pop(observer.number, None) is not None:  # its alarms go off in vain
+                own.newest = None
+                own.due = [state for state in own.due if state.observer is not observer]
         for group in self.groups:
             group.observers = [other for other in group.observers if other is not observer]
         for group in self.groups:
@@ -330,11 +354,6 @@ class KeyedStream:
             for alarms in (own.count_alarms, own.time_alarms):
                 assert all(alarms[0] <= alarm for alarm in alarms)
             assert all(state.observer.number in self.observers for state in own.due)
-
-
-def _without(alarms: list[tuple[int, int]], number: int) -> list[tuple[int, int]]:
-    kept: list[tuple[int, int]] = []
-    for alarm in alarms:
-        if alarm[1] != number:
-            heappush(kept, alarm)
-    return kept
+            for page in own.pages:
+                assert page.count > 0
+                page.check_invariants()

@@ -142,6 +142,18 @@ class Level:
         self.stamp += 1
         self.stamps[state] = self.stamp
 
+    # --- estimates that are kept elsewhere ----------------------------------------------------------------------
+
+    def published(self) -> tuple[list[TransitionRow], list[float], list[int]]:
+        """The published rows; additions that cannot have moved each too far; those since it was estimated, -1 for one
+        that is to be estimated."""
+        return self.rows, self._limits, self._moved
+
+    def publish_anew(self, rows: list[TransitionRow], limits: list[float], moved: list[int]) -> None:
+        """The inverse of `published`, for a new level without parents that has the same counts."""
+        self.rows, self._limits, self._moved = rows, limits, moved
+        self._due = [state for state, added in enumerate(moved) if added < 0]
+
     def aside(self, parents: tuple[Level, ...]) -> Level:
         """The same estimates of the same counts beside these, with parents of its own. O(states)."""
         found = Level(self.table, self.form, parents, self.strength, self.smoothing, self.tolerance)

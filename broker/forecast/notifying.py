@@ -138,6 +138,10 @@ class Notifier:
         self._above.clear()
         return [ResolvedForecast(found, "censored") for found in passed]
 
+    def is_used(self) -> bool:
+        """Whether anything is outstanding or above the threshold."""
+        return len(self._outstanding) > 0 or len(self._above) > 0
+
     def outstanding(self) -> list[IssuedForecast]:
         """Forecasts that are reported and not resolved, in the order of their reports."""
         return list(self._outstanding.values())

@@ -127,8 +127,9 @@ def reached(rows: list[TransitionRow], horizon: int) -> list[float]:
     O(horizon x edges), or of few states O(log horizon)."""
     moving = len(rows) - 1
     if moving <= FEW:
-        matrix = _matrix(rows)
-        return (_reached_in_steps(matrix, horizon) if horizon <= NEAR else _reached_by_powers(matrix, horizon))[:moving]
+        found = packed_floats([0.0] * FEW)
+        reached_of_few(packed_floats(_matrix(rows)), 0, horizon, found, 0)
+        return list(found)[:moving]
     begins: list[int] = [0]
     leading: list[int] = []
     likely: list[float] = []
@@ -160,10 +161,18 @@ def _matrix(rows: list[TransitionRow]) -> list[float]:
     return matrix
 
 
-def _reached_in_steps(matrix: list[float], horizon: i64) -> list[float]:
-    a, b, c, into_a = matrix[0], matrix[1], matrix[2], matrix[3]
-    d, e, f, into_b = matrix[4], matrix[5], matrix[6], matrix[7]
-    g, h, i, into_c = matrix[8], matrix[9], matrix[10], matrix[11]
+def reached_of_few(matrix: Floats, at: i64, horizon: i64, found: Floats, to: i64) -> None:
+    """Write h(horizon) of FEW states from `to` on. Their rows stand from `at` on, FEW + 1 numbers each."""
+    if horizon <= NEAR:
+        _reached_in_steps(matrix, at, horizon, found, to)
+    else:
+        _reached_by_powers(matrix, at, horizon, found, to)
+
+
+def _reached_in_steps(matrix: Floats, at: i64, horizon: i64, found: Floats, to: i64) -> None:
+    a, b, c, into_a = matrix[at], matrix[at + 1], matrix[at + 2], matrix[at + 3]
+    d, e, f, into_b = matrix[at + 4], matrix[at + 5], matrix[at + 6], matrix[at + 7]
+    g, h, i, into_c = matrix[at + 8], matrix[at + 9], matrix[at + 10], matrix[at + 11]
     x = y = z = 0.0
     for _ in range(horizon):
         one = a * x + b * y + c * z + into_a
@@ -176,14 +185,14 @@ def _reached_in_steps(matrix: list[float], horizon: i64) -> list[float]:
             y = min(two, 1.0)
         if three > z:
             z = min(three, 1.0)
-    return [x, y, z]
+    found[to], found[to + 1], found[to + 2] = x, y, z
 
 
-def _reached_by_powers(matrix: list[float], horizon: i64) -> list[float]:
+def _reached_by_powers(matrix: Floats, at: i64, horizon: i64, found: Floats, to: i64) -> None:
     # Q^m, and u, v, w = h(m); x, y, z = h of the sum of those m that are in the horizon and were passed.
-    a, b, c, u = matrix[0], matrix[1], matrix[2], matrix[3]
-    d, e, f, v = matrix[4], matrix[5], matrix[6], matrix[7]
-    g, h, i, w = matrix[8], matrix[9], matrix[10], matrix[11]
+    a, b, c, u = matrix[at], matrix[at + 1], matrix[at + 2], matrix[at + 3]
+    d, e, f, v = matrix[at + 4], matrix[at + 5], matrix[at + 6], matrix[at + 7]
+    g, h, i, w = matrix[at + 8], matrix[at + 9], matrix[at + 10], matrix[at + 11]
     x = y = z = 0.0
     left = horizon
     while True:
@@ -192,7 +201,8 @@ def _reached_by_powers(matrix: list[float], horizon: i64) -> list[float]:
             x, y, z = one, two, three
         left >>= 1
         if left == 0:
-            return [min(x, 1.0), min(y, 1.0), min(z, 1.0)]
+            found[to], found[to + 1], found[to + 2] = min(x, 1.0), min(y, 1.0), min(z, 1.0)
+            return
         one, two, three = u + a * u + b * v + c * w, v + d * u + e * v + f * w, w + g * u + h * v + i * w
         u, v, w = one, two, three
         aa, ab, ac = a * a + b * d + c * g, a * b + b * e + c * h, a * c + b * f + c * i

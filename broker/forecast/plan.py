@@ -18,6 +18,7 @@ from ..events.errors import DefinitionError
 from ..events.instant import FOREVER
 from ..events.schema import Schema
 from .exceeding import exceeding_of
+from .model_form import model_form
 from .parts import PRODUCT_STATES_MAX, Division, division
 from .settings import Settings, read_settings
 from .states import States, states_of
@@ -34,7 +35,8 @@ class ForecastPlan:
     long after its beginning a run is of use; empty where the machine that keeps the runs knows it.
 
     With a `division` forecasts are put together from those of its parts: then the subscription's own chain says no more
-    than how often it matches, and its numbers are for lineage, `left` being what they have left."""
+    than how often it matches, and its numbers are for lineage, `left` being what they have left. `models`: the form of
+    packed models, if there is one."""
 
     def __init__(
         self,
@@ -53,6 +55,7 @@ class ForecastPlan:
         self.windows = windows
         self.left = left or states.left
         self.division = division
+        self.models = None if division is not None else model_form(settings, states, numbers, windows)
 
     def version(self, name: str, text: str) -> str:
         """What counts are kept under: equal where states and contexts mean the same. Those of parts begin with it."""

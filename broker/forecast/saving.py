@@ -73,8 +73,8 @@ def dump_key(stream: KeyedStream, key: StreamKey, numbers: Mapping[int, int], ru
         int(key.time),
         [_state(state, numbers, runs) for state in key.states.values()],
         [numbers[state.observer.number] for state in key.due],
-        [[when, numbers[number]] for when, number in key.count_alarms],
-        [[when, numbers[number]] for when, number in key.time_alarms],
+        _alarms(key.count_alarms, numbers),
+        _alarms(key.time_alarms, numbers),
         [
             [numbers[contexts[group].observers[0].number], list(context)]
             for group, context in key.contexts.items()
@@ -82,6 +82,11 @@ def dump_key(stream: KeyedStream, key: StreamKey, numbers: Mapping[int, int], ru
         ],
         None if key.gaps is None else dump_gaps(key.gaps),
     ]
+
+
+def _alarms(alarms: list[tuple[int, int]], numbers: Mapping[int, int]) -> list[list[int]]:
+    """Those of subscriptions that have not left, in an order that is a heap."""
+    return sorted([when, numbers[number]] for when, number in alarms if number in numbers)
 
 
 def _state(state: KeyState, numbers: Mapping[int, int], runs: Mapping[int, int]) -> list[Any]:
@@ -133,6 +138,8 @@ def load_key(
     key.events, key.time = events, time
     for number, *state in states:
         key.states[known[number].number] = _load_state(known[number], key, state, runs)
+    for number, *_ in states:
+        known[number].begun += 1
     key.due = [key.states[known[number].number] for number in due]
     key.count_alarms = [(when, known[number].number) for when, number in counts]
     key.time_alarms = [(when, known[number].number) for when, number in times]

@@ -23,19 +23,18 @@ from .context_chain import ContextChain
 from .forecaster import Forecaster
 from .horizon import usable, within_time
 from .inter_arrival import InterArrivals
-from .judging import Judge
 from .key_state import KeyState
-from .keyed_stream import KeyedStream, Observer, StreamKey
-from .notifying import IssuedForecast, Notifier, ResolvedForecast
+from .keyed_stream import KeyedStream, StreamKey
+from .learning_observer import LearningObserver
+from .model_form import ModelForm
+from .notifying import ResolvedForecast
 from .progress import Progress
 from .settings import Settings
 from .uncertainty import around
-from .verification import Verification
 
 
-class SubscriptionForecaster(Observer):
-    """`progress`: of its runs, or its machine. `arrivals`: of a horizon in time. `combination`: of its parts, if
-    forecasts are combined from theirs. `judge`: of all forecasts, if that is asked for."""
+class SubscriptionForecaster(LearningObserver):
+    """`arrivals`: of a horizon in time. `combination`: of its parts, if forecasts are combined from theirs."""
 
     def __init__(
         self,
@@ -43,59 +42,39 @@ class SubscriptionForecaster(Observer):
         since: i64,
         identity: str,
         settings: Settings,
-        forecaster: Forecaster,
+        version: str,
+        forecaster: Forecaster | ModelForm,
         stream: KeyedStream,
         progress: Progress,
         deadlines: list[tuple[int, int]],
     ) -> None:
-        """`identity`: of the subscription, for ids. `deadlines`: alarms of all horizons in time, a heap."""
-        super().__init__(number, since)
-        self.settings = settings
-        self.stream = stream
-        self.progress = progress
+        """`deadlines`: alarms of all horizons in time, a heap. Otherwise as LearningObserver."""
+        super().__init__(number, since, identity, settings, version, forecaster, stream, progress)
         self.deadlines = deadlines
-        self.forecaster = forecaster
-        self.notifier = Notifier(identity, settings.threshold, settings.within)
-        self.verification = Verification(settings)
+        shape = forecaster.shape if isinstance(forecaster, ModelForm) else forecaster.form
         self.within: i64 = settings.within
         self.threshold = settings.threshold
         self.effective = settings.effective
         self.cautious = settings.cautious
-        self.final: i64 = forecaster.form.states - 1
+        self.final: i64 = shape.states - 1
         self.forgets = settings.half_life is not None
         self.arrivals: InterArrivals | None = None if settings.steps else InterArrivals(settings.duration)
         self.symbols: i64 = settings.context.symbols
         self.values = settings.values
         self.combination: Combination | None = None
-        self.judge: Judge | None = None
-
-    # --- reports ------------------------------------------------------------------------------------------------
-
-    def report(
-        self,
-        state: KeyState,
-        issued: IssuedForecast,
-        probability: float,
-        interval: tuple[float, float],
-        bounds: tuple[float, float] | None,
-        calibrated: bool | None,
-    ) -> None:
-        """Issue a forecast. `bounds`: of the probability where parts are taken as independent."""
-        raise AssertionError
-
-    def report_outcome(self, resolved: ResolvedForecast, time: int) -> None:
-        """Resolve a forecast."""
-        raise AssertionError
 
     # --- steps --------------------------------------------------------------------------------------------------
 
     def begin(self, key: StreamKey) -> KeyState:
         # Under which circumstances the key's first step was made is unknown: with a context it is not counted.
+        if self.blank:
+            self.unpack()
         chain = None if self.values else self.forecaster.chain()
         seen = key.events if self.values else self.bases.get(key.key, 0)
         state = KeyState(self, key, chain, seen, self.progress.elementary, self.verification.open.of(key.run))
         if self.combination is not None:
             state.parts = self.combination.begin()
+        self.begun += 1
         return state
 
     def settle(self, state: KeyState) -> bool:
@@ -261,7 +240,8 @@ class SubscriptionForecaster(Observer):
             low, high = joint.bounds(self.combination, state, time)
             bounds = self._corrected(state, low), self._corrected(state, high)
         interval = self.interval(state, chain, computed)
-        self.report(state, found, issued, interval, bounds, verification.calibrated(matched))
+        label = self.label(state)
+        self.report(found, issued, interval, bounds, verification.calibrated(matched), label, state)
 
     def probability(self, state: KeyState, chain: ContextChain, time: i64, until: i64) -> float:
         """P(a match within the horizon), where the key is."""

@@ -2,13 +2,14 @@
 without, to the last digit of each probability; and it has counted the same.
 
 Chains of NEXT with the constants of several members, which come and go; ties, events that take time, nulls, batches,
-snapshots that are restored with groups and without.
+snapshots that are restored with groups and without. What is learnt is packed or in objects, which says the same.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final
+from unittest.mock import patch
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,8 @@ from broker.forecast.model_file import write_model
 
 SCHEMA: Final = {"k": "string", "x": "float?", "n": "int"}
 WITHOUT: Final = Options(executors_off=("groups",))
+LEARN: Final = "learn"
+ASK: Final = "ask"
 EXAMPLES: Final = settings(max_examples=max(30, settings().max_examples))
 
 
@@ -31,8 +34,9 @@ class Member:
 
 @dataclass(frozen=True)
 class Script:
-    """`steps`: members that join, places of members that leave, batches of (key, x, n, time, start), and None where a
-    snapshot is taken. `keyed`: whether the stream declares its key."""
+    """`steps`: members that join, places of members that leave, batches of (key, x, n, time, start), None where a
+    snapshot is taken, LEARN where a model is loaded, ASK where all are asked. `keyed`: whether the stream declares its
+    key."""
 
     keyed: bool
     steps: list[Any]
@@ -88,8 +92,10 @@ def scripts(draw: st.DrawFn) -> Script:
     steps: list[Any] = [draw(member) for _ in range(draw(st.integers(1, 4)))]
     time = 0
     for _ in range(draw(st.integers(2, 10))):
-        kind = draw(st.integers(0, 9))
-        if kind == 0:
+        kind = draw(st.integers(-2, 9))
+        if kind < 0:
+            steps.append(LEARN if kind == -1 else ASK)
+        elif kind == 0:
             steps.append(draw(member))
         elif kind == 1:
             steps.append(draw(st.integers(0, 9)))
@@ -113,7 +119,7 @@ def played(script: Script, options: Options, later: Options | None = None, only:
     engine.add_stream("S", SCHEMA, key="k" if script.keyed else None)
     found: dict[str, list[str]] = {}
     here: list[str] = []
-    grouped = 0
+    grouped = packed = 0
 
     def note(matches: Any) -> None:
         each: Match
@@ -133,6 +139,13 @@ def played(script: Script, options: Options, later: Options | None = None, only:
                     name = here.pop(step % len(here))
                     if not only or name == only:
                         note(engine.unsubscribe(name))
+            case "learn":
+                engine.load_model(engine.model())
+            case "ask":
+                for name in [name for name in here if only in ("", name)]:
+                    keyed = bool(engine.forecasts(name).plan.positions[0][1])
+                    answer = engine.probability(name, "a" if keyed else None)
+                    found.setdefault(name, []).append(repr(answer))
             case None:
                 options = later or options
                 engine = Engine.restore(engine.snapshot(), options)
@@ -141,8 +154,12 @@ def played(script: Script, options: Options, later: Options | None = None, only:
                 starts = [row[4] for row in step]
                 note(engine.publish("S", [row[3] for row in step], rows, starts=starts))
         engine.check_invariants()
-        grouped = max(grouped, engine.statistics()["group_members"])
+        if number % 3 == 0:  # reads what all have learnt
+            engine.statistics()
+        packed = max(packed, sum(each.page is not None for each in engine.program.forecasts.subscriptions.values()))
+        grouped = max(grouped, engine.program.machines.statistics()["group_members"])
     event(f"members of groups: {grouped}")
+    event(f"packed models: {packed}")
     figures = {name: repr(each) for name, each in engine.program.forecasts.statistics().items()}
     model = write_model(engine.model())
     note(engine.finish())
@@ -159,6 +176,15 @@ def test_a_group_tells_what_each_would_be_told_without_it(script: Script) -> Non
     assert figures == standing
     assert none == 0
     assert grouped > 0
+
+
+@EXAMPLES
+@given(scripts())
+def test_packed_models_say_what_objects_say(script: Script) -> None:
+    with patch("broker.forecast.plan.model_form", return_value=None):
+        expected = played(script, Options())
+    assert played(script, Options()) == expected
+    assert played(script, WITHOUT)[:3] == expected[:3]
 
 
 @EXAMPLES

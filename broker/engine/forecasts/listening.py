@@ -13,6 +13,7 @@ from ...events.batch import Integers, packed_integers
 from ...events.instant import FOREVER
 from ...forecast.combination import Combination
 from ...forecast.key_state import KeyState
+from ...forecast.model_page import ModelPage
 from ..executors.matches import MatchSource
 from ..program.watcher import Follower, Watcher
 from .subscription import PredictiveSubscription
@@ -37,7 +38,16 @@ class RunListener(Watcher):
         self.reads = self.exceeding is not None
         self._last: KeyState | None = None
 
+    def seat(self, page: ModelPage | None, slot: i64) -> None:
+        self.page, self.slot, self._last = page, slot, None
+
     def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
+        page = self.page
+        if page is None and self.subscription.blank:
+            page = self._begin_packed(born)
+        if page is not None and self._is_packed(page):
+            page.entered(self.slot, state, born)
+            return
         # Other subscriptions with longer windows may share the place; a run beyond this one's window does not concern
         # it.
         until = self._until(state, t0)
@@ -47,6 +57,10 @@ class RunListener(Watcher):
                 found.enter(state, until, run if self.traced else None)
 
     def left(self, state: i64, born: i64, t0: i64, run: object) -> None:
+        page = self.page
+        if page is not None and self._is_packed(page):
+            page.left(self.slot, state, born)
+            return
         until = self._until(state, t0)
         if born > self.since and until >= self.stream.time:
             found = self._touched()
@@ -54,6 +68,12 @@ class RunListener(Watcher):
                 found.leave(state, until, run if self.traced else None)
 
     def matched(self, born: i64) -> None:
+        page = self.page
+        if page is None and self.subscription.blank:
+            page = self._begin_packed(born)
+        if page is not None and self._is_packed(page):
+            page.matched(self.slot, born)
+            return
         if born > self.since:
             self.completed()
 
@@ -72,6 +92,21 @@ class RunListener(Watcher):
 
     def touched(self) -> None:
         self.stream.touch(self.subscription)
+
+    def _begin_packed(self, born: i64) -> ModelPage | None:
+        """The page for its first report, at the key of the event."""
+        own = self.stream.current
+        if own is not None and born > self.since:
+            self.subscription.begin_packed(own)
+        return self.page
+
+    def _is_packed(self, page: ModelPage) -> bool:
+        """Whether the model is packed at the key of the event. Otherwise it is not packed any more."""
+        if page.key is self.stream.current:
+            return True
+        if self.stream.current is not None:
+            self.subscription.unpack()
+        return False
 
     def _touched(self) -> KeyState | None:
         """The state for the event's key, which is mostly that of the last event."""

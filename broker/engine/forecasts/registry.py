@@ -17,10 +17,13 @@ from ...events.errors import UnknownSubscription
 from ...events.schema import Row
 from ...forecast.combination import Combination, PartForecaster
 from ...forecast.counts import Counts
+from ...forecast.forecaster import Forecaster
 from ...forecast.judging import Judge
+from ...forecast.key_state import KeyState
 from ...forecast.keyed_stream import KeyedStream
 from ...forecast.learning import judges_of, load_gaps, load_model, model_of
 from ...forecast.model_file import Model
+from ...forecast.model_form import ModelForm
 from ...forecast.plan import ForecastPlan
 from ...forecast.progress import Progress
 from ...forecast.states import NONE
@@ -107,7 +110,7 @@ class Forecasts:
     def close(self) -> list[tuple[Target, Notice]]:
         """End all streams: censor the open forecasts."""
         notices: list[tuple[Target, Notice]] = []
-        for subscription in self.subscriptions.values():
+        for subscription in self.unpacked().values():
             subscription.close()
             self._collect(subscription, notices)
         self.deadlines.clear()
@@ -148,8 +151,17 @@ class Forecasts:
             since = ALWAYS_SINCE
             machine, lane = registration.matcher.machine, registration.lane
             progress = registration.plan.progress(machine, lane, plan.states, plan.left, positions)
-        whole = settings.forecaster(version, plan.states.shape, self._known(version, plan))
-        found = PredictiveSubscription(self.next, since, subscriber, plan, whole, stream, progress, self.deadlines)
+        whole: Forecaster | ModelForm
+        known = self._known(version, plan)
+        models = None if registration is not None or subscriber.lineage else plan.models
+        if models is None or known.tables[version, ()].rows:
+            whole = settings.forecaster(version, plan.states.shape, known)
+        else:
+            whole = models
+        found = PredictiveSubscription(
+            self.next, since, subscriber, plan, version, whole, stream, progress, self.deadlines
+        )
+        found.may_pack(models)
         if registration is not None and plan.division is not None:
             own: list[PartForecaster] = []
             for part, matcher in zip(plan.division.parts, parts, strict=True):
@@ -179,6 +191,7 @@ class Forecasts:
     def leave(self, name: str) -> list[tuple[Target, Notice]]:
         """Undo one `join`: its open forecasts are censored. O(keys)."""
         found = self.subscriptions.pop(name)
+        found.unpack()
         del self.numbered[found.number]
         found.close()
         notices: list[tuple[Target, Notice]] = []
@@ -201,26 +214,50 @@ class Forecasts:
         found = self.subscriptions.get(name)
         if found is None:
             raise UnknownSubscription(f"subscription {name!r} has no forecasts")
+        found.unpack()
         return found
+
+    def unpacked(self) -> dict[str, PredictiveSubscription]:
+        """All subscriptions, for who reads or changes what they have learnt. O(those that are packed)."""
+        self.unpack()
+        return self.subscriptions
+
+    def unpack(self) -> list[tuple[PredictiveSubscription, KeyState | None]]:
+        """Have objects of all subscriptions; returns those that had none, for `pack_again`."""
+        return [(each, each.unpack()) for each in self.subscriptions.values() if each.is_packed()]
+
+    def pack_again(self, packed: list[tuple[PredictiveSubscription, KeyState | None]]) -> None:
+        """Undo `unpack`."""
+        for each, state in packed:
+            each.pack_again(state)
 
     def model(self) -> Model:
         """The counts and gaps of all forecasts (broker.forecast.learning.model_of)."""
-        return model_of(self.subscriptions, self.trained)
+        packed = self.unpack()
+        found = model_of(self.subscriptions, self.trained)
+        self.pack_again(packed)
+        return found
 
     def load_model(self, model: Model) -> None:
         """Add a model that was trained elsewhere, for present and later subscriptions.
 
         Raises DefinitionError if it is of another version of a present subscription; a refused model changes nothing.
         """
-        load_model(self.subscriptions, self.trained, model)
+        load_model(self.unpacked(), self.trained, model)
 
     def judge(self, horizons: Sequence[int], model: Model | None = None) -> dict[str, Judge]:
         """Judge every forecast from now on over these horizons (judges_of, which says what it raises)."""
-        return judges_of(self.subscriptions, horizons, model)
+        return judges_of(self.unpacked(), horizons, model)
 
     def statistics(self) -> dict[str, Any]:
         """The quality of each subscription's forecasts, and their sizes."""
-        return {name: each.statistics() for name, each in self.subscriptions.items()}
+        found: dict[str, Any] = {}
+        for name, each in self.subscriptions.items():
+            was_packed, state = each.is_packed(), each.unpack()
+            found[name] = each.statistics()
+            if was_packed:
+                each.pack_again(state)
+        return found
 
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
@@ -231,6 +268,8 @@ class Forecasts:
         for each in self.subscriptions.values():
             assert self.numbered[each.number] is each
             assert not each.notices
+            if each.is_packed():
+                continue
             for forecaster in each.forecasters():
                 forecaster.check_invariants()
             each.notifier.check_invariants()

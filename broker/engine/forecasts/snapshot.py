@@ -16,6 +16,7 @@ from .registry import Forecasts
 
 def save(forecasts: Forecasts, runs: Mapping[int, int]) -> list[Any]:
     """The forecasts as plain data. `runs`: the number of each live run, by its identity. O(state)."""
+    packed = forecasts.unpack()
     numbers = {own.number: at for at, own in enumerate(forecasts.subscriptions.values())}
     names = {number: name for name, number in forecasts.directory.streams.items()}
     scopes = [
@@ -30,6 +31,7 @@ def save(forecasts: Forecasts, runs: Mapping[int, int]) -> list[Any]:
     ]
     subscriptions = [{"name": name, **dump_subscription(own)} for name, own in forecasts.subscriptions.items()]
     deadlines = [[when, numbers[number]] for when, number in forecasts.deadlines if number in numbers]
+    forecasts.pack_again(packed)
     return [subscriptions, scopes, deadlines, write_model(forecasts.trained)]
 
 
@@ -39,7 +41,7 @@ def restore(data: Sequence[Any], forecasts: Forecasts, runs: Sequence[Any]) -> N
     Raises KeyError, TypeError or ValueError for other data.
     """
     subscriptions, scopes, deadlines, trained = data
-    known = list(forecasts.subscriptions.values())
+    known = list(forecasts.unpacked().values())
     if [own.subscriber.name for own in known] != [saved["name"] for saved in subscriptions]:
         raise ValueError("forecasts of other subscriptions")
     forecasts.trained = read_model(trained, "snapshot")

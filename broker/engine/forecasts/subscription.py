@@ -11,6 +11,7 @@ from ...events.schema import Schema
 from ...forecast.forecaster import Forecaster
 from ...forecast.key_state import KeyState
 from ...forecast.keyed_stream import KeyedStream
+from ...forecast.model_form import ModelForm
 from ...forecast.notifying import IssuedForecast, ResolvedForecast
 from ...forecast.plan import ForecastPlan
 from ...forecast.progress import Progress
@@ -35,12 +36,14 @@ class PredictiveSubscription(SubscriptionForecaster):
         since: int,
         subscriber: Subscriber,
         plan: ForecastPlan,
-        forecaster: Forecaster,
+        version: str,
+        forecaster: Forecaster | ModelForm,
         stream: KeyedStream,
         progress: Progress,
         deadlines: list[tuple[int, int]],
     ) -> None:
-        super().__init__(number, since, subscriber.identity(), plan.settings, forecaster, stream, progress, deadlines)
+        identity = subscriber.identity()
+        super().__init__(number, since, identity, plan.settings, version, forecaster, stream, progress, deadlines)
         self.subscriber = subscriber
         self.plan = plan
         self.states: States = plan.states
@@ -56,18 +59,18 @@ class PredictiveSubscription(SubscriptionForecaster):
 
     def report(
         self,
-        state: KeyState,
         issued: IssuedForecast,
         probability: float,
         interval: tuple[float, float],
         bounds: tuple[float, float] | None,
         calibrated: bool | None,
+        label: str,
+        state: KeyState | None,
     ) -> None:
         within: Any = self.settings.written["within"]
         lineage: list[int] | None = None
-        if self.subscriber.lineage is not False:
+        if self.subscriber.lineage is not False and state is not None:
             lineage = self.progress.lineage(state, self.stream.row, self.stream.time)
-        label = self.label(state)
         self.notices.append(
             Forecast(
                 issued.id,
@@ -88,6 +91,10 @@ class PredictiveSubscription(SubscriptionForecaster):
         issued = resolved.forecast
         identity = digest(f"{self.subscriber.identity()}resolution\0{issued.id}", 0, 0)
         self.notices.append(Resolution(identity, time, issued.id, resolved.outcome, issued.run, resolved.lead))
+
+    def seat(self) -> None:
+        if self.listener is not None:
+            self.listener.seat(self.page, self.slot)
 
     def has_notices(self) -> bool:
         return len(self.notices) > 0

@@ -104,6 +104,8 @@ def sharing(catalog: Catalog, program: Program, disorder: Reordering | None, nam
         if service is not None and service.end is not None:
             for state, others in enumerate(program.merged.shared(service.end), 1):
                 lines.append(f"{place}state {state} is in {counted(others, 'automaton', 'automata')}")
+            if subscriber.plan is not None:
+                lines.append(place + decision(plans_of(subscriber)[branch]))
             cost = cost_of(plans_of(subscriber)[branch])
             lines += [] if cost is None else [f"{place}{COST}{cost}"]
         elif service is not None:
@@ -151,5 +153,5 @@ def explain(catalog: Catalog, program: Program, disorder: Reordering | None = No
         costs = [(name, cost_of(plan)) for name, plan, _ in known[:NAMES_SHOWN]]
         lines += [f"{name}: {COST}{cost}" for name, cost in costs if cost is not None]
         lines += known[0].plan.explained(known)
-    lines += chain_lines(program.forecasts.subscriptions)
+    lines += chain_lines(program.forecasts.unpacked())
     return lines + program.merged.explained(catalog.schema_of)

@@ -130,7 +130,7 @@ class EngineView:
 
     def chains(self) -> Graph:
         """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
-        return chain_diagram(self.program.forecasts.subscriptions)
+        return chain_diagram(self.program.forecasts.unpacked())
 
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""
@@ -154,8 +154,9 @@ class EngineView:
     def forecast_quality(self, name: str) -> dict[str, Any] | None:
         """What became of a subscription's forecasts; None if it asks for none. Raises UnknownSubscription."""
         self._known(name)
-        found = self.program.forecasts.subscriptions.get(name)
-        return None if found is None else found.statistics()
+        if name not in self.program.forecasts.subscriptions:
+            return None
+        return self.program.forecasts.subscription(name).statistics()
 
     def live(self) -> list[str]:
         """How much each part of the program holds now, one line each. O(runs)."""

@@ -9,6 +9,7 @@ from typing import final
 
 from mypy_extensions import i64, mypyc_attr
 
+from ...forecast.model_page import ModelPage
 from ..executors.matches import MatchSource
 
 
@@ -17,10 +18,16 @@ class Watcher:
 
     `state` is the number that the watcher gives to the state of the place; `born` and `t0` are the run's epoch of birth
     and its beginning. If a machine keeps the partial matches, `touched` is called instead, and `completed` or, if it
-    `reads` matches, `told`.
+    `reads` matches, `told`. `page`: whoever reports may tell it instead, of its `slot`, at events of its key.
     """
 
     reads = False
+    page: ModelPage | None = None
+    slot: i64 = 0
+
+    def seat(self, page: ModelPage | None, slot: i64) -> None:
+        """Its page is another one."""
+        self.page, self.slot = page, slot
 
     def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
         """A run starts to wait in a state."""

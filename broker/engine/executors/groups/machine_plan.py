@@ -59,13 +59,18 @@ class GroupForm:
         self._recipe: CellRecipe | None = None
 
     @property
-    def watchable(self) -> bool:
-        """Whether its runs are those of a chain, in which a cohort is one run of each of its members."""
+    def unwatched(self) -> str:
+        """Why nobody can be told where its runs wait; empty for a chain in which a cohort is a run of each member."""
         template = self.template
-        plain = all(step.stay is Stay.FAILING and not step.sees for step in template.steps[1:])
-        single = all(len(step.clauses) == 1 for step in template.steps)
-        chain = self.layout.mechanism is Mechanism.CHAIN and template.time is TimeModel.EPOCHS
-        return chain and plain and single and not template.parts and not template.found
+        if self.layout.mechanism is not Mechanism.CHAIN or template.time is not TimeModel.EPOCHS:
+            return f"{UNWATCHED}, this is a {self.layout.mechanism.value}"
+        if any(step.stay is not Stay.FAILING or step.sees for step in template.steps[1:]):
+            return f"{UNWATCHED}, and only if its runs pass by no event of the key"
+        if any(len(step.clauses) != 1 for step in template.steps):
+            return f"{UNWATCHED}, and only without OR in a step"
+        if template.parts or template.found:
+            return f"{UNWATCHED}, and only if a constant says which key it is about"
+        return ""
 
     @property
     def recipe(self) -> CellRecipe:
@@ -379,6 +384,6 @@ def plan_of_group(automaton: Automaton, keeper: Keeper, watched: bool = False) -
     if isinstance(layout, str):
         return layout
     form, made = GroupForm(grouping.template, layout), (automaton, layout.point(grouping))
-    if watched and not form.watchable:
-        return UNWATCHED
+    if watched and form.unwatched:
+        return form.unwatched
     return GroupPlan(form, grouping.key, made, keeper, watched=watched)

@@ -58,6 +58,13 @@ class MemberWatch:
             watcher = self._watchers[handle]
             if watcher is None:
                 continue
+            page = watcher.page
+            if page is not None and page.key is page.stream.current:
+                if enters:
+                    page.entered(watcher.slot, page.form.numbers[depth], born)
+                else:
+                    page.left(watcher.slot, page.form.numbers[depth], born)
+                continue
             state = self._states[handle][depth]
             if enters:
                 watcher.entered(state, born, start, None)
