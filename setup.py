@@ -60,6 +60,7 @@ HOT: Final = (
     "broker/engine/executors/groups/blocks.py",
     "broker/engine/executors/groups/cell.py",
     "broker/engine/executors/groups/chain.py",
+    "broker/engine/executors/groups/choice.py",
     "broker/engine/executors/groups/cohort.py",
     "broker/engine/executors/groups/columns.py",
     "broker/engine/executors/groups/coordinates.py",

@@ -146,6 +146,10 @@ SHAPES: Final[dict[str, Written]] = {
     "P-ToPSS: a, b": composite("a, b", OWN, ABC[2]),
     "P-ToPSS: a; b, counts": composite("a; b", OWN, ABC[2], report="completions"),
     "P-ToPSS: a AND b": composite("a AND b", OWN, ABC[2]),
+    "P-ToPSS: (a AND b); c": composite("(a AND b); c", OWN, ABC[2], "price > {s.c}"),
+    "P-ToPSS: a AND b AND c": composite("a AND b AND c", OWN, ABC[2], "price > {s.c}"),
+    "P-ToPSS: a OR b": composite("a OR b", OWN, "name = '{s.symbol}' AND volume > {s.volume}"),
+    "P-ToPSS: a OR b, a text in a": composite("a OR b", OWN, ABC[2]),
     # AFA and windows
     "AFA: two states": other(
         "afa",

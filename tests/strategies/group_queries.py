@@ -298,7 +298,7 @@ def repeating(chance: random.Random) -> Template:
 
 
 def composite(chance: random.Random) -> Template:
-    """Up to four events of P-ToPSS, anywhere after each other or adjacent."""
+    """Up to four events of P-ToPSS, anywhere after each other or adjacent, in any order, or one of them."""
     choices: list[Sequence[str]] = []
 
     def constant(grid: Sequence[str] = GRID) -> str:
@@ -310,10 +310,14 @@ def composite(chance: random.Random) -> Template:
     types = chance.choice((KEYS[:1], KEYS))
     begins = chance.random() < 0.3
     defined: list[str] = []
+    structured = len(names) > 1 and chance.random() < 0.5
+    several: Sequence[str] = ("up", "up", "other", "or", "join", "none", "among")
+    if structured and chance.random() < 0.8:
+        several = ("up", "up", "other", "none")
     for at, name in enumerate(names):
         equal = f"starts_with(ty, {constant(BEGINNINGS)})" if begins else f"ty = {constant(types)}"
         asked = [equal] if keyed and (at == 0 or chance.random() < 0.8) else []
-        kinds = chance.choices(("up", "up", "other", "or", "join", "none", "among"), k=chance.choice((1, 1, 2)))
+        kinds = chance.choices(several, k=chance.choice((1, 1, 2)))
         for kind in kinds:
             if kind == "up":
                 asked.append(f"p {chance.choice(('>', '<=', '='))} {constant()}")
@@ -327,11 +331,26 @@ def composite(chance: random.Random) -> Template:
                 asked.append("k = $x")
         defined.append(f"{name}: {' AND '.join(asked) or 'TRUE'}")
     by = chance.choice(("", " BY ty", " BY k"))
-    matched = names[0]
-    for name in names[1:]:
-        matched += f"{chance.choice((';', ';', ','))} {name}"
-    within = f" WITHIN {constant(WINDOWS)}" if ";" in matched or chance.random() < 0.5 else ""
+    if structured:
+        joining = (("AND",), ("OR",), ("AND", "OR"), ("AND", ";"), ("OR", ";"), ("AND", "OR", ";", ","))
+        operators = chance.choice(joining)
+        matched = structure(chance, names, operators)
+    else:
+        matched = names[0]
+        for name in names[1:]:
+            matched += f"{chance.choice((';', ';', ','))} {name}"
+    waits = ";" in matched or "AND" in matched
+    within = f" WITHIN {constant(WINDOWS)}" if waits or chance.random() < 0.5 else ""
     return Template(f"FROM S{by} {' '.join(defined)} MATCH {matched}{within}", tuple(choices))
+
+
+def structure(chance: random.Random, names: str, operators: Sequence[str]) -> str:
+    """The names in their order, joined by these operators, with parentheses everywhere."""
+    if len(names) == 1:
+        return names
+    cut = chance.randrange(1, len(names))
+    parts = (structure(chance, part, operators) for part in (names[:cut], names[cut:]))
+    return f"({f' {chance.choice(operators)} '.join(parts)})"
 
 
 MAKERS: Final = {"sase": template, "cayuga": chain, "ptopss": composite}

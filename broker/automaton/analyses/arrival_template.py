@@ -1,4 +1,4 @@
-"""The template of an automaton over events in order of arrival: a line of single operands over one stream.
+"""The template of an automaton over events in order of arrival: single operands of one stream, in one order or several.
 
 Here: that. Not here: lines in which an operand repeats (kleene_template), automata over epochs (epoch_template), what a
 template is (template).
@@ -15,7 +15,8 @@ from .event_constants import OwnText, own_constants, shared_beginning, shared_co
 from .keys import key_parts, within_key
 from .kleene_template import repeating_grouping
 from .line import line_of
-from .other_keys import own_texts
+from .orders import orders_of
+from .other_keys import own_texts, own_texts_alone
 from .template import (
     Grouping,
     GroupTemplate,
@@ -41,8 +42,6 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     if len(automaton.sources) != 1:
         raise NoTemplate("it reads several streams")
     line = line_of(automaton)
-    if not line:
-        raise NoTemplate("it is not a line of operands")
     if not all(_within(automaton, condition) for arc in automaton.arcs for condition in arc.elapsed):
         raise NoTemplate("it has conditions on times other than its window")
     if any(link.take is not None for link in line):
@@ -51,24 +50,34 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         return repeating_grouping(automaton)
     if counted and _asks_for_numbers(automaton):  # found soon, as there may be a new shape for each subscription
         raise NoTemplate(OF_ALL)
-    try:
-        automaton = with_whole_rows(automaton)
-    except NoRows as reason:
-        raise NoTemplate(str(reason)) from None
-    parts = key_parts(automaton)
-    inner = within_key(automaton, parts)
-    begins = [link.begin for link in line_of(inner)]
+    orders: tuple[tuple[int, ...], ...] = ()
+    if line:
+        try:
+            automaton = with_whole_rows(automaton)
+        except NoRows as reason:
+            raise NoTemplate(str(reason)) from None
+        parts = key_parts(automaton)
+        inner = within_key(automaton, parts)
+        begins = [link.begin for link in line_of(inner)]
+    else:
+        inner = automaton
+        begins, orders, parts = orders_of(automaton)
     kills = [arc for arc in inner.arcs if arc.kind is Kind.KILL]
     together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
-    begun = () if known else shared_beginning(asking, together)
+    # What one event begins with, all do that have the key's value with it: in each order, or it says nothing of others.
+    common = together if all(len(order) == len(begins) for order in orders) else ()
+    begun = () if known else shared_beginning(asking, common)
     found_by = (begun,) if begun else () if known else own_constants(asking)
-    texts = len(known) + len(found_by) > 0
+    each_alone = len(orders) > 0 and all(len(order) == 1 for order in orders)
+    texts = len(known) + len(found_by) > 0 or each_alone
     late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
     asked = {id(arc): alternatives(arc.guard, arc.rest, len(begins)) for arc in (*begins, *kills)}
-    own: tuple[OwnText, ...] = ()
-    if found_by and not (kills or late or counted or together):
+    own: tuple[OwnText | None, ...] = ()
+    if each_alone and not (known or begun):
+        own = own_texts_alone([asked[id(arc)] for arc in begins])
+    elif found_by and not (kills or late or counted or together or orders):
         own = own_texts(inner, begins, [asked[id(arc)] for arc in begins])
     slots = tuple(range(len(begins)))
     values: list[float] = []
@@ -79,7 +88,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         values.extend(value for _, valued in found for value in valued)
         return tuple(clause for clause, _ in found)
 
-    keys = [dict([each]) for each in own] or [known for _ in begins]
+    keys = [{} if each is None else dict([each]) for each in own] or [known for _ in begins]
     steps = tuple(TemplateStep(inner.states[arc.source].stay, clauses(arc, key)) for arc, key in zip(begins, keys))
     places_of = {arc.source: number for number, arc in enumerate(begins)}
     forbidden = tuple(TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc, known)) for arc in kills)
@@ -111,9 +120,11 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         automaton.schema.names,
         found=() if own else found_by,
         counted=counted,
-        texts=tuple(attribute for attribute, _ in own),
+        texts=tuple([None if each is None else each[0] for each in own]),
+        orders=orders,
+        operands=tuple(arc.operand for arc in begins) if orders else (),
     )
-    key = tuple(text for _, text in own) or tuple(known.values())
+    key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
     return Grouping(template, key, tuple(values))
 
 
@@ -132,5 +143,5 @@ def _asks_for_numbers(automaton: Automaton) -> bool:
 
 
 def _within(automaton: Automaton, condition: Elapsed) -> bool:
-    """Whether a time condition says no more than the window does."""
-    return condition.since == 0 and condition.allowed == ((0, automaton.within),)
+    """Whether a time condition says no more than the window does. Operand 0 is the first of a line."""
+    return condition.since <= 0 and condition.allowed == ((0, automaton.within),)

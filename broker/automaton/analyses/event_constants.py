@@ -57,13 +57,15 @@ def own_constants(forms: list[Form]) -> Form:
 
 def own_text_of_each(clauses: Iterable[Clause]) -> tuple[OwnText, ...]:
     """By clause the only text that an event must equal; () if one asks for none, or for several."""
-    found: list[OwnText] = []
-    for clause in clauses:
-        texts = [own for atom in clause if _equals_text(atom) and (own := equality(atom)) is not None]
-        if len(texts) != 1:
-            return ()
-        found += texts
-    return tuple(found)
+    found = [own_text(clause) for clause in clauses]
+    known = tuple([own for own in found if own is not None])
+    return known if len(known) == len(found) else ()
+
+
+def own_text(clause: Clause) -> OwnText | None:
+    """The only text that an event must equal; None if there is none, or are several."""
+    found = [own for atom in clause if _equals_text(atom) and (own := equality(atom)) is not None]
+    return found[0] if len(found) == 1 else None
 
 
 def _equals_text(atom: Comparison) -> bool:

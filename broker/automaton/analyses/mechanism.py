@@ -20,10 +20,10 @@ class Mechanism(enum.Enum):
     each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: a run takes every next
     event as long as a condition holds, and may report at each. WAIT: a run waits until one constant is reached.
     NEXT_MATCH: until several are, or one by events that take time. SKIP_TILL: each step until what it asks is met,
-    whatever that is.
-    HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three steps and more.
-    TRAILING: a pair, and what must not follow. TEXT_CHAIN: the next event with a step's own text moves a run or ends
-    it. ANY_MATCH: every combination of a window."""
+    whatever that is. HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three
+    steps and more. TRAILING: a pair, and what must not follow. TEXT_CHAIN: the next event with a step's own text moves
+    a run or ends it. CHOICE: one event, which may be any of the steps. ANY_MATCH: every combination of a window, in one
+    order of the steps or in several."""
 
     KLEENE = "kleene"
     FILTER = "filter"
@@ -36,6 +36,7 @@ class Mechanism(enum.Enum):
     ITEMS = "items"
     TRAILING = "trailing"
     TEXT_CHAIN = "text chain"
+    CHOICE = "choice"
     ANY_MATCH = "any match"
 
 
@@ -285,6 +286,25 @@ def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
         return "it has one step, no window, or something is forbidden"
     if any(step.stay is not Stay.ALL for step in template.steps[1:]):
         return "runs do not stay where they move"
+    return _alone(template)
+
+
+def _any_order(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if not template.window and any(len(order) > 1 for order in template.orders):
+        return "it has no window"
+    return _alone(template)
+
+
+def _choice(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if any(asked.source is not Compared.ATTRIBUTE for clause in template.clauses() for asked in clause.asked):
+        return "more than attributes is compared"
+    several = any(len(order) > 1 for order in template.orders)
+    return "a match may have several events" if several else ([], {})
+
+
+def _alone(template: GroupTemplate) -> tuple[list[int], dict[int, int]] | Against:
     if any(len(step.clauses) != 1 or not step.clauses[0].alone for step in template.steps):
         return "a condition has alternatives, or compares an event with an earlier one"
     return [], {}
@@ -297,6 +317,8 @@ def _kleene(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
 def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
     if template.common is not None:
         return REPEATING
+    if template.orders:
+        return ORDERS
     if template.texts:
         return OTHER_KEYS
     return COUNTING if template.counted else TABLE
@@ -306,6 +328,10 @@ REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _klee
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.TEXT_CHAIN, _text_chain),
+)
+ORDERS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
+    (Mechanism.CHOICE, _choice),
+    (Mechanism.ANY_MATCH, _any_order),
 )
 COUNTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.ANY_MATCH, _any_match),)
 TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (

@@ -1,4 +1,5 @@
-"""Texts that differ by step: two events, of which each equals a text of its own, and is compared with numbers alone.
+"""Texts that differ by step: two events, of which each equals a text of its own, and is compared with numbers alone; or
+one event, and some of the steps that it may be equal such texts.
 
 Here: whether an automaton over arrival is that, and these texts. Not here: its template (arrival_template).
 """
@@ -10,7 +11,7 @@ from typing import Final
 from ...algebra.normal_form import Clause
 from ...algebra.terms import Duration, Register, walk
 from ..automaton import Arc, Automaton, Stay
-from .event_constants import OwnText, beginning, own_text_of_each
+from .event_constants import OwnText, beginning, own_text, own_text_of_each
 from .template import Alternative
 
 STEPS: Final = 2
@@ -24,6 +25,15 @@ def own_texts(automaton: Automaton, begins: list[Arc], asked: list[list[Alternat
         return ()
     clauses = [each[0].clause for each in asked]
     return own_text_of_each(clauses) if all(map(_alone, clauses)) else ()
+
+
+def own_texts_alone(asked: list[list[Alternative]]) -> tuple[OwnText | None, ...]:
+    """The attribute and the text of each step that has one, if each is a match alone; () if none has."""
+    found = tuple(
+        own_text(alternatives[0].clause) if len(alternatives) == 1 and not alternatives[0].among else None
+        for alternatives in asked
+    )
+    return found if any(own is not None for own in found) else ()
 
 
 def _alone(clause: Clause) -> bool:

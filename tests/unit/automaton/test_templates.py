@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from broker.algebra.ptopss.lowering import lower as lower_composite
 from broker.algebra.sase.lowering import lower
 from broker.automaton.analyses.grouping import grouping_of
 from broker.automaton.analyses.mechanism import Layout, layout_of
 from broker.automaton.analyses.template import Grouping
+from broker.automaton.automaton import Report
+from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.events.schema import Schema
+from broker.language.ptopss import parse as parse_composite
 from broker.language.sase import parse
 
 SCHEMAS = {"S": Schema.declare({"ty": "string", "k": "int?", "w": "float", "p": "float"})}
@@ -88,6 +92,68 @@ def test_the_key_is_what_all_steps_share() -> None:
     assert [attribute.position for attribute in found.template.constants] == [0]
     assert [constant.value for constant in found.key] == ["A"]
     assert found.template.parts == ()
+
+
+ABC = "a: ty = 'A' AND p > 1 b: p < 2 c: w > 3"
+
+
+def composite(match: str, definitions: str = ABC, by: str = " BY ty", report: Report = Report.EACH) -> Grouping | str:
+    text = f"FROM S{by} {definitions} MATCH {match}"
+    lowered = lower_composite(parse_composite(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
+    return grouping_of(automaton_of_composite(lowered, report))
+
+
+@pytest.mark.parametrize(
+    ("match", "operands", "orders"),
+    [
+        ("(a AND b); c WITHIN 5", "abc", {"abc", "bac"}),
+        ("a AND (b; c) WITHIN 5", "abc", {"abc", "bac", "bca"}),
+        ("a; (b AND c) WITHIN 5", "abc", {"abc", "acb"}),
+        ("a; (b OR c) WITHIN 5", "abc", {"ab", "ac"}),
+        ("a OR b OR c", "abc", {"a", "b", "c"}),
+        ("a AND b AND c WITHIN 5", "abc", {"abc", "acb", "bac", "bca", "cab", "cba"}),
+    ],
+)
+def test_operands_may_have_several_orders(match: str, operands: str, orders: set[str]) -> None:
+    found = composite(match)
+    assert isinstance(found, Grouping)
+    template = found.template
+    names = ["abc"[operand] for operand in template.operands]
+    assert sorted(names) == sorted(operands)
+    assert {"".join(names[step] for step in order) for order in template.orders} == orders
+    assert len(template.orders) == len(orders)
+    layout = layout_of(found)
+    assert isinstance(layout, Layout)
+    assert layout.mechanism.value == "any match"
+
+
+def test_the_key_of_one_operand_is_that_of_all_its_orders() -> None:
+    one, other = composite("a AND b AND c WITHIN 5"), composite("a OR b OR c")
+    assert isinstance(one, Grouping)
+    assert isinstance(other, Grouping)
+    assert [constant.value for constant in one.key] == ["A"]
+    assert other.key == ()
+    apart = composite("(a OR b); c WITHIN 5", "a: k = 1 AND p > 1 b: p < 2 c: w > 3", " BY k")
+    assert isinstance(apart, Grouping)  # after a, c has the key that a asks for
+    assert sorted(apart.template.operands) == [0, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("match", "definitions", "report", "expected"),
+    [
+        ("a AND (b, c) WITHIN 5", ABC, Report.EACH, "some events must be adjacent"),
+        ("a AND b AND c WITHIN 5", ABC, Report.COMPLETIONS, "reports completions only"),
+        ("a AND b WITHIN 5", "a: k = $x AND p > 1 b: k = $x", Report.EACH, "has variables"),
+        ("a AND b AND c @(t(a) - t(c) < 2) WITHIN 5", ABC, Report.EACH, "conditions on times other than its window"),
+        (" AND ".join("abcde") + " WITHIN 5", "a, b, c, d, e: p > 1", Report.EACH, "more than 24 orders"),
+        ("a AND b AND c", ABC, Report.EACH, "it has no window"),
+    ],
+)
+def test_several_orders_without_a_group_say_why(match: str, definitions: str, report: Report, expected: str) -> None:
+    found = composite(match, definitions, report=report)
+    layout = found if isinstance(found, str) else layout_of(found)
+    assert isinstance(layout, str)
+    assert expected in layout
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""Any match: sequences in which every combination counts (skip_till_any_match; P-ToPSS's `;`), within a window.
+"""Any match: events in which every combination counts (skip_till_any_match; P-ToPSS's `;`, AND, OR), within a window.
 
+The steps of a match have an order, or one of several: `a AND b` is `a; b` and `b; a`, and `a OR b` is either alone.
 The cost depends on the output. An event that may be the last finds the members that it completes and whose other steps
 the window may satisfy. For each of these members, the events of every step are read off the window, block by block,
 into lists. A match takes one event of each list, ascending. A sum of prefix counts over the lists gives their number,
@@ -15,40 +16,82 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from ..matches import Assigned
 from .blocks import LARGE, TOO_MANY, MatchBlocks, combined
 from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled
+from .kept_events import KeptEvents
 from .members import Members
 from .starts import NONE, Starts
 from .steps import StepClause
 
 
 @final
-class AnyTemplate:
-    """The steps, each with bounds of its own coordinates.
+class Ending:
+    """The orders that take the same steps and have the same last one. `others`: the steps before it, ascending;
+    `orders`: these as each order has them; `numbers`: those of the orders."""
 
-    The window is `within` for all, or each member's own `window`.
+    def __init__(self, last: int, others: list[int]) -> None:
+        self.last = last
+        self.others = others
+        self.orders: list[list[int]] = []
+        self.numbers: list[int] = []
+
+
+@final
+class AnyTemplate:
+    """The steps, each with bounds of its own coordinates. `orders`: of which a match has one, if there are several;
+    `operands`: of each step then the operand.
+
+    The window is `within` for all, or each member's own `window`. Without one each order is a single step.
     """
 
-    def __init__(self, d: int, steps: list[StepClause], *, within: int = NONE, window: int = NONE) -> None:
-        assert within >= 0 or window >= 0, "what is kept must have an end"
+    def __init__(
+        self,
+        d: int,
+        steps: list[StepClause],
+        orders: list[list[int]] | None = None,
+        operands: list[int] | None = None,
+        *,
+        within: int = NONE,
+        window: int = NONE,
+    ) -> None:
         self.d: i64 = d
         self.steps = steps
+        self.orders = orders or [list(range(len(steps)))]
+        self.operands = operands or list(range(len(steps)))
+        self.single = not orders
+        """Whether there is one order, that of the steps."""
         self.within: i64 = within
         self.window: i64 = window
+        self.waiting = sorted({step for order in self.orders for step in order[:-1]})
+        """The steps behind which a match may go on."""
+        assert within >= 0 or window >= 0 or not self.waiting, "what is kept must have an end"
+        endings: dict[tuple[int, ...], Ending] = {}
+        for number, (*before, last) in enumerate(self.orders):
+            others = sorted(before)
+            ending = endings.setdefault((last, *others), Ending(last, others))
+            ending.orders.append(before)
+            ending.numbers.append(number)
+        self.endings = list(endings.values())
 
 
 @final
 class AnyCell(GroupCell):
-    """For each step but the last, the events in the window that may satisfy it for a member."""
+    """For each step behind which a match may go on, the events in the window that may satisfy it for a member.
 
-    def __init__(self, template: AnyTemplate, members: Members | None = None) -> None:
+    `events`: those that the group keeps, if matches have several orders.
+    """
+
+    def __init__(
+        self, template: AnyTemplate, members: Members | None = None, events: KeptEvents | None = None
+    ) -> None:
         super().__init__(Members(template.d) if members is None else members)
         self.template = template
-        before = len(template.steps) - 1
-        self._logs = [Starts(template.d, NONE, template.window) for _ in range(before)]
-        self._heads = [0] * before
-        self._kept = [0] * before
+        self._events = events
+        self._logs = [Starts(template.d, NONE, template.window) for _ in template.steps]
+        self._heads = [0] * len(template.steps)
+        self._kept = [0] * len(template.steps)
         self._x: Floats = filled(template.d, INFINITY)
         self._top: Floats = filled(template.d, INFINITY)
 
@@ -57,26 +100,35 @@ class AnyCell(GroupCell):
         template, x = self.template, self._x
         self._forget(time)
         j: i64
-        for j in range(template.d):
-            x[j] = INFINITY
-        last = template.steps[-1]
-        if last.narrows(row, time, time, x, 0, x, 0) and last.admits(row):
-            if template.window >= 0:
-                x[template.window] = 0.0
-            self._complete(time, out)
-        for log, clause in zip(self._logs, template.steps):
+        for ending in template.endings:
+            clause = template.steps[ending.last]
+            for j in range(template.d):
+                x[j] = INFINITY
+            if clause.narrows(row, time, time, x, 0, x, 0) and clause.admits(row):
+                if template.window >= 0:
+                    x[template.window] = 0.0
+                if len(ending.others) > 0:
+                    self._complete(ending, time, out)
+                    continue
+                begun = out.members_upto
+                if self.members.find(x, 0, event, out) > 0:
+                    out.order = ending.numbers[0]
+                    out.close_alone(begun)
+        for step in template.waiting:
+            log, clause = self._logs[step], template.steps[step]
             at = log.open()
             if clause.narrows(row, time, time, log.values, at, log.values, at):
                 if self.members.possible(log.values, at) and clause.admits(row):
                     log.keep(time, event)
                     self.noted = event
 
-    def _complete(self, time: i64, out: MatchBlocks) -> None:
+    def _complete(self, ending: Ending, time: i64, out: MatchBlocks) -> None:
         """The members that the event and the window may satisfy, each with the events of its steps."""
         members, x, top = self.members, self._x, self._top
         d = self.template.d
         j: i64
-        for step, log in enumerate(self._logs):
+        for step in ending.others:
+            log = self._logs[step]
             for j in range(d):
                 top[j] = -INFINITY
             log.raise_by_blocks(top, self._heads[step], log.count)
@@ -85,41 +137,50 @@ class AnyCell(GroupCell):
                     x[j] = top[j]
         found = members.find_points(NAN, x, 0, out)
         begun = out.members_upto - found
+        number: i64
         hit: i64
-        for hit in range(found):
-            self._tell(hit, begun, time, out)
+        for number in range(len(ending.orders)):
+            order = ending.orders[number]
+            out.order = ending.numbers[number]
+            for hit in range(found):
+                self._tell(order, hit, begun, time, out)
 
-    def _tell(self, hit: i64, begun: i64, time: i64, out: MatchBlocks) -> None:
+    def _tell(self, order: list[int], hit: i64, begun: i64, time: i64, out: MatchBlocks) -> None:
         logs = self._logs
         path = out.paths_upto
         since = out.hits_since[hit]
         at = hit * self.template.d
-        if len(logs) == 1:
-            count = logs[0].walk(out.hits, at, since, self._heads[0], logs[0].count, time, out)
+        steps: i64 = len(order)
+        if steps == 1:
+            step = order[0]
+            log = logs[step]
+            count = log.walk(out.hits, at, since, self._heads[step], log.count, time, out)
             if count > 0:
                 out.close_one(begun + hit, path, count, 1)
             return
-        step: i64 = 0
-        for log in logs:
+        for step in order:
             place = out.paths_upto
             out.add_number(0)
+            log = logs[step]
             count = log.walk(out.hits, at, since, self._heads[step], log.count, time, out)
             if count == 0:
                 out.paths_upto = path
                 return
             out.paths[place] = count
-            step += 1
-        ways = combinations(out, path, step)
+        ways = combinations(out, path, steps)
         if ways == 0:
             out.paths_upto = path
         else:
-            out.close_combined(begun + hit, path, step, ways)
+            out.close_combined(begun + hit, path, steps, ways)
 
     def _forget(self, time: i64) -> None:
         """Skip the events that no window holds; drop them when they are as many as the rest."""
         template = self.template
+        if len(template.waiting) == 0:
+            return
         longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
-        for step, log in enumerate(self._logs):
+        for step in template.waiting:
+            log = self._logs[step]
             head = log.passed(time, longest, self._heads[step], log.count)
             self._heads[step] = head
             if log.count > 2 * self._kept[step] + 128:
@@ -130,15 +191,38 @@ class AnyCell(GroupCell):
 
     def quiet(self, time: i64) -> bool:
         self._forget(time)
-        return all(self._heads[step] == log.count for step, log in enumerate(self._logs))
+        return all(self._heads[step] == self._logs[step].count for step in self.template.waiting)
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        lists: list[list[int]] = []
+        """In the order of the steps, if that is the only one."""
         found: list[tuple[int, ...]] = []
-        for step, log in enumerate(self._logs):
-            lists.append([event for (event,) in log.waiting(point, since, self._heads[step], log.count, time)])
-            found += combined(lists)
+        for number in range(1, len(self.template.orders[0])):
+            found += self._begun(self.template.orders[0][:number], point, since, time)
         return found
+
+    def _begun(self, steps: list[int], point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """The member's runs that have taken these steps."""
+        lists: list[list[int]] = []
+        for step in steps:
+            log = self._logs[step]
+            lists.append([event for (event,) in log.waiting(point, since, self._heads[step], log.count, time)])
+        return list(combined(lists))
+
+    def assigned(self, point: list[float], since: int, time: i64) -> list[Assigned] | None:
+        template = self.template
+        if template.single or self._events is None:
+            return None
+        page = self._events.page
+        found: dict[str, Assigned] = {}
+        for begun in sorted({tuple(order[:upto]) for order in template.orders for upto in range(1, len(order))}):
+            for path in self._begun(list(begun), point, since, time):
+                own: Assigned = []
+                for step, event in zip(begun, path):
+                    at = page.place(event)
+                    own.append((template.operands[step], page.item(at), int(page.time(at))))
+                own.sort(key=_operand)
+                found[repr(own)] = own  # steps may be different for one operand
+        return list(found.values())
 
     def used(self, events: set[int]) -> None:
         for log in self._logs:
@@ -146,13 +230,17 @@ class AnyCell(GroupCell):
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
-        return {"heads": list(self._heads), "logs": [log.dump() for log in self._logs]}
+        waiting = self.template.waiting
+        return {
+            "heads": [self._heads[step] for step in waiting],
+            "logs": [self._logs[step].dump() for step in waiting],
+        }
 
     def load(self, dumped: dict[str, Any]) -> None:
-        self._heads = list(dumped["heads"])
-        for step, (log, each) in enumerate(zip(self._logs, dumped["logs"])):
-            log.load(each)
-            self._kept[step] = int(log.count)
+        for step, head, each in zip(self.template.waiting, dumped["heads"], dumped["logs"]):
+            self._heads[step] = head
+            self._logs[step].load(each)
+            self._kept[step] = int(self._logs[step].count)
 
     def statistics(self) -> dict[str, int]:
         return {**self.members.statistics(), "events": sum(int(log.count) for log in self._logs)}
@@ -161,6 +249,10 @@ class AnyCell(GroupCell):
         self.members.check_invariants()
         for log in self._logs:
             log.check_invariants()
+
+
+def _operand(taken: tuple[int, Any, int]) -> int:
+    return taken[0]
 
 
 def combinations(out: MatchBlocks, path: i64, steps: i64) -> i64:

@@ -1,8 +1,8 @@
 """The audience of a group, which reads the rows of numbers that the group writes for a batch.
 
-A row is the blocks of one event, each with a header of BLOCK_FIELDS: kind, members, paths, numbers of a path, numbers
-of all paths; then the members' handles, or the first one's rank if the kind says that they follow each other in a
-ranking, and the paths. Handles lead to targets. When a member leaves, its handle stays valid until no result with it
+A row is the blocks of one event, each with a header of BLOCK_FIELDS: kind and order, members, paths, numbers of a path,
+numbers of all paths; then the members' handles, or the first one's rank if the kind says that they follow each other in
+a ranking, and the paths. Handles lead to targets. When a member leaves, its handle stays valid until no result with it
 can be read any more.
 
 Here: reading rows on access. Not here: writing rows (machine), blocks (blocks).
@@ -24,7 +24,7 @@ from ..match_graph import Found
 from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
 from ..member_matches import EventPath
 from ..packed import Integers, integers, put_integer
-from .blocks import COMBINED, LATE, RANKED, TOO_MANY, RankedMembers, combined, counted
+from .blocks import COMBINED, KIND_BITS, KINDS, LATE, RANKED, TOO_MANY, RankedMembers, combined, counted
 from .columns import integers_from
 from .epoch_runs import EpochRuns
 from .kept_events import EventPage
@@ -52,18 +52,32 @@ class GroupAudience(Audience):
 
     `counted`: all matches of a member at one event, which have one block, are one result. `members`: targets by handle;
     those in `gone` have left. `outputs`: the computations of a match's values, which read slots; `slots`: for each slot
-    the step whose event it has. `runs`: how runs over epochs are made, if times are epochs.
+    the step whose event it has. `runs`: how runs over epochs are made, if times are epochs. `orders`: if steps have
+    several orders, of each the operands in that order.
     """
 
     def __init__(
-        self, outputs: list[Computation], slots: list[int], counted: bool = False, runs: EpochRuns | None = None
+        self,
+        outputs: list[Computation],
+        slots: list[int],
+        counted: bool = False,
+        runs: EpochRuns | None = None,
+        orders: list[list[int]] | None = None,
     ) -> None:
         super().__init__([], counted)
+        self.orders: list[list[int]] = [] if orders is None else orders
         self.runs = runs
         self.members: dict[int, Target] = {}
         self.gone: dict[int, None] = {}
         self.outputs = outputs
         self.slots = slots
+
+    def remaining(self) -> GroupAudience:
+        """Another one, without those who have left. O(members)."""
+        fresh = GroupAudience(self.outputs, self.slots, self.compressed, self.runs, self.orders)
+        fresh.single, fresh.feeding, fresh.newest = self.single, self.feeding, self.newest
+        fresh.members = {known: target for known, target in self.members.items() if known not in self.gone}
+        return fresh
 
     def target(self, handle: int) -> Target:
         return self.members[handle]
@@ -246,7 +260,7 @@ class PathsFound(Found):
         if not self.blocks.audience.compressed:
             return next(self.all())
         numbers, place = self.blocks.numbers, self.place
-        if numbers[place] != COMBINED:
+        if numbers[place] & KINDS != COMBINED:
             last = place + BLOCK_FIELDS + numbers[place + 1] + numbers[place + 4] - numbers[place + 3]
             return self._matched([int(numbers[last + i]) for i in range(numbers[place + 3])], True)
         path: list[int] = []
@@ -263,7 +277,7 @@ class PathsFound(Found):
     def all(self) -> Iterator[Matched]:
         """All matches. O(steps x log(events kept)) each."""
         numbers, place = self.blocks.numbers, self.place
-        kind = numbers[place]
+        kind = numbers[place] & KINDS
         if kind == COMBINED:
             for path in combined(lists_of(numbers, place)):
                 yield self._matched(list(path), True)
@@ -287,4 +301,13 @@ class PathsFound(Found):
         if completed:
             assigned.append((len(rows), blocks.item, int(blocks.time)))
             rows.append(blocks.row)
-        return Matched(assigned, assigned[0][2], assigned[-1][2], blocks.audience.values(rows))
+        start, end = assigned[0][2], assigned[-1][2]
+        orders = blocks.audience.orders
+        if len(orders) > 0:
+            operands = orders[blocks.numbers[self.place] >> KIND_BITS]
+            assigned = sorted([(operands[step], item, at) for step, item, at in assigned], key=_operand)
+        return Matched(assigned, start, end, blocks.audience.values(rows))
+
+
+def _operand(taken: tuple[int, Item, int]) -> int:
+    return taken[0]

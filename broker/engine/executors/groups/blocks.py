@@ -29,16 +29,18 @@ RANKED: Final = 1
 COMBINED: Final = 2
 LATE: Final = 3
 RUN: Final = 4
+KIND_BITS: Final = 3  # of a kind
+KINDS: Final = 7
 
-FIELDS: Final = 8  # event, owner, kind, first member, members, first number of paths, paths, numbers a path
+FIELDS: Final = 8  # event, order, kind, first member, members, first number of paths, paths, numbers a path
 TOO_MANY: Final = -1  # instead of a count: it is computed on access
 LARGE: Final = 2.0**62
 
 
 class BlockMatch(NamedTuple):
-    """One match: the member, and the numbers of its events, the completing one last."""
+    """One match: the order of its steps, the member, and the numbers of its events, the completing one last."""
 
-    owner: int
+    order: int
     handle: int
     path: tuple[int, ...]
 
@@ -54,11 +56,14 @@ class RankedMembers:
 
 @final
 class MatchBlocks:
-    """The completions of a batch. A host sets `event` and `owner` before it passes an event to a mechanism."""
+    """The completions of a batch. A host sets `event` before it passes an event to a mechanism.
+
+    `order`: which of the template's orders the steps of the next block's matches have.
+    """
 
     def __init__(self) -> None:
         self.event: i64 = 0
-        self.owner: i64 = 0
+        self.order: i64 = 0
         self.members: Integers = integers()
         self.members_upto: i64 = 0
         self.paths: Integers = integers()
@@ -183,7 +188,7 @@ class MatchBlocks:
             self.blocks = with_room_for_integers(self.blocks, at + FIELDS)
         blocks = self.blocks
         blocks[at] = self.event
-        blocks[at + 1] = self.owner
+        blocks[at + 1] = self.order
         blocks[at + 2] = kind
         blocks[at + 3] = member
         blocks[at + 4] = members
@@ -208,15 +213,15 @@ class MatchBlocks:
         """The matches, block by block."""
         at = 0
         while at < self.upto:
-            event, owner, kind = int(self.blocks[at]), int(self.blocks[at + 1]), int(self.blocks[at + 2])
+            event, order, kind = int(self.blocks[at]), int(self.blocks[at + 1]), int(self.blocks[at + 2])
             member, members = int(self.blocks[at + 3]), int(self.blocks[at + 4])
             path, count, width = int(self.blocks[at + 5]), int(self.blocks[at + 6]), int(self.blocks[at + 7])
             if kind == COMBINED:
                 for numbers in combined(self._lists(at)):
-                    yield BlockMatch(owner, int(self.members[member]), (*numbers, event))
+                    yield BlockMatch(order, int(self.members[member]), (*numbers, event))
             elif kind == RUN:
                 for i in range(member, member + members):
-                    yield BlockMatch(owner, int(self.members[i]), (*flattened(self.runs[path].lineage), event))
+                    yield BlockMatch(order, int(self.members[i]), (*flattened(self.runs[path].lineage), event))
             else:
                 column = self.members
                 if self.ranking is not None and kind == RANKED:
@@ -224,7 +229,7 @@ class MatchBlocks:
                 for i in range(member, member + members):
                     for j in (path + width * n for n in range(count)):
                         numbers = tuple(int(self.paths[n]) for n in range(j, j + width))
-                        yield BlockMatch(owner, int(column[i]), numbers if kind == LATE else (*numbers, event))
+                        yield BlockMatch(order, int(column[i]), numbers if kind == LATE else (*numbers, event))
             at += FIELDS
 
     def _lists(self, at: i64) -> list[list[int]]:

@@ -19,7 +19,7 @@ from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Begun, Item
 from .audience import BLOCK_FIELDS, CommonPage, GroupAudience
-from .blocks import COMBINED, FIELDS, RANKED
+from .blocks import COMBINED, FIELDS, KIND_BITS, RANKED
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
 from .kept_events import KeptEvents
@@ -82,12 +82,14 @@ class GroupMachine(Executor):
         self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
         self._handles = 0  # count of handles so far
         self._free: list[int] = []
-        self._audience = GroupAudience(recipe.outputs, list(template.slots), template.counted, runs)
+        orders = [[template.operands[step] for step in order] for order in template.orders]
+        self._audience = GroupAudience(recipe.outputs, list(template.slots), template.counted, runs, orders)
         self._settled: i64 = 0
 
     @property
     def method(self) -> str:
-        return f"a {self._recipe.mechanism.value} for {int(self.members.count)} members"
+        name = self._recipe.mechanism.value
+        return f"{'an' if name[0] in 'ai' else 'a'} {name} for {int(self.members.count)} members"
 
     def audience(self) -> Audience:
         """O(1)."""
@@ -137,9 +139,7 @@ class GroupMachine(Executor):
         audience = self._audience
         audience.gone[handle] = None
         if 2 * len(audience.gone) > len(audience.members) + FEW:
-            fresh = self._audience = GroupAudience(audience.outputs, audience.slots, self.compressed, audience.runs)
-            fresh.single, fresh.feeding, fresh.newest = audience.single, audience.feeding, audience.newest
-            fresh.members = {known: target for known, target in audience.members.items() if known not in audience.gone}
+            self._audience = audience.remaining()
             self._free.extend(audience.gone)
 
     # --- events -------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class GroupMachine(Executor):
                 for _ in range(width):
                     length += 1 + paths[path + length]
             served += number
-            numbers[at] = kind
+            numbers[at] = kind | blocks[block + 1] << KIND_BITS
             numbers[at + 1] = number
             numbers[at + 2] = count
             numbers[at + 3] = width

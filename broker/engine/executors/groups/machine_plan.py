@@ -219,7 +219,8 @@ class GroupPlan(MachinePlan):
             whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
             own = CellRecipe(template, self.form.layout, self.keeper(template.common, whole, account, options))
             return GroupMachine(own, self.inputs(), self.outcome(), most, None, account)
-        shared = options.shared_steps and not template.texts
+        knowing = template.texts or self.form.layout.mechanism is Mechanism.CHOICE
+        shared = options.shared_steps and not knowing
         recipe = self.form.recipe if shared else CellRecipe(template, self.form.layout)
         if recipe.epochs is None:
             constants = sorted(one.position for one in template.constants)

@@ -26,6 +26,7 @@ from .any_match import AnyCell, AnyTemplate
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .chain import ChainCell
+from .choice import ChoiceCell, ChoiceStep, ChoiceTemplate
 from .coordinates import ATTRIBUTE, DURATION, FACTOR, OFFSET, REGISTER, SPAN, CoordinateBound
 from .epoch_runs import EpochRuns, plain
 from .filters import FilterCell
@@ -61,7 +62,8 @@ STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, 
 class CellRecipe:
     """How the cells of a template are made: all groups of a template share its steps, which change only as scratch.
 
-    The recipe of a repetition, or of steps with texts of their own, belongs to one group, since it knows the members.
+    The recipe of a repetition, of single events, or of steps with texts of their own belongs to one group, since it
+    knows the members.
     """
 
     def __init__(self, template: GroupTemplate, layout: Layout, common: CommonPattern | None = None) -> None:
@@ -91,12 +93,12 @@ class CellRecipe:
         """A member has joined the group. `texts`: of each step, if steps have texts of their own."""
         if isinstance(self.form, RepeatingTemplate):
             self.form.joined(handle, point)
-        elif isinstance(self.form, OtherKeysTemplate | TextChainTemplate):
+        elif isinstance(self.form, ChoiceTemplate | OtherKeysTemplate | TextChainTemplate):
             self.form.joined(handle, point, since, texts)
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group."""
-        if isinstance(self.form, RepeatingTemplate | OtherKeysTemplate | TextChainTemplate):
+        if isinstance(self.form, RepeatingTemplate | ChoiceTemplate | OtherKeysTemplate | TextChainTemplate):
             self.form.left(handle, point)
 
     def make(self, members: Members, events: KeptEvents, runs: EpochRuns | None, stamps: Stamps) -> GroupCell:
@@ -124,8 +126,10 @@ class CellRecipe:
                 return ItemsCell(form, members)
             case TrailingTemplate():
                 return TrailingCell(form, members)
+            case ChoiceTemplate():
+                return ChoiceCell(form, members)
             case AnyTemplate():
-                return AnyCell(form, members)
+                return AnyCell(form, members, events)
             case RepeatingTemplate():
                 return RepeatingCell(form, members)
             case _:
@@ -219,14 +223,20 @@ class CellRecipe:
             registers = [Remembered(register.position, register.slot) for register in self._registers]
             return ChainTemplate(d, steps, registers, stays, self.window, sees)
         if mechanism is Mechanism.ANY_MATCH:
-            return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
+            orders = [list(order) for order in self.template.orders]
+            operands = list(self.template.operands)
+            return AnyTemplate(d, [clauses[0] for clauses in steps], orders, operands, window=self.window)
+        positions = [-1 if attribute is None else attribute.position for attribute in self.template.texts]
+        if mechanism is Mechanism.CHOICE:
+            singles: list[ChoiceStep] = []
+            for number, (step,) in enumerate(self.template.orders):
+                singles.append(ChoiceStep(steps[step], positions[step] if positions else -1, number))
+            return ChoiceTemplate(singles)
         if mechanism is Mechanism.TEXT_CHAIN:
-            positions = [attribute.position for attribute in self.template.texts]
             return TextChainTemplate(d, [clauses[0] for clauses in steps], positions)
         first, second, *further = [clauses[0] for clauses in steps]
-        if self.template.texts:
-            one, other = self.template.texts
-            return OtherKeysTemplate(d, first, second, (one.position, other.position), self.window)
+        if positions:
+            return OtherKeysTemplate(d, first, second, (positions[0], positions[1]), self.window)
         if mechanism is Mechanism.NEXT_MATCH:
             return NextMatchTemplate(d, first, second, window=self.window, arrival=self.arrival)
         if mechanism is Mechanism.HISTORY:

@@ -229,6 +229,28 @@ def test_any_match(script: list[Action], length: int, common: bool) -> None:
         assert member.found == every(steps, host.seen(member), member.literals, within)
 
 
+ORDERS = (
+    [[0, 1], [1, 0]], [[0], [1]], [[0, 2], [1, 2]], [[2, 0, 1], [2, 1, 0]], [[0, 1, 2], [1, 0, 2], [2]],
+    [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]],
+)  # fmt: skip
+
+
+@MANY
+@given(scripts([THRESHOLDS, THRESHOLDS, THRESHOLDS, WINDOWS], steps=24, long=False), st.sampled_from(ORDERS))
+def test_any_match_in_several_orders(script: list[Action], orders: list[list[int]]) -> None:
+    """A match is one in one of the orders; an event is never two steps of it."""
+    steps = [[[least(0)]], [[most(1)]], [[least(2, VOLUME)]]]
+    clauses = [clause((0, least(0))), clause((1, most(1))), clause((2, least(2, VOLUME)))]
+    made = AnyTemplate(4, clauses, orders, window=3)
+    host = Host(lambda: AnyCell(made), turning(">", "<=", ">", "within"))
+    host.play(script)
+    for member in host.members:
+        within, expected = int(member.literals[3]), []
+        for order in orders:
+            expected += every([steps[step] for step in order], host.seen(member), member.literals, within)
+        assert sorted(member.found) == sorted(expected)
+
+
 # --- the end --------------------------------------------------------------------------------------------------------
 
 
