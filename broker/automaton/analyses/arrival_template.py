@@ -59,9 +59,10 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         parts = key_parts(automaton)
         inner = within_key(automaton, parts)
         begins = [link.begin for link in line_of(inner)]
+        output = automaton.output
     else:
         inner = automaton
-        begins, orders, parts = orders_of(automaton)
+        begins, orders, parts, output = orders_of(automaton)
     kills = [arc for arc in inner.arcs if arc.kind is Kind.KILL]
     together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
@@ -79,7 +80,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         own = own_texts_alone([asked[id(arc)] for arc in begins])
     elif found_by and not (kills or late or counted or together or orders):
         own = own_texts(inner, begins, [asked[id(arc)] for arc in begins])
-    slots = tuple(range(len(begins)))
+    slots = (0,) if orders else tuple(range(len(begins)))
     values: list[float] = []
 
     def clauses(arc: Arc, known: dict[Attribute, Constant]) -> tuple[TemplateClause, ...]:
@@ -116,7 +117,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         automaton.within is not None and not late,
         automaton.within if late else None,
         slots,
-        automaton.output,
+        output,
         automaton.schema.names,
         found=() if own else found_by,
         counted=counted,

@@ -124,7 +124,8 @@ def test_operands_may_have_several_orders(match: str, operands: str, orders: set
     assert len(template.orders) == len(orders)
     layout = layout_of(found)
     assert isinstance(layout, Layout)
-    assert layout.mechanism.value == "any match"
+    alone = all(len(order) == 1 for order in orders)
+    assert layout.mechanism.value == ("choice" if alone else "any match")
 
 
 def test_the_key_of_one_operand_is_that_of_all_its_orders() -> None:
@@ -132,10 +133,19 @@ def test_the_key_of_one_operand_is_that_of_all_its_orders() -> None:
     assert isinstance(one, Grouping)
     assert isinstance(other, Grouping)
     assert [constant.value for constant in one.key] == ["A"]
-    assert other.key == ()
+    assert [constant.value for constant in other.key] == ["A"]  # that of the first step alone
+    assert [None if each is None else each.position for each in other.template.texts] == [0, None, None]
     apart = composite("(a OR b); c WITHIN 5", "a: k = 1 AND p > 1 b: p < 2 c: w > 3", " BY k")
     assert isinstance(apart, Grouping)  # after a, c has the key that a asks for
     assert sorted(apart.template.operands) == [0, 1, 2, 2]
+
+
+def test_variables_that_all_operands_have_are_the_key_and_the_values() -> None:
+    found = composite("a AND b WITHIN 5", "a: ty = 'A' AND k = $x AND ty = $y AND p > 1 b: k = $x AND ty = $y", "")
+    assert isinstance(found, Grouping)
+    assert [constant.value for constant in found.key] == ["A"]
+    assert found.template.parts == (1,)
+    assert [getattr(term, "position", None) for term in found.template.output] == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +153,8 @@ def test_the_key_of_one_operand_is_that_of_all_its_orders() -> None:
     [
         ("a AND (b, c) WITHIN 5", ABC, Report.EACH, "some events must be adjacent"),
         ("a AND b AND c WITHIN 5", ABC, Report.COMPLETIONS, "reports completions only"),
-        ("a AND b WITHIN 5", "a: k = $x AND p > 1 b: k = $x", Report.EACH, "has variables"),
+        ("(a AND b); c WITHIN 5", "a: k = $x AND p > 1 b: k = $x c: p > 1", Report.EACH, "operands lack a variable"),
+        ("a AND b WITHIN 5", "a: w = $x AND k > 1 b: p = $x", Report.EACH, "a variable is in different attributes"),
         ("a AND b AND c @(t(a) - t(c) < 2) WITHIN 5", ABC, Report.EACH, "conditions on times other than its window"),
         (" AND ".join("abcde") + " WITHIN 5", "a, b, c, d, e: p > 1", Report.EACH, "more than 24 orders"),
         ("a AND b AND c", ABC, Report.EACH, "it has no window"),

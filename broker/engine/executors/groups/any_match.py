@@ -27,7 +27,7 @@ from .steps import StepClause
 
 
 @final
-class Ending:
+class LastStep:
     """The orders that take the same steps and have the same last one. `others`: the steps before it, ascending;
     `orders`: these as each order has them; `numbers`: those of the orders."""
 
@@ -67,10 +67,10 @@ class AnyTemplate:
         self.waiting = sorted({step for order in self.orders for step in order[:-1]})
         """The steps behind which a match may go on."""
         assert within >= 0 or window >= 0 or not self.waiting, "what is kept must have an end"
-        endings: dict[tuple[int, ...], Ending] = {}
+        endings: dict[tuple[int, ...], LastStep] = {}
         for number, (*before, last) in enumerate(self.orders):
             others = sorted(before)
-            ending = endings.setdefault((last, *others), Ending(last, others))
+            ending = endings.setdefault((last, *others), LastStep(last, others))
             ending.orders.append(before)
             ending.numbers.append(number)
         self.endings = list(endings.values())
@@ -122,7 +122,7 @@ class AnyCell(GroupCell):
                     log.keep(time, event)
                     self.noted = event
 
-    def _complete(self, ending: Ending, time: i64, out: MatchBlocks) -> None:
+    def _complete(self, ending: LastStep, time: i64, out: MatchBlocks) -> None:
         """The members that the event and the window may satisfy, each with the events of its steps."""
         members, x, top = self.members, self._x, self._top
         d = self.template.d
