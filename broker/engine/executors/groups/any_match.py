@@ -28,11 +28,11 @@ from .steps import StepClause
 
 @final
 class LastStep:
-    """The orders that take the same steps and have the same last one. `others`: the steps before it, ascending;
-    `orders`: these as each order has them; `numbers`: those of the orders."""
+    """The orders that take the same steps and have the same last one, which asks for `clause`. `others`: the logs of
+    the steps before it, ascending; `orders`: these as each order has them; `numbers`: those of the orders."""
 
-    def __init__(self, last: int, others: list[int]) -> None:
-        self.last = last
+    def __init__(self, clause: StepClause, others: list[int]) -> None:
+        self.clause = clause
         self.others = others
         self.orders: list[list[int]] = []
         self.numbers: list[int] = []
@@ -64,16 +64,19 @@ class AnyTemplate:
         """Whether there is one order, that of the steps."""
         self.within: i64 = within
         self.window: i64 = window
-        self.waiting = sorted({step for order in self.orders for step in order[:-1]})
-        """The steps behind which a match may go on."""
-        assert within >= 0 or window >= 0 or not self.waiting, "what is kept must have an end"
-        endings: dict[tuple[int, ...], LastStep] = {}
+        logged = sorted({step for order in self.orders for step in order[:-1]})
+        self.logged: list[StepClause] = [steps[step] for step in logged]
+        """The steps behind which a match may go on, whose events are logged."""
+        assert within >= 0 or window >= 0 or not logged, "what is kept must have an end"
+        self.log_of: dict[int, int] = {step: log for log, step in enumerate(logged)}
+        found: dict[tuple[int, ...], LastStep] = {}
         for number, (*before, last) in enumerate(self.orders):
-            others = sorted(before)
-            ending = endings.setdefault((last, *others), LastStep(last, others))
-            ending.orders.append(before)
-            ending.numbers.append(number)
-        self.endings = list(endings.values())
+            logs = [self.log_of[step] for step in before]
+            others = sorted(logs)
+            same = found.setdefault((last, *others), LastStep(steps[last], others))
+            same.orders.append(logs)
+            same.numbers.append(number)
+        self.lasts: list[LastStep] = list(found.values())
 
 
 @final
@@ -89,9 +92,10 @@ class AnyCell(GroupCell):
         super().__init__(Members(template.d) if members is None else members)
         self.template = template
         self._events = events
-        self._logs = [Starts(template.d, NONE, template.window) for _ in template.steps]
-        self._heads = [0] * len(template.steps)
-        self._kept = [0] * len(template.steps)
+        before = len(template.logged)
+        self._logs = [Starts(template.d, NONE, template.window) for _ in range(before)]
+        self._heads = [0] * before
+        self._kept = [0] * before
         self._x: Floats = filled(template.d, INFINITY)
         self._top: Floats = filled(template.d, INFINITY)
 
@@ -100,48 +104,47 @@ class AnyCell(GroupCell):
         template, x = self.template, self._x
         self._forget(time)
         j: i64
-        for ending in template.endings:
-            clause = template.steps[ending.last]
+        for last in template.lasts:
+            clause = last.clause
             for j in range(template.d):
                 x[j] = INFINITY
             if clause.narrows(row, time, time, x, 0, x, 0) and clause.admits(row):
                 if template.window >= 0:
                     x[template.window] = 0.0
-                if len(ending.others) > 0:
-                    self._complete(ending, time, out)
+                if len(last.others) > 0:
+                    self._complete(last, time, out)
                     continue
                 begun = out.members_upto
                 if self.members.find(x, 0, event, out) > 0:
-                    out.order = ending.numbers[0]
+                    out.order = last.numbers[0]
                     out.close_alone(begun)
-        for step in template.waiting:
-            log, clause = self._logs[step], template.steps[step]
+        for log, clause in zip(self._logs, template.logged):
             at = log.open()
             if clause.narrows(row, time, time, log.values, at, log.values, at):
                 if self.members.possible(log.values, at) and clause.admits(row):
                     log.keep(time, event)
                     self.noted = event
 
-    def _complete(self, ending: LastStep, time: i64, out: MatchBlocks) -> None:
+    def _complete(self, last: LastStep, time: i64, out: MatchBlocks) -> None:
         """The members that the event and the window may satisfy, each with the events of its steps."""
         members, x, top = self.members, self._x, self._top
         d = self.template.d
         j: i64
-        for step in ending.others:
-            log = self._logs[step]
+        for number in last.others:
+            log = self._logs[number]
             for j in range(d):
                 top[j] = -INFINITY
-            log.raise_by_blocks(top, self._heads[step], log.count)
+            log.raise_by_blocks(top, self._heads[number], log.count)
             for j in range(d):
                 if top[j] < x[j]:
                     x[j] = top[j]
         found = members.find_points(NAN, x, 0, out)
         begun = out.members_upto - found
-        number: i64
+        if found == 0:
+            return
         hit: i64
-        for number in range(len(ending.orders)):
-            order = ending.orders[number]
-            out.order = ending.numbers[number]
+        for order, number in zip(last.orders, last.numbers):
+            out.order = number
             for hit in range(found):
                 self._tell(order, hit, begun, time, out)
 
@@ -152,17 +155,17 @@ class AnyCell(GroupCell):
         at = hit * self.template.d
         steps: i64 = len(order)
         if steps == 1:
-            step = order[0]
-            log = logs[step]
-            count = log.walk(out.hits, at, since, self._heads[step], log.count, time, out)
+            only = order[0]
+            log = logs[only]
+            count = log.walk(out.hits, at, since, self._heads[only], log.count, time, out)
             if count > 0:
                 out.close_one(begun + hit, path, count, 1)
             return
-        for step in order:
+        for number in order:
             place = out.paths_upto
             out.add_number(0)
-            log = logs[step]
-            count = log.walk(out.hits, at, since, self._heads[step], log.count, time, out)
+            log = logs[number]
+            count = log.walk(out.hits, at, since, self._heads[number], log.count, time, out)
             if count == 0:
                 out.paths_upto = path
                 return
@@ -176,22 +179,21 @@ class AnyCell(GroupCell):
     def _forget(self, time: i64) -> None:
         """Skip the events that no window holds; drop them when they are as many as the rest."""
         template = self.template
-        if len(template.waiting) == 0:
+        if len(self._logs) == 0:
             return
         longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
-        for step in template.waiting:
-            log = self._logs[step]
-            head = log.passed(time, longest, self._heads[step], log.count)
-            self._heads[step] = head
-            if log.count > 2 * self._kept[step] + 128:
+        for number, log in enumerate(self._logs):
+            head = log.passed(time, longest, self._heads[number], log.count)
+            self._heads[number] = head
+            if log.count > 2 * self._kept[number] + 128:
                 log.retain([i >= head for i in range(log.count)])
-                self._heads[step], self._kept[step] = 0, log.count
+                self._heads[number], self._kept[number] = 0, log.count
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def quiet(self, time: i64) -> bool:
         self._forget(time)
-        return all(self._heads[step] == self._logs[step].count for step in self.template.waiting)
+        return all(self._heads[number] == log.count for number, log in enumerate(self._logs))
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         """In the order of the steps, if that is the only one."""
@@ -204,8 +206,9 @@ class AnyCell(GroupCell):
         """The member's runs that have taken these steps."""
         lists: list[list[int]] = []
         for step in steps:
-            log = self._logs[step]
-            lists.append([event for (event,) in log.waiting(point, since, self._heads[step], log.count, time)])
+            number = self.template.log_of[step]
+            log = self._logs[number]
+            lists.append([event for (event,) in log.waiting(point, since, self._heads[number], log.count, time)])
         return list(combined(lists))
 
     def assigned(self, point: list[float], since: int, time: i64) -> list[Assigned] | None:
@@ -230,17 +233,13 @@ class AnyCell(GroupCell):
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
-        waiting = self.template.waiting
-        return {
-            "heads": [self._heads[step] for step in waiting],
-            "logs": [self._logs[step].dump() for step in waiting],
-        }
+        return {"heads": list(self._heads), "logs": [log.dump() for log in self._logs]}
 
     def load(self, dumped: dict[str, Any]) -> None:
-        for step, head, each in zip(self.template.waiting, dumped["heads"], dumped["logs"]):
-            self._heads[step] = head
-            self._logs[step].load(each)
-            self._kept[step] = int(self._logs[step].count)
+        self._heads = list(dumped["heads"])
+        for number, (log, each) in enumerate(zip(self._logs, dumped["logs"])):
+            log.load(each)
+            self._kept[number] = int(log.count)
 
     def statistics(self) -> dict[str, int]:
         return {**self.members.statistics(), "events": sum(int(log.count) for log in self._logs)}
