@@ -74,7 +74,8 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
     Raises EventError for a value that is no instant, and LateEvent with the index and both times for a late event.
     """
     last = -LARGEST if newest is None else newest
-    for time in times:
+    moments: list[Any] = times if isinstance(times, list) else list(times)  # compiled, a list is walked faster
+    for time in moments:
         if type(time) is not int:
             break
         moment: int = time  # compiled, numbers are compared faster than objects
@@ -85,7 +86,7 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
         if last <= LARGEST:
             return
     last = -LARGEST if newest is None else newest
-    for index, time in enumerate(times):
+    for index, time in enumerate(moments):
         if type(time) is not int or not -LARGEST <= time <= LARGEST:
             place = _place(stream, index)
             raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
@@ -178,22 +179,25 @@ def misfit(stream: StreamDefinition, attribute: Attribute, found: str, index: in
 def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
     """Return whether all rows are valid as they are. Does not look for the cause, which may cost more."""
     width = len(schema)
-    for row in rows:
+    # Compiled code walks a list without an iterator.
+    given: list[Any] = rows if isinstance(rows, list) else list(rows)
+    for row in given:
         if type(row) is not tuple or len(row) != width:
             return False
-    # Compiled code walks a list without an iterator.
-    tuples: list[tuple[object, ...]] = rows if isinstance(rows, list) else list(rows)
+    tuples: list[tuple[object, ...]] = given
     for position, attribute in enumerate(schema.attributes):
         nullable = attribute.nullable
         match attribute.type:
             case "string":
-                texts: list[str] = []
-                for fitting in tuples:
-                    value = fitting[position]
-                    if type(value) is str:
-                        texts.append(value)
-                    elif value is not None or not nullable:
-                        return False
+                texts: list[Any] = [fitting[position] for fitting in tuples]
+                nulls = False
+                for text in texts:
+                    if type(text) is not str:
+                        if text is not None or not nullable:
+                            return False
+                        nulls = True
+                if nulls:
+                    texts = [text for text in texts if text is not None]
                 if not encodable("".join(texts)):  # one call for all: each is a fifth of the check
                     return False
             case "float":

@@ -1,8 +1,8 @@
 """One log for the events of all partitions of a machine, which refers to the batches that they came in.
 
 A batch enters it at once, whatever events it has; an event costs one number, the place of the one before it in its
-partition. So a log is right where events become useless in the order in which they came. Hot. Not here: a log that is
-right for any order (linked_log), the log of a partition that has one for itself (pane_columns).
+partition. So a partition that has few events costs no list of its own, which a garbage collector would look at again
+and again. Hot. Not here: the log of a partition that has one for itself (pane_columns).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ....events.batch import Batch, batch_of_rows
 from ....events.schema import Row
 from ..matches import Item
 from ..packed import Integers, integers, roomy
-from .linked_log import NOTHING
 from .pane_columns import PaneColumns
 
+NOTHING: Final = -1  # before the first event of a chain
 LOOSE_MAX: Final = 1_024  # events that come one by one, until others have lists of their own
 
 
@@ -84,6 +84,14 @@ class BatchLog:
         """Forget the events from a place on, which are in the last stretch of a batch."""
         self.count = count
 
+    def copy(self, chain: PaneColumns) -> i64:
+        """Add all events of a partition that has none here; returns the place of the newest one. O(its events)."""
+        newest: i64 = NOTHING
+        at: i64
+        for at in range(len(chain.items)):
+            newest = self.add(chain.rows[at] if self.rowed else (), chain.items[at], newest)
+        return newest
+
     def behind(self, first: i64) -> BatchLog:
         """A log without the events before a place. O(events left)."""
         log = BatchLog(first, self.linked, self.rowed)
@@ -115,7 +123,7 @@ class BatchLog:
         made: list[Row] = []
         rows = rows and self.rowed
         places = self.places(newest, events)
-        number = bisect_right(self.begins, places[0]) - 1
+        number = bisect_right(self.begins, places[0]) - 1 if places else 0
         stretches = len(self.begins)
         for place in places:
             while number + 1 < stretches and self.begins[number + 1] <= place:

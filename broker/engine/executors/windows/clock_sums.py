@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....events.batch import Batch, Column, FloatColumn, IntegerColumn
+from ....events.batch import Batch, FloatColumn, IntegerColumn
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, integers, integers_of, roomy, roomy_floats
 from .clock_matches import ClockPage
@@ -28,6 +28,8 @@ ONE: Final = 1
 PART_BITS: Final = 31
 PART: Final = (1 << PART_BITS) - 1
 NO_ROWS: Final[list[Row]] = []
+NO_PARTITION: Final = -(1 << 60)  # an event without one
+OPENED: Final = -1  # less this, an entry below 0 is the number of a pane among those of all partitions
 
 
 def are_sums(tables: WindowTables) -> bool:
@@ -36,6 +38,11 @@ def are_sums(tables: WindowTables) -> bool:
         kind in (EXACT, TOTAL, COUNT) and position_of(plan.value) >= 0
         for kind, plan in zip(tables.kinds, tables.plans)
     )
+
+
+def opened(partition: i64, pane: i64, room: i64) -> i64:
+    """The entry of an event of a partition, before which this pane begins there."""
+    return OPENED - (partition * room + pane)
 
 
 @final
@@ -55,6 +62,7 @@ class ClockSums:
         self.counted: Integers = integers_of(
             [position for counts, (_, position) in zip(tables.counted, positions) if counts]
         )
+        self.room: i64 = room
         self.float_step: i64 = FLOAT + 2 * room  # numbers of one sum
         self.int_step: i64 = INT + 2 * room
         self.count_step: i64 = ONE + room
@@ -67,9 +75,6 @@ class ClockSums:
         self.floats: Floats = floats()
         self.ints: Integers = integers()
         self.counts: Integers = integers()
-        self.float_columns: list[FloatColumn] = []
-        self.int_columns: list[IntegerColumn] = []
-        self.count_columns: list[Column] = []
 
     def begin(self, partition: i64) -> None:
         """Have sums of a new partition, which are 0."""
@@ -90,64 +95,49 @@ class ClockSums:
         for at in range(end - self.count_width, end):
             self.counts[at] = 0
 
-    def open(self, partition: i64, pane: i64) -> None:
-        """Begin a pane."""
-        numbers = self.floats
-        at = partition * self.float_width
-        _: i64
-        for _ in range(self.float_count):
-            numbers[at + FLOAT + 2 * pane] = numbers[at]
-            numbers[at + FLOAT + 2 * pane + 1] = numbers[at + 1]
-            at += self.float_step
-        ints = self.ints
-        at = partition * self.int_width
-        for _ in range(self.int_count):
-            ints[at + INT + 2 * pane] = ints[at]
-            ints[at + INT + 2 * pane + 1] = ints[at + 1]
-            at += self.int_step
-        counts = self.counts
-        at = partition * self.count_width
-        for _ in range(self.count_count):
-            counts[at + ONE + pane] = counts[at]
-            at += self.count_step
-
-    def read(self, batch: Batch) -> None:
-        """Add values of this batch from now on, if it has no rows."""
-        self.float_columns = []
-        self.int_columns = []
-        self.count_columns = []
-        if batch.made is not None:
-            return
-        position: i64
-        for position in self.exact:
-            column = batch.columns[position]
-            if isinstance(column, FloatColumn):
-                self.float_columns.append(column)
-        for position in self.totals:
-            column = batch.columns[position]
-            if isinstance(column, IntegerColumn):
-                self.int_columns.append(column)
-        for position in self.counted:
-            self.count_columns.append(batch.columns[position])
-        if len(self.float_columns) < self.float_count or len(self.int_columns) < self.int_count:
-            batch.rows()
-
-    def add(self, partition: i64, rows: list[Row], event: i64) -> None:
-        """Add the values of an event: of rows if there are any, else of the columns that are read."""
-        given = len(rows) > 0
-        numbers = self.floats
-        at = partition * self.float_width
+    def add_each(self, entries: Integers, batch: Batch, first: i64, end: i64) -> None:
+        """Add the values of the events from the index `first` to below `end`, each to the partition in `entries`, where
+        the first one is entry 0. An entry may be NO_PARTITION, or what `opened` says. O(values)."""
         each: i64
         for each in range(self.float_count):
+            self._add_floats(each, entries, batch, first, end)
+        for each in range(self.int_count):
+            self._add_ints(each, entries, batch, first, end)
+        for each in range(self.count_count):
+            self._add_counts(each, entries, batch, first, end)
+
+    def _add_floats(self, each: i64, entries: Integers, batch: Batch, first: i64, end: i64) -> None:
+        position = self.exact[each]
+        column = batch.columns[position] if len(batch.columns) > 0 else None
+        typed = isinstance(column, FloatColumn)
+        values = column.numbers if isinstance(column, FloatColumn) else floats()
+        rows = NO_ROWS if typed else batch.rows()
+        numbers = self.floats
+        room = self.room
+        width = self.float_width
+        own = each * self.float_step
+        event: i64
+        for event in range(first, end):
+            partition = entries[event - first]
+            if partition < 0:
+                if partition == NO_PARTITION:
+                    continue
+                pane = (OPENED - partition) % room
+                partition = (OPENED - partition) // room
+                at = partition * width + own
+                numbers[at + FLOAT + 2 * pane] = numbers[at]
+                numbers[at + FLOAT + 2 * pane + 1] = numbers[at + 1]
             value = 0.0
-            if given:
-                found: Any = rows[event][self.exact[each]]
-                if found is not None:
-                    value = found
-            else:
-                value = self.float_columns[each].numbers[event]
+            if typed:
+                value = values[event]
                 if value != value:
-                    value = 0.0
+                    continue
+            else:
+                found: Any = rows[event][position]
+                if found is None:
+                    continue
+                value = found
+            at = partition * width + own
             high = numbers[at]
             total = high + value
             part = total - high
@@ -159,89 +149,59 @@ class ClockSums:
             if magnitude > numbers[at + 2]:
                 numbers[at + 2] = magnitude
             numbers[at + 3] += 1.0
-            at += self.float_step
-        if self.int_count > 0:
-            self._add_ints(partition, rows, event)
-        if self.count_count > 0:
-            self._add_counts(partition, rows, event)
 
-    def _add_ints(self, partition: i64, rows: list[Row], event: i64) -> None:
+    def _add_ints(self, each: i64, entries: Integers, batch: Batch, first: i64, end: i64) -> None:
+        position = self.totals[each]
+        column = batch.columns[position] if len(batch.columns) > 0 else None
+        typed = isinstance(column, IntegerColumn)
+        values = column.numbers if isinstance(column, IntegerColumn) else integers()
+        rows = NO_ROWS if typed else batch.rows()
         ints = self.ints
-        at = partition * self.int_width
-        each: i64
-        for each in range(self.int_count):
-            whole: i64 = 0
-            if len(rows) > 0:
-                found: Any = rows[event][self.totals[each]]
-                if found is not None:
-                    whole = found
-            else:
-                whole = self.int_columns[each].numbers[event]
-            ints[at] += whole >> PART_BITS
-            ints[at + 1] += whole & PART
-            at += self.int_step
-
-    def _add_counts(self, partition: i64, rows: list[Row], event: i64) -> None:
-        counts = self.counts
-        at = partition * self.count_width
-        each: i64
-        for each in range(self.count_count):
-            found: Any = None
-            if len(rows) > 0:
-                found = rows[event][self.counted[each]]
-            else:
-                found = self.count_columns[each].value(event)
-            if found is not None:
-                counts[at] += 1
-            at += self.count_step
-
-    def add_all(self, partition: i64, batch: Batch, first: i64, end: i64) -> None:
-        """Add the values of the events from the index `first` to below `end`. O(events)."""
-        at = partition * self.float_width
-        each: i64
-        for each in range(self.float_count):
-            column = batch.columns[self.exact[each]] if len(batch.columns) > 0 else None
-            if isinstance(column, FloatColumn):
-                self._add_floats(at, column.numbers, NO_ROWS, 0, first, end)
-            else:
-                self._add_floats(at, floats(), batch.rows(), self.exact[each], first, end)
-            at += self.float_step
-        if self.int_count == 0 and self.count_count == 0:
-            return
-        self.read(batch)
-        made = batch.made
-        rows = NO_ROWS if made is None else made
+        room = self.room
+        width = self.int_width
+        own = each * self.int_step
         event: i64
         for event in range(first, end):
-            self._add_ints(partition, rows, event)
-            self._add_counts(partition, rows, event)
-
-    def _add_floats(self, at: i64, column: Floats, rows: list[Row], position: i64, first: i64, end: i64) -> None:
-        numbers = self.floats
-        high, low, greatest, added = numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]
-        typed = len(rows) == 0
-        event: i64
-        for event in range(first, end):
-            value = 0.0
-            if typed:
-                value = column[event]
-                if value != value:
+            partition = entries[event - first]
+            if partition < 0:
+                if partition == NO_PARTITION:
                     continue
+                pane = (OPENED - partition) % room
+                partition = (OPENED - partition) // room
+                at = partition * width + own
+                ints[at + INT + 2 * pane] = ints[at]
+                ints[at + INT + 2 * pane + 1] = ints[at + 1]
+            whole: i64 = 0
+            if typed:
+                whole = values[event]
             else:
                 found: Any = rows[event][position]
-                if found is None:
+                if found is not None:
+                    whole = found
+            at = partition * width + own
+            ints[at] += whole >> PART_BITS
+            ints[at + 1] += whole & PART
+
+    def _add_counts(self, each: i64, entries: Integers, batch: Batch, first: i64, end: i64) -> None:
+        position = self.counted[each]
+        column = batch.columns[position] if len(batch.columns) > 0 else None
+        rows = NO_ROWS if column is not None else batch.rows()
+        counts = self.counts
+        room = self.room
+        width = self.count_width
+        own = each * self.count_step
+        event: i64
+        for event in range(first, end):
+            partition = entries[event - first]
+            if partition < 0:
+                if partition == NO_PARTITION:
                     continue
-                value = found
-            total = high + value
-            part = total - high
-            rest = ((high - (total - part)) + (value - part)) + low
-            high = total + rest
-            low = rest - (high - total)
-            magnitude = high if high >= 0.0 else -high
-            if magnitude > greatest:
-                greatest = magnitude
-            added += 1.0
-        numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3] = high, low, greatest, added
+                pane = (OPENED - partition) % room
+                partition = (OPENED - partition) // room
+                counts[partition * width + own + ONE + pane] = counts[partition * width + own]
+            found: Any = rows[event][position] if column is None else column.value(event)
+            if found is not None:
+                counts[partition * width + own] += 1
 
     def settle(self, partition: i64, pane: i64, page: ClockPage) -> None:
         """Write the sums since a pane began to a page."""

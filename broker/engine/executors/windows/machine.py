@@ -16,7 +16,7 @@ from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import Account
 from ..completions import Audience, Completions
-from ..contract import NOTHING_DUE, Executor, Member
+from ..contract import NO_ROWS, NOTHING_DUE, Executor, Member
 from ..matches import Item, WaitingRun
 from ..packed import Integers
 from .cell import WindowCell, drop_idle, looked, slots_of
@@ -103,7 +103,12 @@ class WindowMachine(Executor):
         first = self.at
         alone = self.alone
         while self.at < upto and times[self.at] <= most:
-            super().take_all(masks, times, batch, items, min(self.at + self.patience, upto), limit, found)
+            cell = self.only
+            until = min(self.at + self.patience, upto)
+            if self.quick and cell is not None and cell.columns.count > 0:
+                self._take_several(cell, masks, times, batch, items, until, most, found)
+            else:
+                super().take_all(masks, times, batch, items, until, limit, found)
             if self.lost > 0:
                 return
             cell = self.only
@@ -119,6 +124,32 @@ class WindowMachine(Executor):
         if by_columns and ROWS_SHARE * (self.alone - alone) > self.at - first:
             self.rowing = PATIENCE
 
+    def _take_several(
+        self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
+        most: i64, found: Completions,
+    ) -> None:  # fmt: skip
+        """Take events of the only partition one by one, as long as it has open windows."""
+        account = self.account
+        dense = self.tables.dense
+        shift = self.shift
+        rows: list[Row] = NO_ROWS if self.by_columns and batch.made is None else batch.rows()
+        rowed = len(rows) > 0
+        at = self.at
+        self.taken = True
+        while at < upto and self.lost == 0 and cell.columns.count > 0:
+            time: i64 = times[at]
+            if time > most:
+                return
+            found.event = at
+            account.earn()
+            self.alone += 1
+            calm = self.calm
+            self.calm = 0
+            row = rows[at] if rowed else batch.row(at)
+            self._take_open(cell, dense[masks[at] >> shift], row, time, items[at], found, calm)
+            at += 1
+            self.at = at
+
     def _stretch(
         self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
         limit: i64,
@@ -126,7 +157,9 @@ class WindowMachine(Executor):
         """Pass all events from the one with the index `at` that do nothing but make open windows longer."""
         first = self.at
         stepper = self.stepper
-        upto = min(upto, first + self.account.left // 2, first + stepper.events_max - cell.columns.size)
+        paid = first + self.account.left // 2
+        room = first + stepper.events_max - cell.columns.size
+        upto = min(upto, min(paid, room))  # noqa: PLW3301  compiled, two numbers are compared without a call
         if upto <= first:
             return
         upto = stepper.stretch(cell, masks, self.shift, times, first, upto, limit)

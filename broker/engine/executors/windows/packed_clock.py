@@ -1,8 +1,8 @@
 """Windows of the clock of which sums are enough, as numbers of all partitions together.
 
-Between two moments at which windows begin or end, events only add to sums: they are taken in one loop, and without BY a
-stretch of a column is added up at once. Everything else is as in other windows of the clock: panes by period, windows
-that end when time has passed them, in a ring of the partitions with events in them.
+Between two moments at which windows begin or end, events only add to sums: a loop finds the partition of each, and a
+loop for each sum adds values to those of its partition. Everything else is as in other windows of the clock: panes by
+period, windows that end when time has passed them, in a ring of the partitions with events in them.
 
 Here: that machine. Hot. Not here: partitions (packed_panes), aggregates that need more than sums or rows (clock),
 reading (clock_matches).
@@ -15,17 +15,18 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....events.batch import Batch, TextColumn
+from ....events.batch import Batch, batch_of_rows
 from ....events.schema import Row
 from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
-from ..packed import Integers
+from ..packed import Integers, integers, roomy
+from .batch_keys import UNKNOWN, BatchKeys
 from .batch_log import BatchLog
 from .clock_matches import CLOCK_NUMBERS, EACH_NUMBERS, ClockAudience, ClockPage
 from .clock_ring import ClockRing, EnteredWindow
-from .clock_sums import are_sums
+from .clock_sums import NO_PARTITION, are_sums, opened
 from .packed_panes import (
     BEFORE,
     BEGUN,
@@ -44,7 +45,6 @@ from .window_inputs import WindowInputs
 
 PANES_MAX: Final = 64  # of a partition, up to which its ring is no waste
 SPARE: Final = 4_096  # events of windows that are over which may stay in the log
-NO_ROWS: Final[list[Row]] = []
 
 
 def keeps_packed_clock(tables: WindowTables) -> bool:
@@ -74,6 +74,10 @@ class PackedClockMachine(Executor):
         self.lone = len(tables.positions) == 0
         self.trims_at_once = False  # for tests
         self.page: ClockPage | None = None  # of the batch that had the last windows
+        self.entries: Integers = integers()  # of the events that are taken together (clock_sums)
+        self.batch_keys = BatchKeys(tables)
+        self.one: list[Row] = [()]  # an event that is taken alone
+        self.one_batch = batch_of_rows(self.one)
         self.ring = ClockRing(clock)
         self.panes = PackedPanes(tables, int(self.ring.room))
         self.log = BatchLog(0, not self.lone, tables.rows)
@@ -113,101 +117,113 @@ class PackedClockMachine(Executor):
                 self.at = end
             elif self.account.left < end - at:
                 super().take_all(masks, times, batch, items, end, limit, found)
-            elif self.lone and self._room_for(end - at):
-                self._take_stretch(times, batch, items, at, end)
-                self.at = end
             else:
                 self.at = self._take_several(times, batch, items, at, end)
             if self.lost > 0:
                 found.event = self.at - 1
                 return
 
-    def _room_for(self, events: i64) -> bool:
-        """Whether the only partition may have so many events more."""
-        if len(self.panes.slots) == 0:
-            return self.keys_max > 0 and events <= self.events_max
-        return self.panes.events(self.panes.slots[()]) + events <= self.events_max
-
-    def _take_stretch(self, times: list[int], batch: Batch, items: list[Item], first: i64, end: i64) -> None:
-        """Take events of the same windows at once, of the only partition."""
+    def _take_several(self, times: list[int], batch: Batch, items: list[Item], first: i64, end: i64) -> i64:
+        """Take events of the same windows; returns the index behind the last one."""
         self.taken = True
-        self.account.turn_over(end - first, 1)
-        place = self.log.extend(batch, items, first, end)
+        log = self.log
+        shift = log.extend(batch, items, first, end) - first
+        if len(self.entries) < end - first:
+            self.entries = roomy(self.entries, end - first)
+        if self.lone:
+            upto = self._find_only(times, shift, first, end)
+        else:
+            upto = self._find_partitions(times, batch, shift, first, end)
+        self.panes.sums.add_each(self.entries, batch, first, upto)
+        return upto
+
+    def _find_only(self, times: list[int], shift: i64, first: i64, end: i64) -> i64:
+        """Count the events in the only partition."""
         panes = self.panes
         known = panes.slots.get(())
+        if known is None and self.keys_max <= 0:
+            self.entries[0] = NO_PARTITION
+            return self._stopped(shift, first, first)
         slot: i64 = 0
         if known is not None:
             slot = known
         else:
             slot = panes.add(())
+        entries = self.entries
+        at: i64
+        for at in range(end - first):
+            entries[at] = slot
         own = slot * panes.width
         if panes.numbers[own + UPTO] < self.ring.latest:
-            self._enter(slot, times[first], place)
-        panes.sums.add_all(slot, batch, first, end)
+            entries[0] = self._enter(slot, times[first], shift + first)
         numbers = panes.numbers
+        room = self.events_max - panes.events(slot)
+        stopped = room < end - first
+        if stopped:
+            end = first + max(room, 0) + 1
         numbers[own + EVENTS] += end - first
-        numbers[own + NEWEST] = place + end - first - 1
+        numbers[own + NEWEST] = shift + end - 1
         numbers[own + LAST] = times[end - 1]
+        if stopped:
+            panes.leave(slot, self.ring.latest)
+            return self._stopped(shift, first, end - 1)
+        self.account.turn_over(end - first, 1)
+        return end
 
-    def _take_several(self, times: list[int], batch: Batch, items: list[Item], first: i64, end: i64) -> i64:
-        """Take events of the same windows one by one; returns the index behind the last one."""
-        self.taken = True
+    def _find_partitions(self, times: list[int], batch: Batch, shift: i64, first: i64, end: i64) -> i64:
+        """Find the partition of each event, and count it there."""
         log = self.log
-        shift = log.extend(batch, items, first, end) - first
+        links = log.links
         base = log.base
-        lone = self.lone
-        tables = self.tables
+        entries = self.entries
         panes = self.panes
         slots = panes.slots
-        sums = panes.sums
         width = panes.width
         latest = self.ring.latest
         events_max = self.events_max
         account = self.account
-        sums.read(batch)
-        made = batch.made
-        rows = NO_ROWS if made is None else made
-        single = tables.single
-        column = None if made is not None or single < 0 else batch.columns[single]
-        texts = column if isinstance(column, TextColumn) else None
+        keys = self.batch_keys
+        keys.read(batch)
+        coded = keys.coded
+        rows = keys.rows
+        rowed = len(rows) > 0
+        single = keys.single
         since = first  # the events from here on have not been paid for
         at: i64
         for at in range(first, end):
-            key: Any = None
-            if texts is not None:
-                code = texts.codes[at]
-                if code >= 0:
-                    key = texts.texts[code]
-            elif column is not None:
-                key = column.value(at)
-            elif single >= 0:
-                key = rows[at][single]
-            else:
-                key = tables.partition(batch.row(at))
-            if key is None:
-                account.turn_over(at - since, 1)
-                account.turn_over(1, 0)
-                since = at + 1
-                continue
-            known = slots.get(key)
-            slot: i64 = 0
-            if known is not None:
-                slot = known
-            elif len(slots) < self.keys_max:
-                slot = panes.add(key)
-            else:
-                return self._stopped(shift, since, at)
+            slot: i64 = UNKNOWN
+            if coded:
+                slot = keys.slot(at, panes.freed)
+            if slot == UNKNOWN:
+                key: Any = rows[at][single] if rowed else keys.key(at)
+                if key is None:
+                    account.turn_over(at - since, 1)
+                    account.turn_over(1, 0)
+                    since = at + 1
+                    entries[at - first] = NO_PARTITION
+                    continue
+                found = slots.get(key)
+                if found is not None:
+                    slot = found
+                elif len(slots) < self.keys_max:
+                    slot = panes.add(key)
+                else:
+                    entries[at - first] = NO_PARTITION
+                    return self._stopped(shift, since, at)
+                if coded:
+                    keys.found(at, panes.freed, slot)
             own = slot * width
             numbers = panes.numbers
             if numbers[own + UPTO] < latest:
-                self._enter(slot, times[at], shift + at)
-            if not lone:
-                log.links[shift + at - base] = numbers[own + NEWEST]
+                entries[at - first] = self._enter(slot, times[at], shift + at)
+            else:
+                entries[at - first] = slot
+            links[shift + at - base] = numbers[own + NEWEST]
             numbers[own + NEWEST] = shift + at
-            numbers[own + EVENTS] += 1
+            events = numbers[own + EVENTS] + 1
+            numbers[own + EVENTS] = events
             numbers[own + LAST] = times[at]
-            sums.add(slot, rows, at)
-            if numbers[own + EVENTS] > events_max and panes.events(slot) > events_max:
+            if events > events_max and panes.events(slot) > events_max:
                 panes.leave(slot, latest)
                 return self._stopped(shift, since, at)
         account.turn_over(end - since, 1)
@@ -243,26 +259,32 @@ class PackedClockMachine(Executor):
             self.lost += 1
             return False
         own = slot * panes.width
+        if len(self.entries) == 0:
+            self.entries = roomy(self.entries, 1)
+        self.entries[0] = slot
+        if panes.numbers[own + UPTO] < latest:
+            self.entries[0] = self._enter(slot, time, self.log.count)
         numbers = panes.numbers
-        if numbers[own + UPTO] < latest:
-            self._enter(slot, time, self.log.count)
         numbers[own + NEWEST] = self.log.add(row, item, numbers[own + NEWEST])
         numbers[own + EVENTS] += 1
         numbers[own + LAST] = time
-        panes.sums.add(slot, [row], 0)
+        self.one[0] = row
+        panes.sums.add_each(self.entries, self.one_batch, 0, 1)
         if panes.events(slot) > self.events_max:
             self.lost += 1
             panes.leave(slot, latest)
         return True
 
-    def _enter(self, slot: i64, time: i64, place: i64) -> None:
-        """Begin a pane in a new period, and enter the windows that it is the first of its partition in."""
+    def _enter(self, slot: i64, time: i64, place: i64) -> i64:
+        """Begin a pane in a new period, and enter the windows that it is the first of its partition in. Returns the
+        event's entry for sums."""
         panes = self.panes
         ring = self.ring
         upto = panes.numbers[slot * panes.width + UPTO]
-        panes.open(slot, ring.latest, time)
+        pane = panes.open(slot, ring.latest, time)
         if ring.enter(slot, upto, place):
             self.alarm = min(self.alarm, ring.due())
+        return opened(slot, pane, panes.room)
 
     # --- ends --------------------------------------------------------------------------------------------------------
 
@@ -333,6 +355,7 @@ class PackedClockMachine(Executor):
         self.ring = ClockRing(self.clock)
         self.panes = PackedPanes(self.tables, int(self.ring.room))
         self.log = BatchLog(0, not self.lone, self.tables.rows)
+        self.batch_keys.close()
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:

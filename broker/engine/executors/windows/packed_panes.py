@@ -13,9 +13,8 @@ from mypy_extensions import i64
 
 from ..matches import tuple_item
 from ..packed import Integers, integers, roomy
-from .batch_log import BatchLog
+from .batch_log import NOTHING, BatchLog
 from .clock_sums import ClockSums
-from .linked_log import NOTHING
 from .tables import WindowTables
 
 # The numbers of a partition; behind them those of its panes.
@@ -38,8 +37,8 @@ NEVER_IN: Final = -(1 << 62)
 
 @final
 class PackedPanes:
-    """`slots`: the number of each partition, by key, and `keyed` its inverse; `free`: those of none. A partition has
-    `width` of the `numbers`, and up to `room` panes."""
+    """`slots`: the number of each partition, by key, and `keyed` its inverse; `free`: those of none, and `freed` how
+    often a partition has become none. A partition has `width` of the `numbers`, and up to `room` panes."""
 
     def __init__(self, tables: WindowTables, room: int) -> None:
         self.tables = tables
@@ -49,6 +48,7 @@ class PackedPanes:
         self.slots: dict[Any, int] = {}
         self.keyed: list[Any] = []
         self.free: list[int] = []
+        self.freed: i64 = 0
         self.numbers: Integers = integers()
 
     def add(self, key: Any) -> i64:
@@ -72,8 +72,9 @@ class PackedPanes:
         self.sums.begin(slot)
         return slot
 
-    def open(self, slot: i64, period: i64, time: i64) -> None:
-        """Begin a pane of a partition in a period, before its first event."""
+    def open(self, slot: i64, period: i64, time: i64) -> i64:
+        """Begin a pane of a partition in a period, before its first event; returns its place in the ring. Its sums
+        begin with the event (clock_sums)."""
         numbers = self.numbers
         own = slot * self.width
         count = numbers[own + COUNT]
@@ -86,7 +87,7 @@ class PackedPanes:
         numbers[at + BEGUN] = time
         numbers[own + COUNT] = count + 1
         numbers[own + UPTO] = period
-        self.sums.open(slot, pane)
+        return pane
 
     def head(self, slot: i64, period: i64) -> i64:
         """The place in the ring of the first pane of a period or a later one, before which all are forgotten; -1 if
@@ -112,6 +113,7 @@ class PackedPanes:
             del self.slots[self.keyed[slot]]
             self.keyed[slot] = None
             self.free.append(int(slot))
+            self.freed += 1
 
     def events(self, slot: i64) -> i64:
         """How many events of its panes a partition has."""

@@ -13,7 +13,7 @@ from mypy_extensions import i64, mypyc_attr
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events
 from ..matches import Matched, MatchSource
-from .linked_log import LinkedLog
+from .batch_log import BatchLog
 from .tables import WindowTables
 from .window_matches import matched_window, value_of_rows
 
@@ -30,7 +30,7 @@ class SessionAudience(Audience):
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         log = found.pages[found.numbers[at + 2] >> 2]
-        assert isinstance(log, LinkedLog)
+        assert isinstance(log, BatchLog)
         numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + SESSION_NUMBERS]]
         return CompletedSession(self.tables, log, numbers)
 
@@ -43,7 +43,7 @@ class SessionAudience(Audience):
 class CompletedSession(MatchSource):
     """A session that is over; its numbers as SESSION_NUMBERS says."""
 
-    def __init__(self, tables: WindowTables, log: LinkedLog, numbers: list[int]) -> None:
+    def __init__(self, tables: WindowTables, log: BatchLog, numbers: list[int]) -> None:
         self.tables = tables
         self.log = log
         self.numbers = numbers
@@ -53,7 +53,7 @@ class CompletedSession(MatchSource):
 
     def all(self) -> Iterator[Matched]:
         newest, events, start, end = self.numbers
-        columns = self.log.columns(newest)
+        columns = self.log.columns(newest, events, True)
         plans = self.tables.aggregates
         values = tuple([value_of_rows(self.tables, plan, columns, 0, events - 1, None) for plan in plans])
         yield matched_window(columns, 0, events - 1, start, end, values, None)

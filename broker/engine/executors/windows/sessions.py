@@ -4,39 +4,35 @@ An event whose partition has had none for longer than the gap begins a session, 
 ends it. So a partition is a few numbers, and its events are a chain of one log. Whatever else windows may need, looking
 back, groups and panes, there is nothing of.
 
-Here: that machine. Hot. Not here: other windows that wait for their end (longest), reading (session_matches).
+Here: that machine. Hot. Not here: partitions and their order (session_partitions), reading (session_matches), other
+windows that wait for their end (longest).
 """
 
 from __future__ import annotations
 
-import itertools
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ....events.batch import Batch
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
 from ..matches import Item, WaitingRun, tuple_item
-from ..packed import Integers, integers, roomy
-from .linked_log import NOTHING, LinkedLog
+from ..packed import Integers, integers
+from .batch_keys import UNKNOWN, BatchKeys
+from .batch_log import NOTHING, BatchLog
 from .pane_columns import PaneColumns
 from .session_matches import SESSION_NUMBERS, SessionAudience
+from .session_partitions import BEGUN, BEHIND, EVENTS, LAST, NEVER, NEWEST, NOBODY, SessionPartitions
 from .tables import WindowTables
 from .window_inputs import WindowInputs
 
-# The numbers of a partition. A session is open if it has events.
-LAST: Final = 0  # the time of its newest event
-BEGUN: Final = 1  # the time of the first event of its session
-NEWEST: Final = 2  # the index of the newest event
-EVENTS: Final = 3  # how many the open session has
-BEFORE: Final = 4  # the partition with an open session whose newest event came before, or NOBODY
-BEHIND: Final = 5  # likewise behind
-WIDTH: Final = 6
-NOBODY: Final = -1
+UNITS: Final = 2  # of work, that an event of an open session costs
 SPARE: Final = 1_024  # events of sessions that are over which may stay in the log
 
 
@@ -56,8 +52,7 @@ def keeps_sessions(tables: WindowTables) -> bool:
 class SessionMachine(Executor):
     """The partitions of one subscription.
 
-    `slots`: where each partition has its numbers. Those with open sessions are a queue, the one that had its newest
-    event first at the `front`. `live`: events of open sessions in the log.
+    `live`: events of open sessions in the log.
     """
 
     def __init__(
@@ -72,14 +67,10 @@ class SessionMachine(Executor):
         self.keys_max: i64 = keys_max
         self.events_max: i64 = events_max if starts_max > 0 else 0
         self.trims_at_once = False  # for tests
-        self.slots: dict[Any, int] = {}
-        self.free: list[int] = []
-        self.numbers: Integers = integers()
-        self.room: i64 = 0
-        self.log = LinkedLog()
+        self.known = SessionPartitions()
+        self.log = BatchLog(0, True, tables.rows)
+        self.batch_keys = BatchKeys(tables)
         self.live: i64 = 0
-        self.front: i64 = NOBODY
-        self.back: i64 = NOBODY
 
     @property
     def method(self) -> str:
@@ -90,6 +81,105 @@ class SessionMachine(Executor):
 
     # --- events ------------------------------------------------------------------------------------------------------
 
+    def take_all(
+        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
+        found: Completions,
+    ) -> None:  # fmt: skip
+        begun: i64 = times[self.at]
+        newest: i64 = times[upto - 1]
+        end = upto
+        most = max(limit, begun)
+        if newest > most:
+            end = bisect_right(times, int(most), int(self.at), int(upto))
+        while self.at < end:
+            time: i64 = times[self.at]
+            if time > self.alarm:
+                found.event = self.at
+                self.advance(time, found)
+            if self.tables.timed or self.account.left < UNITS * (end - self.at):
+                super().take_all(masks, times, batch, items, end, limit, found)
+                return
+            self._take_several(times, batch, items, end, found)
+            if self.lost > 0:
+                found.event = self.at - 1
+                return
+
+    def _take_several(
+        self, times: list[int], batch: Batch, items: list[Item], end: i64, found: Completions
+    ) -> None:
+        """Take events to below the index `end`, as `take` does, while there are units for all of them."""
+        self.taken = True
+        account = self.account
+        gap = self.gap
+        events_max = self.events_max
+        partitions = self.known
+        slots = partitions.slots
+        keys = self.batch_keys
+        keys.read(batch)
+        coded = keys.coded
+        rows = keys.rows
+        rowed = len(rows) > 0
+        single = keys.single
+        log = self.log
+        at = self.at
+        shift = log.extend(batch, items, at, end) - at - log.base
+        links = log.links
+        while at < end:
+            time: i64 = times[at]
+            if time > self.alarm:
+                found.event = at
+                self.at = at
+                self.advance(time, found)
+                if account.left < UNITS * (end - at):
+                    break
+            own: i64 = UNKNOWN
+            if coded:
+                own = keys.slot(at, partitions.forgotten)
+            if own == UNKNOWN:
+                key: Any = rows[at][single] if rowed else keys.key(at)
+                if key is None:
+                    account.turn_over(1, 0)
+                    at += 1
+                    continue
+                known = slots.get(key)
+                if known is not None:
+                    own = known
+                elif len(slots) < self.keys_max:
+                    own = partitions.add(key)
+                else:
+                    self.lost += 1
+                    account.turn_over(1, 0)
+                    at += 1
+                    break
+                if coded:
+                    keys.found(at, partitions.forgotten, own)
+            numbers = partitions.numbers
+            before = numbers[own + NEWEST]
+            begins = numbers[own + LAST] == NEVER or time - numbers[own + LAST] > gap
+            spent: i64 = UNITS
+            if before == NOTHING:
+                spent = 1
+            account.left = min(account.left + account.earned, account.most) - spent
+            numbers[own + LAST] = time
+            place = at
+            at += 1
+            if begins:
+                numbers[own + BEGUN] = time
+            elif before == NOTHING:
+                continue  # a limit has ended its session
+            links[shift + place] = before
+            numbers[own + NEWEST] = shift + place + log.base
+            numbers[own + EVENTS] += 1
+            self.live += 1
+            if own != partitions.back:
+                self._put_last(own, before)
+            if numbers[own + EVENTS] > events_max:
+                self._end(own)
+                break
+        self.at = at
+        log.cut(shift + at + log.base)
+        self._tidy()
+
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
     ) -> bool:
@@ -99,23 +189,20 @@ class SessionMachine(Executor):
         if key is None:
             return False
         self.taken = True
-        known = self.slots.get(key)
+        partitions = self.known
+        known = partitions.slots.get(key)
         own: i64 = 0
-        before: i64 = NOTHING
         if known is None:
-            if len(self.slots) >= self.keys_max:
+            if len(partitions.slots) >= self.keys_max:
                 self.lost += 1
                 return False
-            own = self._slot(key)
-            self.account.spend(1)
-            begins = True
+            own = partitions.add(key)
         else:
             own = known
-            numbers = self.numbers
-            before = numbers[own + NEWEST]
-            self.account.spend(1 if before == NOTHING else 2)
-            begins = time - numbers[own + LAST] > self.gap
-        numbers = self.numbers
+        numbers = partitions.numbers
+        before = numbers[own + NEWEST]
+        self.account.spend(1 if before == NOTHING else UNITS)
+        begins = numbers[own + LAST] == NEVER or time - numbers[own + LAST] > self.gap
         numbers[own + LAST] = time
         if begins:
             numbers[own + BEGUN] = time
@@ -123,74 +210,46 @@ class SessionMachine(Executor):
             return True  # a limit has ended its session
         if tables.timed:
             row = (*row[: tables.width], int(time))  # rows may have more attributes by now
-        numbers[own + NEWEST] = self.log.add(row, item, tables.rows, before)
+        numbers[own + NEWEST] = self.log.add(row, item, before)
         numbers[own + EVENTS] += 1
         self.live += 1
-        if own != self.back:
-            if before != NOTHING:
-                self._unlink(own)
-            self._append(own)
+        if own != partitions.back:
+            self._put_last(own, before)
         if numbers[own + EVENTS] > self.events_max:
-            self.lost += 1
-            self._unlink(own)
-            self._close(own)
+            self._end(own)
+        self._tidy()
+        return True
+
+    def _put_last(self, own: i64, before: i64) -> None:
+        """Put a partition with a newest event at the back of the queue, where it may be if there was one before."""
+        partitions = self.known
+        front = partitions.front
+        if before != NOTHING:
+            partitions.unlink(own)
+        partitions.append(own)
+        if partitions.front != front or front == own:
+            self.alarm = partitions.due(self.gap)
+
+    def _end(self, own: i64) -> None:
+        """End the session of a partition, which has too many events."""
+        self.lost += 1
+        self.known.unlink(own)
+        self.alarm = self.known.due(self.gap)
+        self._close(own)
+
+    def _tidy(self) -> None:
+        """Have another log, if most of it is over. O(its events); amortised O(1)."""
         over = self.log.count - self.live
         if over > 0 and (self.trims_at_once or (over > SPARE and over > self.live)):
             self._trim()
-        return True
-
-    def _slot(self, key: Any) -> i64:
-        """A place for a new partition."""
-        place: i64 = 0
-        if len(self.free) > 0:
-            place = self.free.pop()
-        else:
-            place = self.room
-            self.room += WIDTH
-            if len(self.numbers) < self.room:
-                self.numbers = roomy(self.numbers, self.room)
-        self.slots[key] = int(place)
-        numbers = self.numbers
-        numbers[place + NEWEST] = NOTHING
-        numbers[place + EVENTS] = 0
-        return place
-
-    def _append(self, place: i64) -> None:
-        """Put a partition at the back of the queue."""
-        numbers = self.numbers
-        back = self.back
-        numbers[place + BEFORE] = back
-        numbers[place + BEHIND] = NOBODY
-        self.back = place
-        if back == NOBODY:
-            self.front = place
-            self.alarm = numbers[place + LAST] + self.gap
-        else:
-            numbers[back + BEHIND] = place
-
-    def _unlink(self, place: i64) -> None:
-        """Take a partition out of the queue."""
-        numbers = self.numbers
-        before, behind = numbers[place + BEFORE], numbers[place + BEHIND]
-        if behind == NOBODY:
-            self.back = before
-        else:
-            numbers[behind + BEFORE] = before
-        if before == NOBODY:
-            self.front = behind
-            self._set_alarm()
-        else:
-            numbers[before + BEHIND] = behind
-
-    def _set_alarm(self) -> None:
-        self.alarm = NOTHING_DUE if self.front == NOBODY else self.numbers[self.front + LAST] + self.gap
 
     # --- ends --------------------------------------------------------------------------------------------------------
 
     def advance(self, time: i64, found: Completions) -> None:
-        numbers = self.numbers
+        partitions = self.known
+        numbers = partitions.numbers
         log = self.log
-        place = self.front
+        place = partitions.front
         while place != NOBODY and (time >= FOREVER or numbers[place + LAST] + self.gap < time):
             into = found.room(SESSION_NUMBERS)
             at = found.upto + HEADER
@@ -203,16 +262,12 @@ class SessionMachine(Executor):
             behind = numbers[place + BEHIND]
             self._close(place)
             place = behind
-        self.front = place
-        if place == NOBODY:
-            self.back = NOBODY
-        else:
-            numbers[place + BEFORE] = NOBODY
-        self._set_alarm()
+        partitions.begin_at(place)
+        self.alarm = partitions.due(self.gap)
 
     def _close(self, place: i64) -> None:
         """Note that a partition, which is in the queue no more, has no open session."""
-        numbers = self.numbers
+        numbers = self.known.numbers
         self.live -= numbers[place + EVENTS]
         numbers[place + EVENTS] = 0
         numbers[place + NEWEST] = NOTHING
@@ -220,39 +275,29 @@ class SessionMachine(Executor):
     def _trim(self) -> None:
         """Have a log without the sessions that are over. O(events of the others); amortised O(1)."""
         old = self.log
-        self.log = LinkedLog()
-        numbers = self.numbers
-        place = self.front
+        self.log = BatchLog(0, True, self.tables.rows)
+        numbers = self.known.numbers
+        place = self.known.front
         while place != NOBODY:
-            numbers[place + NEWEST] = self.log.copy(old.columns(numbers[place + NEWEST]), self.tables.rows)
+            chain = old.columns(numbers[place + NEWEST], numbers[place + EVENTS], True)
+            numbers[place + NEWEST] = self.log.copy(chain)
             place = numbers[place + BEHIND]
 
     # --- state -------------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        self.slots = {}
-        self.free = []
-        self.numbers = integers()
-        self.room = 0
-        self.log = LinkedLog()
+        self.known = SessionPartitions()
+        self.log = BatchLog(0, True, self.tables.rows)
+        self.batch_keys.close()
         self.live = 0
-        self.front = self.back = NOBODY
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        """Forget partitions without a session, if all that comes begins one; the others stay. O(partitions)."""
-        numbers = self.numbers
-        idle: list[Any] = []
-        for key, slot in self.slots.items():
-            place: i64 = slot
-            if numbers[place + NEWEST] == NOTHING and time - numbers[place + LAST] > self.gap:
-                idle.append(key)
-        for key in idle:
-            self.free.append(self.slots.pop(key))
-        return len(self.slots) == 0
+        self.known.forget_idle(time, self.gap)
+        return len(self.known.slots) == 0
 
     def keys(self) -> int:
-        return len(self.slots)
+        return len(self.known.slots)
 
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
@@ -261,59 +306,43 @@ class SessionMachine(Executor):
         return self._waiting()
 
     def _waiting(self) -> Iterator[WaitingRun]:
-        for key, slot in self.slots.items():
-            if self.numbers[slot + NEWEST] != NOTHING:
+        numbers = self.known.numbers
+        for key, slot in self.known.slots.items():
+            if numbers[slot + NEWEST] != NOTHING:
                 whole: Any = key if isinstance(key, tuple) else (key,)
-                yield WaitingRun(whole, -1, int(self.numbers[slot + BEGUN]), [])
-
-    def _queue(self) -> list[int]:
-        """The places of the partitions with open sessions, from front to back."""
-        found: list[int] = []
-        place = self.front
-        while place != NOBODY:
-            found.append(int(place))
-            place = self.numbers[place + BEHIND]
-        return found
+                yield WaitingRun(whole, -1, int(numbers[slot + BEGUN]), [])
 
     def statistics(self) -> dict[str, int]:
-        opened = len(self._queue())
+        opened = len(self.known.queue())
         return {
             "windows": 1,
-            "window_keys": len(self.slots),
+            "window_keys": len(self.known.slots),
             "window_starts": opened,
             "window_groups": opened,
             "window_events": int(self.live),
         }
 
     def check_invariants(self) -> None:
-        numbers = self.numbers
-        places = sorted([*self.slots.values(), *self.free])
-        assert places == list(range(0, int(self.room), WIDTH))
-        opened = [place for place in self.slots.values() if numbers[place + NEWEST] != NOTHING]
-        queue = self._queue()
-        assert sorted(queue) == sorted(opened)
-        assert self.back == (queue[-1] if queue else NOBODY)
-        assert all(numbers[behind + BEFORE] == place for place, behind in itertools.pairwise(queue))
-        lasts = [numbers[place + LAST] for place in queue]
-        assert lasts == sorted(lasts)
-        assert self.alarm <= (lasts[0] + self.gap if queue else NOTHING_DUE)
-        chains = [self.log.chain(numbers[place + NEWEST]) for place in queue]
+        partitions = self.known
+        partitions.check_invariants()
+        numbers = partitions.numbers
+        queue = partitions.queue()
+        assert self.alarm <= partitions.due(self.gap)
+        chains = [self.log.places(numbers[place + NEWEST], numbers[place + EVENTS] + 1) for place in queue]
         assert [len(chain) for chain in chains] == [numbers[place + EVENTS] for place in queue]
         assert len({at for chain in chains for at in chain}) == self.live <= self.log.count
-        assert len(self.log.items) == len(self.log.links) == self.log.count
-        assert len(self.log.rows) == (self.log.count if self.tables.rows else 0)
 
     # Partitions are saved as those of other windows are (cell), so that either machine goes on where the other one was.
 
     def dump(self) -> Any:
-        order = {place: number for number, place in enumerate(self.slots.values())}
-        cells = [self._dump(key, slot) for key, slot in self.slots.items()]
-        return [cells, [order[place] for place in self._queue()]]
+        order = {place: number for number, place in enumerate(self.known.slots.values())}
+        cells = [self._dump(key, slot) for key, slot in self.known.slots.items()]
+        return [cells, [order[place] for place in self.known.queue()]]
 
     def _dump(self, key: Any, slot: int) -> list[Any]:
         whole = list(key) if isinstance(key, tuple) else [key]
-        last, begun, newest, events = [int(self.numbers[slot + at]) for at in (LAST, BEGUN, NEWEST, EVENTS)]
-        columns = self.log.columns(newest)
+        last, begun, newest, events = [int(self.known.numbers[slot + at]) for at in (LAST, BEGUN, NEWEST, EVENTS)]
+        columns = self.log.columns(newest, events, True)
         groups = [[int(self.state), [0, 0], events - 1, last]] if events else []
         panes = [0, begun] if events else []
         log = [columns.items, [list(row) for row in columns.rows]]
@@ -324,17 +353,18 @@ class SessionMachine(Executor):
         tables = self.tables
         places: list[int] = []
         for key, counted, _, _, _, _, panes, log, _ in saved:
-            place = self._slot(tables.key_of(key))
+            place = self.known.add(tables.key_of(key))
             places.append(int(place))
-            numbers = self.numbers
+            numbers = self.known.numbers
             numbers[place + LAST] = counted[3]
             if panes[0]:
                 items = [tuple_item(item) for item in log[0]]
                 chain = PaneColumns(0, integers(), 0, tables.rows).fill(items, [tuple(row) for row in log[1]])
                 numbers[place + BEGUN] = panes[0][1]
                 numbers[place + EVENTS] = len(items)
-                numbers[place + NEWEST] = self.log.copy(chain, tables.rows)
+                numbers[place + NEWEST] = self.log.copy(chain)
                 self.live += len(items)
         for number in waiting:
-            self._append(places[number])
+            self.known.append(places[number])
+        self.alarm = self.known.due(self.gap)
         self.taken = True
