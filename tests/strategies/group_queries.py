@@ -341,7 +341,8 @@ def composite(chance: random.Random) -> Template:
             matched += f"{chance.choice((';', ';', ','))} {name}"
     waits = ";" in matched or "AND" in matched
     within = f" WITHIN {constant(WINDOWS)}" if waits or chance.random() < 0.5 else ""
-    return Template(f"FROM S{by} {' '.join(defined)} MATCH {matched}{within}", tuple(choices))
+    published = chance.choice(("", "", "", " PUBLISH P"))
+    return Template(f"FROM S{by} {' '.join(defined)} MATCH {matched}{within}{published}", tuple(choices))
 
 
 def structure(chance: random.Random, names: str, operators: Sequence[str]) -> str:
