@@ -23,7 +23,9 @@ class EventIds:
     def at(self, index: i64) -> i64:
         """The id of an event. O(1)."""
         given = self._given
-        return self._first + index if given is None else given[index]
+        if given is None:  # as one expression it would make an object of the number
+            return self._first + index
+        return given[index]
 
     def all(self) -> list[int]:
         """All ids, made at the first call. O(events)."""

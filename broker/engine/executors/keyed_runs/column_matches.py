@@ -156,4 +156,6 @@ class ColumnMatches(KeyedRuns):
 
     def _time(self, last: i64) -> i64:
         count: i64 = self.batch.count
-        return self.found.times[last] if last < count else self.kept.times[self.recalled[last - count].waiting]
+        if last < count:
+            return self.found.times[last]
+        return self.kept.times[self.recalled[last - count].waiting]

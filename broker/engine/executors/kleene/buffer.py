@@ -57,7 +57,9 @@ class Pasts:
 
     def best_of(self, union: i64) -> i64:
         """The newest first event in a union; BEFORE if the union is empty or too old to be here."""
-        return BEFORE if union < self.root else self.tops[union - self.root]
+        if union < self.root:
+            return BEFORE
+        return self.tops[union - self.root]
 
     def link(self, target: i64, best: i64, behind: i64) -> i64:
         """A union with one more member: a node, or (as -2 less its number) a union."""
@@ -188,7 +190,9 @@ class Pasts:
         if target < NOTHING:
             return -2 - target
         node = target - self.base
-        return NOTHING if node < 0 else self.unions[node]
+        if node < 0:
+            return NOTHING
+        return self.unions[node]
 
     def dump(self) -> list[Any]:
         rows = [list(row) for row in self.rows]

@@ -44,7 +44,9 @@ class Stacks(NumberedRuns):
             self.top -= taking
             run = max(self.lows[self.top], self.oldest)
         self.row(run)
-        return self._collect(self.top - 1) if self.tables.last == 0 else 0
+        if self.tables.last != 0:
+            return 0
+        return self._collect(self.top - 1)
 
     def _collect(self, bottom: i64) -> i64:
         """Collect the rows from `bottom` on that may end, as blocks of runs; returns the number of runs."""

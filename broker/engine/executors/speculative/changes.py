@@ -163,7 +163,9 @@ class Changes:
 
     def place(self, index: i64) -> i64:
         """Where a change that is left was collected."""
-        return self.picked[index] if len(self.picked) > 0 else index
+        if len(self.picked) > 0:
+            return self.picked[index]
+        return index
 
     def _cancel(self) -> None:
         """Leave out each change that the next one of the same result undoes. O(changes)."""

@@ -86,7 +86,9 @@ class Visits:
                         plan = NOTHING
                     else:
                         value = cast("float", given)
-                        target = code[plan + TARGET] if code[plan + UPDATES] == 0 else NOTHING
+                        target = NOTHING
+                        if code[plan + UPDATES] == 0:
+                            target = code[plan + TARGET]
                         changes.count = count
                         changes.reserve(count + behind - first)
                         copies, copied, heads = changes.words, changes.numbers, changes.places

@@ -99,4 +99,6 @@ class CountingTables:
 
     def until(self, time: i64) -> i64:
         """The time until which the partial matches of a time can be of use."""
-        return ALWAYS_GOOD if self.horizon >= ALWAYS_GOOD else time + self.horizon
+        if self.horizon >= ALWAYS_GOOD:
+            return ALWAYS_GOOD
+        return time + self.horizon

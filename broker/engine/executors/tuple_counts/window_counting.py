@@ -197,7 +197,9 @@ class Windows(Runner):
 
     def end(self, state: i64) -> i64:
         span = self.tables.states[state].span
-        return ALWAYS_GOOD if span < 0 else self.nodes[state][-1].best + self.tables.bounds[span]
+        if span < 0:
+            return ALWAYS_GOOD
+        return self.nodes[state][-1].best + self.tables.bounds[span]
 
     def ways(self, state: i64) -> Iterator[Tuple]:
         return walk(self.nodes[state])

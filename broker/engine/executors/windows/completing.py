@@ -80,7 +80,8 @@ class CompletedPanes:
         mode = self.mode
         if mode != EACH:
             if mode == EARLIEST:
-                low = rest[0] if len(rest) > 0 else low
+                if len(rest) > 0:
+                    low = rest[0]
                 high = low
                 rest = NO_REST
             elif mode == LATEST:

@@ -55,7 +55,9 @@ class Group(StartGroup):
 
     def first(self) -> i64:
         """The number of its oldest pane."""
-        return self.rest[0] if len(self.rest) > 0 else self.low
+        if len(self.rest) > 0:
+            return self.rest[0]
+        return self.low
 
     def cut(self, least: i64) -> bool:
         """O(intervals forgotten)."""
