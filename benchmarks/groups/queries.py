@@ -115,6 +115,11 @@ SHAPES: Final[dict[str, Written]] = {
     "CEL: FOLD, own DUR": fold("$2.price > $.price", "cnt >= 4 AND DUR < {s.duration}"),
     # SASE+
     "SASE+: partition contiguity": pattern("a, b, c", ABC[0], "partition_contiguity"),
+    "SASE+: strict contiguity, any next": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE strict_contiguity(a, b) {{{{ a.name = '{{s.symbol}}' AND "
+        f"a.price > {{s.a}} AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
+    ),
     "SASE+: next match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}"),
     "SASE+: next match, prefix": lambda s: Query(
         "sase",

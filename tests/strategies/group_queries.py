@@ -183,8 +183,9 @@ def template(chance: random.Random) -> Template:
     types = chance.choice((KEYS[:1], KEYS[:1], KEYS))
     begins = chance.random() < 0.3  # a text begins so, instead of being equal
     plain = chance.random() < 0.6
+    named = 1 if key == "[ty]" or chance.random() < 0.4 else len(names)  # so many events have a text
     for at, name in enumerate(names):
-        if keyed and (at == 0 or key != "[ty]"):
+        if keyed and at < named:
             conjuncts.append(
                 f"starts_with({name}.ty, {constant(BEGINNINGS)})"
                 if begins

@@ -71,6 +71,10 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     common = together if all(len(order) == len(begins) for order in orders) else ()
     begun = () if known else shared_beginning(asking, common)
     found_by = (begun,) if begun else () if known else own_constants(asking)
+    wakes = len(begins) > 1 and not (known or found_by or counted or orders)
+    if wakes:
+        found_by = own_constants([begins[0].guard])
+        wakes = len(found_by) > 0
     each_alone = len(orders) > 0 and all(len(order) == 1 for order in orders)
     texts = len(known) + len(found_by) > 0 or each_alone
     late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
@@ -78,7 +82,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     own: tuple[OwnText | None, ...] = ()
     if each_alone and not (known or begun):
         own = own_texts_alone([asked[id(arc)] for arc in begins])
-    elif found_by and not (kills or late or counted or together or orders):
+    elif found_by and not (wakes or kills or late or counted or together or orders):
         own = own_texts(inner, begins, [asked[id(arc)] for arc in begins])
     slots = (0,) if orders else tuple(range(len(begins)))
     values: list[float] = []
@@ -124,6 +128,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         texts=tuple([None if each is None else each[0] for each in own]),
         orders=orders,
         operands=tuple(arc.operand for arc in begins) if orders else (),
+        wakes=wakes,
     )
     key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
     return Grouping(template, key, tuple(values))

@@ -119,7 +119,7 @@ class GroupTemplate:
     output to read. `common`: the runs, where an operand repeats; the two steps are then what a first event and a whole
     match are asked. `counted`: all matches that an event completes are one result. `orders`: the sequences of steps, by
     index, of which a match takes one; () if that is all of them in their order. `operands`: of each step then the
-    operand."""
+    operand. `wakes`: only first events have the texts by which they are found; runs that wait look at every event."""
 
     time: TimeModel
     stream: str
@@ -141,6 +141,7 @@ class GroupTemplate:
     texts: tuple[Attribute | None, ...] = ()
     orders: tuple[tuple[int, ...], ...] = ()
     operands: tuple[int, ...] = ()
+    wakes: bool = False
 
     @property
     def beginning(self) -> tuple[Attribute, str] | None:

@@ -105,7 +105,7 @@ class EpochMachine(FollowingMachine):
         row, time, event = trail.row, trail.time, self.number
         cell = self._one
         if cell is None:
-            cell = self._cell(row, time)
+            cell = self._cell(row, time, True)
             if cell is None:
                 return
         out = self._found

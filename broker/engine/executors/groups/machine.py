@@ -77,6 +77,7 @@ class GroupMachine(Executor):
         self._parts: list[int] = list(template.parts)
         self._single: i64 = self._parts[0] if len(self._parts) == 1 else -1
         self._late = template.late
+        self._wakes = template.wakes
         self._found = recipe.found  # used by one event at a time
         self._one: GroupCell | None = None  # the only cell, if there are no partitions
         self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
@@ -152,7 +153,7 @@ class GroupMachine(Executor):
         self.number += 1
         cell = self._one
         if cell is None:
-            cell = self._cell(row, time)
+            cell = self._cell(row, time, mask != 0)
             if cell is None:
                 return False
         event = self.number
@@ -175,15 +176,17 @@ class GroupMachine(Executor):
             self._wait(cell)
         if noted and self.events.grown():
             self._sweep(time)
+        if self._wakes:
+            self.awake = self._one is None or not cell.quiet(time)
         return True
 
-    def _cell(self, row: Row, time: i64) -> GroupCell | None:
-        """The cell of the event's partition; None if the event has no partition."""
+    def _cell(self, row: Row, time: i64, begins: bool) -> GroupCell | None:
+        """The cell of the event's partition; None if it has no partition, or begins nothing where nothing waits."""
         single = self._single
         key: Key = row[single] if single >= 0 else tuple([row[at] for at in self._parts])
         cell = self.cells.get(key)
         if cell is None:
-            if key is None or (single < 0 and None in key):
+            if key is None or (single < 0 and None in key) or not begins:
                 return None
             if len(self.cells) > 2 * self._settled + FEW:
                 self._settle(time)
@@ -240,8 +243,7 @@ class GroupMachine(Executor):
         size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * (BLOCK_FIELDS + 1)
         found.serve(self._audience)
         numbers = found.room(size)
-        begin = found.upto + 5
-        at = begin
+        at = begin = found.upto + 5
         block: i64 = 0
         served: i64 = 0  # members of blocks
         j: i64
@@ -312,6 +314,7 @@ class GroupMachine(Executor):
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
         self._settle(time)
+        self.awake = self.awake and len(self.cells) > 0
         return not self.cells
 
     def keys(self) -> int:
@@ -386,6 +389,7 @@ class GroupMachine(Executor):
             cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._made()
             cell.load(dumped)
         self._one = self.cells.get(())
+        self.awake = self._wakes and len(self.cells) > 0
         for cell in self.cells.values():
             self._wait(cell)
         known = self._audience.members

@@ -190,7 +190,7 @@ class GroupPlan(MachinePlan):
     def filed(self, options: Options) -> EventKey | None:
         template = self.form.template
         if template.found:
-            begun = template.beginning
+            begun = None if template.wakes else template.beginning
             return None if begun is None else EventKey((begun[0].position,), (begun[1],), len(begun[1]))
         positions = tuple(sorted(one.position for one in template.constants))
         by_position = {one.position: constant.value for one, constant in zip(template.constants, self.key)}
@@ -268,8 +268,9 @@ class GroupPlan(MachinePlan):
     def shares(self) -> str:
         """What members have in common, for users."""
         template = self.form.template
-        same = self.common_key or template.beginning is not None
-        equal = f" with {written(self.inputs()[0].guard)}" if same else ""
+        same = self.common_key or template.beginning is not None or template.wakes
+        first = ", the first" if template.wakes else ""
+        equal = f"{first} with {written(self.inputs()[0].guard)}" if same else ""
         return f"{counted(len(template.steps), 'step')} on {template.stream}{equal}"
 
     @classmethod
