@@ -85,9 +85,12 @@ def test_nor_where_windows_are_long(
 
 
 def alike(text: str, events: list[Event], cuts: list[int], limits: dict[str, Any]) -> None:
-    told = [in_order(text, events, cuts, switched(off, limits)) for off in OFF]
-    told.append(in_order(text, events, cuts, switched((), limits), True))
-    assert all(one == told[0] for one in told[1:])
+    told = [(off, in_order(text, events, cuts, switched(off, limits))) for off in OFF]
+    told.append(((), in_order(text, events, cuts, switched((), limits), True)))
+    work = not {"work_max", "work_earned"}.isdisjoint(limits)
+    first: dict[bool, list[str]] = {}
+    for off, one in told:  # where events of other keys reach a machine, it earns units with them, too
+        assert one == first.setdefault(work and "window_keys" in off, one)
 
 
 def switched(off: tuple[str, ...], limits: dict[str, Any]) -> Options:
