@@ -17,6 +17,7 @@ from .table import section_of, sections
 
 FORMAT: Final = 6
 MAGIC: Final = "foretell engine"
+LARGE: Final = 1  # the type of an integer that 64 bits do not hold, such as a sum of integers
 WAY_ON: Final = (
     "The version that has written it reads it; where the journal is there from its first record on, this version makes"
     " the state anew from it once the files *.checkpoint are moved out of its folder"
@@ -32,7 +33,8 @@ def save(state: EngineState) -> bytes:
             written[section.name] = [section.version, content]
     import msgpack  # here and below: an engine that only matches works without it
 
-    packed: bytes = msgpack.packb({"magic": MAGIC, "format": FORMAT, "sections": written}, use_bin_type=True)
+    content = {"magic": MAGIC, "format": FORMAT, "sections": written}
+    packed: bytes = msgpack.packb(content, use_bin_type=True, default=_large)
     return packed
 
 
@@ -70,6 +72,21 @@ def is_older(data: bytes) -> bool:
     return bool(_content(data).get("format") == FORMAT_5)
 
 
+def _large(value: object) -> Any:
+    """An integer that msgpack has no form for, as its bytes. Raises TypeError for anything else."""
+    import msgpack
+
+    if type(value) is not int:
+        raise TypeError(f"expected what a snapshot may hold, found {type(value).__name__}")
+    return msgpack.ExtType(LARGE, value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
+
+
+def _extended(code: int, data: bytes) -> int:
+    if code != LARGE:
+        raise ValueError(f"an unknown type {code}")
+    return int.from_bytes(data, "big", signed=True)
+
+
 def _unpacked(data: bytes) -> Mapping[str, Any]:
     """Version and content of each section."""
     content = _content(data)
@@ -92,7 +109,7 @@ def _content(data: bytes) -> dict[str, Any]:
     import msgpack
 
     try:
-        content = msgpack.unpackb(data, use_list=False, strict_map_key=False, raw=False)
+        content = msgpack.unpackb(data, use_list=False, strict_map_key=False, raw=False, ext_hook=_extended)
     except (ValueError, msgpack.UnpackException) as error:
         raise DefinitionError(f"expected a snapshot of an engine, found bytes that are none: {error}") from None
     if not isinstance(content, dict) or content.get("magic") != MAGIC:

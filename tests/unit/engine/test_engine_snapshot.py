@@ -119,3 +119,33 @@ def test_windows_that_are_cells_now_are_refused_with_the_way_to_go_on() -> None:
     runner[:1] = [[1, 0, 0, 0], [], [], []]
     with pytest.raises(DefinitionError, match=r"windows .* counted by cells.*\*\.checkpoint"):
         Engine.restore(msgpack.packb(found))
+
+
+@pytest.mark.parametrize(
+    "window", ["EVERY 100", "EVERY 8 EVENTS", "SESSION 200", "AFTER any* MATCHING any{8}", "LAST 9 EVERY 3"]
+)
+@pytest.mark.parametrize("value", [2**62, -(2**62)])
+def test_sums_that_64_bits_do_not_hold_are_saved(window: str, value: int) -> None:
+    def found(saved_after: int) -> list[Any]:
+        engine = Engine()
+        engine.add_stream("S", {"v": "int"})
+        engine.subscribe("q", language="window", query=f"FROM S WINDOW {window} AGGREGATE sum(v) AS s, avg(v) AS m")
+        lines: list[Any] = []
+        for time in range(1, 12):
+            lines += [match.line() for match in engine.publish("S", [time], [(value,)])]
+            if time == saved_after:
+                saved = engine.snapshot()
+                engine = Engine.restore(saved)
+                assert len(engine_digest(saved)) == 32
+        return lines + [match.line() for match in engine.finish()]
+
+    whole = found(0)
+    assert len(whole) > 0
+    assert all(found(after) == whole for after in range(1, 11))
+
+
+def test_an_unknown_type_of_a_value_is_refused() -> None:
+    saved = Engine().snapshot()
+    content = msgpack.unpackb(saved, strict_map_key=False) | {"more": msgpack.ExtType(9, b"x")}
+    with pytest.raises(DefinitionError, match="unknown type 9"):
+        Engine.restore(msgpack.packb(content))
