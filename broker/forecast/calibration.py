@@ -53,25 +53,20 @@ class Calibration:
 
     def record(self, probability: float, outcome: bool) -> None:
         """A prediction was resolved. O(1)."""
-        scaled = probability * MILLIONTHS + 0.5
-        said: i64 = 0
-        if scaled >= MILLIONTHS:
-            said = MILLIONTHS
-        elif scaled >= 1.0:
-            said = i64(scaled)
+        said = millionths(probability)
         place = bin_of(probability)
         self.own_bins()
         counts, sums = self.counts, self.said
         counts[place] = counts[place] + 1  # in place it would be a call into the interpreter
         sums[place] = sums[place] + int(said)
-        error: i64 = said
+        error = said
         chance = 1.0 - probability
         if outcome:
             self.hits[place] += 1
             error = MILLIONTHS - said
             chance = probability
         self.brier += int(error * error)
-        self.log += surprise(chance)
+        self.log += int(surprise(chance))
 
     def resolved(self, resolution: ResolvedForecast) -> None:
         """A notice was resolved. O(1)."""
@@ -190,12 +185,24 @@ def load_calibration(data: Mapping[str, Any]) -> Calibration:
     return found
 
 
-def bin_of(probability: float) -> int:
+def bin_of(probability: float) -> i64:
     """The bin of a probability; bins hold their lower ends."""
     scaled = probability * BINS
     if scaled < 1.0:
         return 0
-    return BINS - 1 if scaled >= BINS - 1 else int(i64(scaled))
+    if scaled >= BINS - 1:
+        return BINS - 1
+    return i64(scaled)
+
+
+def millionths(probability: float) -> i64:
+    """A probability as a whole number of millionths, the nearest."""
+    scaled = probability * MILLIONTHS + 0.5
+    if scaled < 1.0:
+        return 0
+    if scaled >= MILLIONTHS:
+        return MILLIONTHS
+    return i64(scaled)
 
 
 def expected_calibration_error(counts: Sequence[int], hits: Sequence[int], said: Sequence[int]) -> float:

@@ -22,12 +22,11 @@ SURPRISE_MAX: Final = 20 * MILLIONTHS
 """What an outcome costs at most that a model held impossible: e**-20."""
 
 
-def surprise(probability: float) -> int:
+def surprise(probability: float) -> i64:
     """-log(probability) in millionths of a nat, at most SURPRISE_MAX."""
     if probability <= 2.1e-9:
         return SURPRISE_MAX
-    found = i64(-log(probability) * MILLIONTHS + 0.5)
-    return int(found) if found < SURPRISE_MAX else SURPRISE_MAX
+    return min(i64(-log(probability) * MILLIONTHS + 0.5), SURPRISE_MAX)
 
 
 @final
@@ -44,7 +43,7 @@ class Choice:
         """Each model's probability of something that then happened `times` times. O(models)."""
         self.steps += times
         for model, probability in enumerate(probabilities):
-            self.losses[model] += times * surprise(probability)
+            self.losses[model] += times * int(surprise(probability))
 
     def best(self) -> int:
         """The simplest of the models that no other beats by more than the margin. O(models)."""

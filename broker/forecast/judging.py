@@ -108,7 +108,9 @@ class StateForecast:
             bucket * (MILLIONTHS // BUCKETS) - int(chance * MILLIONTHS + 0.5)
             for chance, bucket in zip(chances, self.buckets)
         ]
-        self.surprises: list[tuple[int, int]] = [(surprise(1.0 - chance), surprise(chance)) for chance in chances]
+        self.surprises: list[tuple[int, int]] = [
+            (int(surprise(1.0 - chance)), int(surprise(chance))) for chance in chances
+        ]
 
     def record(self, number: int, came: bool, times: i64) -> None:
         """Count the outcome of the forecast over the horizon of that number after so many events. O(1)."""

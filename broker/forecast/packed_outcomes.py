@@ -9,14 +9,13 @@ Here: these columns. Hot. Not here: what a prediction is (model_page), the measu
 
 from __future__ import annotations
 
-from math import log
 from typing import Final, final
 
 from mypy_extensions import i64
 
 from ..events.batch import Floats, Integers, packed_floats, packed_integers
-from .calibration import BINS, Calibration
-from .choice import MILLIONTHS, SURPRISE_MAX
+from .calibration import BINS, Calibration, bin_of, millionths
+from .choice import MILLIONTHS, surprise
 from .pending import PredictionQueue
 
 CHUNK: Final = 8  # predictions
@@ -161,18 +160,8 @@ class PackedOutcomes:
 
     def _record(self, slot: i64, at: i64, probability: float, outcome: bool) -> None:
         """As Calibration.record."""
-        scaled = probability * MILLIONTHS + 0.5
-        said: i64 = 0
-        if scaled >= MILLIONTHS:
-            said = MILLIONTHS
-        elif scaled >= 1.0:
-            said = i64(scaled)
-        scaled = probability * BINS
-        bin: i64 = 0
-        if scaled >= BINS - 1:
-            bin = BINS - 1
-        elif scaled >= 1.0:
-            bin = i64(scaled)
+        said = millionths(probability)
+        bin = bin_of(probability)
         models = self._models
         page = models[at + BIN_PAGES + bin // BINS_A_PAGE]
         if page == NONE:
@@ -189,10 +178,7 @@ class PackedOutcomes:
             error = MILLIONTHS - said
             chance = probability
         models[at + BRIER] += error * error
-        lost: i64 = SURPRISE_MAX
-        if chance > 2.1e-9:
-            lost = min(i64(-log(chance) * MILLIONTHS + 0.5), lost)
-        models[at + LOG] += lost
+        models[at + LOG] += surprise(chance)
         if models[at + BRIER] > SUM_MAX:
             rare = self.rarely(slot)
             rare.brier += int(models[at + BRIER])
