@@ -90,6 +90,7 @@ HOT: Final = (
     "broker/engine/executors/groups/text_chain.py",
     "broker/engine/executors/groups/trailing.py",
     "broker/engine/executors/groups/wait.py",
+    "broker/engine/executors/groups/wait_template.py",
     "broker/engine/executors/groups/watching.py",
     "broker/engine/executors/keyed_events.py",
     "broker/engine/executors/keyed_runs/cells.py",

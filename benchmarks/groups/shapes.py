@@ -35,7 +35,8 @@ from broker.engine.executors.groups.members import Members
 from broker.engine.executors.groups.steps import ChainTemplate, Remembered, StepClause
 from broker.engine.executors.groups.text_chain import TextChainCell, TextChainTemplate
 from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
-from broker.engine.executors.groups.wait import WaitCell, WaitTemplate
+from broker.engine.executors.groups.wait import WaitCell
+from broker.engine.executors.groups.wait_template import WaitTemplate
 from broker.events.schema import Row
 
 from ..ticks import BATCH, SEED, STANDARD, Market, market, packed

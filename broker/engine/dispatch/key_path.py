@@ -41,10 +41,16 @@ class KeyPath:
         newest: i64 = times[len(times) - 1]
         for lane in self.lanes:
             events.position = lane.position
-            self._count(lane, events)
-            for index in lane.indexes:
-                for readers in index.link(events):
+            if len(lane.indexes) == 1 and lane.indexes[0].parts(lane.keys):
+                linked = lane.indexes[0].link(events)
+                self._count_linked(lane, linked, events)
+                for readers in linked:
                     self._pass(lane, readers, events, found)
+            else:
+                self._count(lane, events)
+                for index in lane.indexes:
+                    for readers in index.link(events):
+                        self._pass(lane, readers, events, found)
             lane.upkeep(newest, len(times))
         clock = self.clock
         while clock.next < newest:
@@ -64,6 +70,30 @@ class KeyPath:
             for index in lane.indexes:
                 concerns = concerns or index.of(row) is not None
             places[at] = lane.count(0, row, concerns)
+
+    def _count_linked(self, lane: Lane, linked: list[KeyReaders], events: KeyedEvents) -> None:
+        """The same where partitions are keys: one lookup for all events of a key."""
+        places, following, rows = events.places, events.following, events.rows
+        position, known = lane.indexes[0].single, lane.places
+        counted: i64 = 0
+        for readers in linked:
+            at = readers.first
+            key = (rows[at][position],)
+            place: i64 = known.get(key, 0)
+            while at >= 0:
+                place += 1
+                places[at] = place
+                counted += 1
+                at = following[at]
+            known[key] = place
+        lane.position += len(rows)
+        if counted < len(rows):  # others are counted once their partition has begun
+            for at in range(len(rows)):
+                if places[at] == 0:
+                    key = (rows[at][position],)
+                    before = known.get(key)
+                    if before is not None:
+                        known[key] = before + 1
 
     def _pass(self, lane: Lane, readers: KeyReaders, events: KeyedEvents, found: Completions) -> None:
         """Pass the events of a key to its machines: those that follow a trail go along it together."""

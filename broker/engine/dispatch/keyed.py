@@ -56,6 +56,10 @@ class KeyIndex:
         """Whether a key belongs here."""
         return self.positions == filed.positions and self.beginning == filed.beginning
 
+    def parts(self, keys: tuple[tuple[int, ...], ...]) -> bool:
+        """Whether its one attribute is that by which the only stream of a lane is partitioned."""
+        return self.single >= 0 and len(keys) == 1 and keys[0] == self.positions
+
     def of(self, row: Row) -> KeyReaders | None:
         """The machines of an event; None if there are none. A null is no key."""
         if self.single >= 0:

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from mypy_extensions import i64
 
 with suppress(ImportError):  # interpreted code works without it
-    from librt.vecs import append, vec
+    from librt.vecs import append, extend, vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
 ROOM: Final = 32  # numbers for which a new column has room, if its owner asks for room
@@ -87,11 +87,7 @@ def lengthened(values: vec[i64], size: i64) -> vec[i64]:
     if not COMPILED:
         values.extend([0] * (size - len(values)))  # type: ignore[attr-defined]  # a list
         return values
-    fresh = vec[i64](memoryview(bytes(8 * int(size))).cast("q"))  # copied as it is
-    j: i64
-    for j in range(len(values)):
-        fresh[j] = values[j]
-    return fresh
+    return extend(values, memoryview(bytes(8 * int(size - len(values)))).cast("q"))  # copied as it is
 
 
 def lengthened_floats(values: vec[float], size: i64) -> vec[float]:
@@ -99,11 +95,7 @@ def lengthened_floats(values: vec[float], size: i64) -> vec[float]:
     if not COMPILED:
         values.extend([0.0] * (size - len(values)))  # type: ignore[attr-defined]  # a list
         return values
-    fresh = vec[float](memoryview(bytes(8 * int(size))).cast("d"))
-    j: i64
-    for j in range(len(values)):
-        fresh[j] = values[j]
-    return fresh
+    return extend(values, memoryview(bytes(8 * int(size - len(values)))).cast("d"))
 
 
 def shifted(values: vec[float], first: i64, upto: i64) -> None:

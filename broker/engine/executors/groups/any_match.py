@@ -186,8 +186,8 @@ class AnyCell(GroupCell):
             head = log.passed(time, longest, self._heads[number], log.count)
             self._heads[number] = head
             if log.count > 2 * self._kept[number] + 128:
-                log.retain([i >= head for i in range(log.count)])
-                self._heads[number], self._kept[number] = 0, log.count
+                head -= log.drop_first(head)
+                self._heads[number], self._kept[number] = head, log.count - head
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
@@ -226,6 +226,11 @@ class AnyCell(GroupCell):
                 own.sort(key=_operand)
                 found[repr(own)] = own  # steps may be different for one operand
         return list(found.values())
+
+    def oldest(self, event: i64) -> i64:
+        for log in self._logs:
+            event = log.oldest(event)
+        return event
 
     def used(self, events: set[int]) -> None:
         for log in self._logs:

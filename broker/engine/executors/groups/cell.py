@@ -85,6 +85,11 @@ class GroupCell:
     def used(self, events: set[int]) -> None:
         """Add the events that a later match may have."""
 
+    def oldest(self, event: i64) -> i64:
+        """An event, at most the given one, before which a later match has none; 0 if that is not known.
+        O(runs behind a second step)."""
+        return 0
+
     def close_epoch(self) -> None:
         """End the newest epoch, although a later event may have the same time."""
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
-from ..packed import ROOM, Floats, Integers, floats, integers, put, put_integer, roomy
+from ..packed import Floats, Integers, floats, integers, put, put_integer, roomy, roomy_floats
 
 with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import vec
@@ -47,18 +47,7 @@ def integers_from(values: list[int]) -> Integers:
 
 def with_room(values: Floats, size: i64) -> Floats:
     """The column with at least that length. O(1), or O(its length) if it grows; it doubles."""
-    n: i64 = len(values)
-    if n >= size:
-        return values
-    wanted: i64 = max(ROOM, 2 * n, size)
-    if not COMPILED:
-        values.extend([0.0] * (wanted - n))  # type: ignore[attr-defined]  # a list
-        return values
-    fresh = vec[float]([0.0] * wanted)
-    j: i64
-    for j in range(n):
-        fresh[j] = values[j]
-    return fresh
+    return values if len(values) >= size else roomy_floats(values, size)
 
 
 def with_room_for_integers(values: Integers, size: i64) -> Integers:

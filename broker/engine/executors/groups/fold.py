@@ -324,6 +324,13 @@ class FoldCell(GroupCell):
     def quiet(self, time: i64) -> bool:
         return self._new.count == 0 and self._untouched == 0 and (self._waiting.count == 0 or self.now < time)
 
+    def oldest(self, event: i64) -> i64:
+        for runs in (self._waiting, self._new):
+            i: i64
+            for i in range(runs.count):
+                event = min(event, runs.integers[i * runs.each + FIRST])
+        return event
+
     def used(self, events: set[int]) -> None:
         for runs in (self._waiting, self._new):
             events.update(int(runs.integers[i * runs.each + FIRST]) for i in range(runs.count))

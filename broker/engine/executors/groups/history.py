@@ -157,14 +157,13 @@ class HistoryCell(GroupCell):
         while self._bottom < self._height and self._upto[self._bottom] <= self._head:
             self._bottom += 1
         if entries.count > 2 * self._kept + SWEEP_MIN:
-            head, bottom = self._head, self._bottom
-            entries.retain([i >= head for i in range(entries.count)])
+            bottom, cut = self._bottom, entries.drop_first(self._head)
             i: i64
             for i in range(bottom, self._height):
                 self._levels[i - bottom], self._most[i - bottom] = self._levels[i], self._most[i]
-                self._upto[i - bottom] = self._upto[i] - head
-            self._bottom, self._height, self._head = 0, self._height - bottom, 0
-            self._kept = entries.count
+                self._upto[i - bottom] = self._upto[i] - cut
+            self._bottom, self._height, self._head = 0, self._height - bottom, self._head - cut
+            self._kept = entries.count - self._head
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
@@ -199,6 +198,9 @@ class HistoryCell(GroupCell):
 
     def used(self, events: set[int]) -> None:
         self.entries.used(events)
+
+    def oldest(self, event: i64) -> i64:
+        return self.entries.oldest(event)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""

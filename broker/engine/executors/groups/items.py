@@ -19,7 +19,8 @@ from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, integers, integers_from, put_integer
 from .members import Members
 from .steps import StepClause
-from .wait import WaitCell, WaitTemplate
+from .wait import WaitCell
+from .wait_template import WaitTemplate
 
 SWEEP_MIN: Final = 128
 
@@ -213,6 +214,14 @@ class ItemsCell(GroupCell):
                             path = range(i * item.width, (i + 1) * item.width)
                             found.append(tuple([int(item.paths[j]) for j in path]))
         return found
+
+    def oldest(self, event: i64) -> i64:
+        for heap in self._heaps:
+            for item in heap:
+                i: i64
+                for i in range(item.count):
+                    event = min(event, item.paths[i * item.width])
+        return self.waiting.oldest(event)
 
     def used(self, events: set[int]) -> None:
         self.waiting.used(events)

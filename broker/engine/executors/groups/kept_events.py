@@ -46,6 +46,15 @@ class EventPage:
         self._events.append(item)
         self.count += 1
 
+    def since(self, number: i64) -> EventPage:
+        """A page of the events from a number on. O(events there)."""
+        at = self.place(number)
+        page = EventPage()
+        page.count = self.count - at
+        page._numbers = self._numbers[EACH * at : EACH * self.count]
+        page._events = self._events[2 * at :]
+        return page
+
     def row(self, at: i64) -> Row:
         return cast(Row, self._events[2 * at])
 
@@ -94,6 +103,15 @@ class KeptEvents:
     def grown(self) -> bool:
         """Whether the page has twice as many events as after the last sweep."""
         return self.page.count > 2 * self._kept + SWEEP_MIN
+
+    def drop(self, before: i64) -> bool:
+        """Drop the events before a number, if these are half of them or more. O(events that stay)."""
+        page = self.page
+        if 2 * page.place(before) < page.count:
+            return False
+        self.page = page = page.since(before)
+        self._kept = page.count
+        return True
 
     def sweep(self, used: set[int]) -> None:
         """Make another page with these events only. O(events)."""

@@ -139,7 +139,10 @@ class Lookback:
         end = self._begins[step + 1]
         while bound < end:
             given = row[attributes[bound]]
-            value = signs[bound] * (given if isinstance(given, float) else number_of(given))
+            if isinstance(given, float):
+                value = signs[bound] * given
+            else:
+                value = signs[bound] * number_of(given)
             coordinate = coordinates[bound]
             if not root[coordinate] <= value:
                 return False

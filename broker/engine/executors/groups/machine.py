@@ -297,6 +297,11 @@ class GroupMachine(Executor):
     def _sweep(self, time: i64) -> None:
         """Drop events that no match can have any more. O(waiting runs)."""
         self._settle(time)
+        oldest: i64 = self.number
+        for cell in self.cells.values():
+            oldest = cell.oldest(oldest)
+        if self.events.drop(oldest) and self.events.page.count <= self._events_max:
+            return
         used: set[int] = set()
         for cell in self.cells.values():
             cell.used(used)
@@ -344,7 +349,7 @@ class GroupMachine(Executor):
             own = cell.assigned(point, since, time)
             if own is None:
                 own = []
-                for path in sorted(cell.live(handle, point, since, time), key=_by_length):
+                for path in sorted(sorted(cell.live(handle, point, since, time)), key=len):
                     at = [page.place(number) for number in path]
                     own.append([(step, page.item(each), int(page.time(each))) for step, each in enumerate(at)])
             for assigned in own:
@@ -364,13 +369,11 @@ class GroupMachine(Executor):
         audience = self._audience
         assert len(audience.members) - len(audience.gone) == self.members.count
         assert {handle for handle, _, _ in self.members.each()} == audience.members.keys() - audience.gone.keys()
-        page = self.events.page
-        known = {int(page.number(at)) for at in range(int(page.count))}
+        page, used = self.events.page, set[int]()
         for cell in self.cells.values():
             cell.check_invariants()
-            used: set[int] = set()
             cell.used(used)
-            assert used <= known
+        assert used <= {int(page.number(at)) for at in range(int(page.count))}
 
     # --- snapshots ----------------------------------------------------------------------------------------------
 
@@ -394,7 +397,3 @@ class GroupMachine(Executor):
             self._wait(cell)
         known = self._audience.members
         self._free = [handle for handle in range(self._handles) if handle not in known]
-
-
-def _by_length(path: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    return len(path), path

@@ -45,7 +45,8 @@ from .starts import NONE
 from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
 from .text_chain import TextChainCell, TextChainTemplate
 from .trailing import TrailingCell, TrailingTemplate
-from .wait import WaitCell, WaitTemplate
+from .wait import WaitCell
+from .wait_template import WaitTemplate
 
 SOURCES: Final = {
     Compared.ATTRIBUTE: ATTRIBUTE,

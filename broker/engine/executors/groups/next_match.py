@@ -31,7 +31,8 @@ from .last_met import BEFORE, LastMet
 from .members import Members
 from .starts import NONE, Starts
 from .steps import StepClause
-from .wait import WaitCell, WaitTemplate
+from .wait import WaitCell
+from .wait_template import WaitTemplate
 
 SWEEP_MIN: Final = 128
 BOUNDED_MAX: Final = 256  # waiting starts up to which their greatest values are looked up
@@ -175,14 +176,12 @@ class NextMatchCell(GroupCell):
 
     def _sweep(self) -> None:
         """Drop the starts that no window holds, or that no member waits with. O(starts), or O(starts + members log)."""
-        starts, head = self.starts, int(self._head)
+        starts = self.starts
         if self.template.window >= 0:
-            wanted = [at >= head for at in range(starts.count)]
+            self._head -= starts.drop_first(self._head)
         else:
-            wanted = self._wanted()
-        moved = starts.retain(wanted)
-        self._head = moved[head]
-        self._kept = max(starts.count, self.members.count)
+            self._head = starts.retain(self._wanted())[int(self._head)]
+        self._kept = max(starts.count - self._head, self.members.count)
 
     def _wanted(self) -> list[bool]:
         """Which starts the members may wait with that have met nothing since: no more than the least corner says."""
@@ -224,6 +223,9 @@ class NextMatchCell(GroupCell):
         starts = self.starts
         first = self._place(self._met.since(handle, True), self._head, starts.count)
         return starts.waiting(point, since, first, starts.count, time)
+
+    def oldest(self, event: i64) -> i64:
+        return self._waiting().oldest(event)
 
     def used(self, events: set[int]) -> None:
         self._waiting().used(events)

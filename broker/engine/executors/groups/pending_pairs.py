@@ -14,7 +14,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from .columns import Floats, Integers, floats, integers, with_room, with_room_for_integers
+from .columns import Floats, Integers, floats, integers, roomy, with_room, with_room_for_integers
 
 NONE: Final = -1
 START_EACH: Final = 4  # integers of a start: its event, its deadline, its first and its last pair
@@ -115,11 +115,31 @@ class PendingPairs:
 
     def _compact(self) -> None:
         """Write the columns anew without what was dropped. O(starts and pairs)."""
-        kept = list(self.each())
-        self.first = self.upto = self._made = self._dropped = 0
-        for start, deadline, pairs in kept:
-            for handle, event, time, level in pairs:
-                self.add(start, deadline, handle, event, time, level)
+        starts, pairs, levels = self._starts, self._pairs, self._levels
+        size: i64 = self._made - self._dropped
+        fresh, fresh_levels = roomy(integers(), size * PAIR_EACH), with_room(floats(), size)
+        made: i64 = 0
+        upto: i64 = 0
+        i: i64
+        for i in range(self.first, self.upto):
+            at, to = i * START_EACH, upto * START_EACH
+            pair = starts[at + 2]
+            begun = made
+            while pair != NONE:
+                place = pair * PAIR_EACH
+                if pairs[place] != NONE:
+                    here = made * PAIR_EACH
+                    fresh[here], fresh[here + 1], fresh[here + 2] = pairs[place], pairs[place + 1], pairs[place + 2]
+                    fresh[here + 3] = made + 1
+                    fresh_levels[made] = levels[pair]
+                    made += 1
+                pair = pairs[place + 3]
+            if made > begun:
+                fresh[(made - 1) * PAIR_EACH + 3] = NONE
+                starts[to], starts[to + 1], starts[to + 2], starts[to + 3] = starts[at], starts[at + 1], begun, made - 1
+                upto += 1
+        self._pairs, self._levels = fresh, fresh_levels
+        self.first, self.upto, self._made, self._dropped = 0, upto, made, 0
 
     def forget(self, handle: int) -> None:
         """A member has left. O(pairs)."""

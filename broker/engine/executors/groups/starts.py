@@ -13,6 +13,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ..packed import shifted, shifted_integers
 from .blocks import MatchBlocks
 from .columns import (
     INFINITY,
@@ -276,6 +277,24 @@ class Starts:
         if len(self.times) > ROOMY * (self.count + MASK):
             self._trim()
         return moved
+
+    def drop_first(self, count: i64) -> i64:
+        """Drop the first starts, as many whole blocks of them as `count` has; returns how many. O(starts that stay)."""
+        n, d = self.count, self.d
+        cut = count & ~MASK
+        if cut > 0:
+            shifted(self.values, cut * d, n * d)
+            shifted_integers(self.times, cut, n)
+            shifted_integers(self.events, cut, n)
+            shifted(self._greatest, (cut >> SHIFT) * d, ((n + MASK) >> SHIFT) * d)
+            self.count = n - cut
+            if len(self.times) > ROOMY * (self.count + MASK):
+                self._trim()
+        return cut
+
+    def oldest(self, event: i64) -> i64:
+        """The event of the oldest start, at most `event`."""
+        return min(event, self.events[0]) if self.count > 0 else event
 
     def _trim(self) -> None:
         """Give back room. O(starts)."""

@@ -24,7 +24,8 @@ from .columns import INFINITY, Floats, Integers, filled, floats, integers, put, 
 from .members import Members
 from .pending_pairs import NONE, PendingPairs
 from .steps import StepClause
-from .wait import WaitCell, WaitTemplate
+from .wait import WaitCell
+from .wait_template import WaitTemplate
 
 
 @final
@@ -167,6 +168,12 @@ class TrailingCell(GroupCell):
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         """The member's starts; no event can continue a pair."""
         return self.waiting.live(handle, point, since, time)
+
+    def oldest(self, event: i64) -> i64:
+        pending = self._pending
+        if pending.upto > 0:
+            event = min(event, pending.start())
+        return self.waiting.oldest(event)
 
     def used(self, events: set[int]) -> None:
         self.waiting.used(events)

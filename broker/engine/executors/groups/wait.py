@@ -12,7 +12,7 @@ members of such a cohort are those of a range: `above < q <= y`; the starts are 
 
 Epochs: peaks and starts of a time count from the key's next later event on (`arrival`: from its next event on).
 
-Here: the stack of one key. Not here: the columns of starts (starts).
+Here: the stack of one key. Not here: the columns of starts (starts), the conditions (wait_template).
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from ..packed import shifted
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats, integers, put, put_integer, with_room
+from .columns import INFINITY, Floats, Integers, filled_integers, floats, integers, put, put_integer, with_room
 from .members import Members
-from .starts import NONE, Starts
-from .steps import StepClause, Stretch
+from .starts import Starts
+from .steps import Stretch
+from .wait_template import WaitTemplate
 
 # The integers of a cohort after the wait; its events follow.
 DEPTH: Final = 0
@@ -35,34 +37,6 @@ BEGIN: Final = 1
 END: Final = 2
 EVENTS: Final = 3
 SWEEP_MIN: Final = 32
-
-
-@final
-class WaitTemplate:
-    """The conditions of a wait. `begin`: those on a start; `wait`: the guard, whose one bound is of coordinate 0;
-    `later`: steps after it. `kill`: the negation's bound, if there is a negation, and its other conditions. `window`:
-    the coordinate of an own WITHIN, or DUR with `extra` 1; `within`: a common one. `arrival`: each event is an epoch.
-    """
-
-    def __init__(
-        self, d: int, begin: StepClause, wait: StepClause, later: list[StepClause], *, kill: StepClause | None = None,
-        window: int = NONE, extra: int = 0, within: int = NONE, arrival: bool = False,
-    ) -> None:  # fmt: skip
-        assert len(wait.bounds) == 1, "a guard with several constants has no order"
-        assert wait.bounds[0].coordinate == 0
-        self.d: i64 = d
-        self.begin = begin
-        self.wait = wait
-        self.later = later
-        self.kill = kill
-        self.killed: i64 = kill.bounds[0].coordinate if kill is not None else NONE
-        self.window: i64 = window
-        self.extra: i64 = extra
-        self.within: i64 = within
-        self.arrival = arrival
-        self.goes_on = len(later) > 0
-        self.y: Floats = filled(d, INFINITY)  # scratch for one event of one cell
-        self.top: Floats = filled(d, -INFINITY)
 
 
 @final
@@ -266,7 +240,10 @@ class WaitCell(GroupCell):
         if self._bottom < self._height:
             self._let_go(time)
         if count > 2 * self._kept + SWEEP_MIN:
-            self._sweep()
+            if 2 * self._head > count and self._waiting.count == 0:
+                self._drop_passed()
+            else:
+                self._sweep()
 
     def _let_go(self, time: i64) -> None:
         """Drop the oldest groups if they are out of every window, or no member waits in them any more."""
@@ -293,11 +270,25 @@ class WaitCell(GroupCell):
         self.starts.raise_to(self._tops, height * d, begin, end)
         self._height = height + 1
 
+    def _drop_passed(self) -> None:
+        """Drop the starts that are out of every window. O(starts that stay)."""
+        bottom, d = self._bottom, self.template.d
+        cut = self.starts.drop_first(self._head)
+        self._head -= cut
+        self._fresh -= cut
+        i: i64
+        for i in range(bottom, self._height):
+            self._peaks[i - bottom] = self._peaks[i]
+            self._begins[i - bottom] = max(0, self._begins[i] - cut)
+        shifted(self._tops, bottom * d, self._height * d)
+        self._bottom, self._height = 0, self._height - bottom
+        self._kept = self.starts.count - self._head
+
     def _sweep(self) -> None:
-        """Keep the starts that a member may need, or a window holds. O(starts), or O(groups * members + starts)."""
+        """Keep the starts that a member may need. O(groups * members + starts)."""
         starts, waiting, d = self.starts, self._waiting, self.template.d
-        head, outlived = int(self._head), waiting.count == 0 and 2 * self._head > starts.count
-        wanted = [outlived and at >= head for at in range(starts.count)]
+        head = int(self._head)
+        wanted = [False] * int(starts.count)
         pinned = int(starts.count)  # from here on cohorts need the starts of members above `least`
         least = INFINITY
         for i in range(waiting.count):
@@ -307,8 +298,7 @@ class WaitCell(GroupCell):
         peaks = [self._peaks[at] for at in range(self._bottom, self._height)]
         ends = [*begins[1:], int(starts.count)] if begins else []
         for begin, end, peak in zip(begins, ends, peaks):
-            if not outlived:
-                self._want(wanted, max(begin, head), end, min(peak, least) if end > pinned else peak)
+            self._want(wanted, max(begin, head), end, min(peak, least) if end > pinned else peak)
         if waiting.count:
             self._want(wanted, pinned, begins[0] if begins else int(starts.count), least)
         moved = starts.retain(wanted)
@@ -359,6 +349,14 @@ class WaitCell(GroupCell):
             begin = self._begins[group]
             group -= 1
         return begin
+
+    def oldest(self, event: i64) -> i64:
+        event = self.starts.oldest(event)
+        for stretch in (self._waiting, self._new):
+            i: i64
+            for i in range(stretch.count):
+                event = min(event, stretch.integers[i * stretch.integers_each + EVENTS])
+        return event
 
     def used(self, events: set[int]) -> None:
         self.starts.used(events)

@@ -46,6 +46,46 @@ def test_starts_are_compacted_in_place_and_give_back_room() -> None:
     assert starts.bytes() < largest / 4
 
 
+def test_the_first_starts_are_dropped_by_blocks() -> None:
+    chance = random.Random(5)
+    starts = Starts(2)
+    kept: list[tuple[int, list[float]]] = []
+    number = 0
+    for count, cut in ((1, 0), (40, 17), (300, 290), (3, 40), (70, 0), (5, 64), (500, 580)):
+        for _ in range(count):
+            number += 1
+            values = [chance.random(), chance.random()]
+            add(starts, number, values)
+            kept.append((number, values))
+        dropped = starts.drop_first(min(cut, len(kept)))
+        assert dropped == min(cut, len(kept)) // 16 * 16
+        kept = kept[int(dropped) :]
+        starts.check_invariants()
+        assert starts.dump()["events"] == [number for number, _ in kept]
+        assert starts.dump()["values"] == [value for _, values in kept for value in values]
+        assert starts.waiting([0.5, 0.4], 0, 0, starts.count, number) == [
+            (number,) for number, (first, second) in kept if first >= 0.5 and second >= 0.4
+        ]
+        assert starts.oldest(10**6) == min([number for number, _ in kept], default=10**6)
+
+
+def test_dropped_events_stay_in_the_page_of_results() -> None:
+    events = KeptEvents()
+    for number in range(1, 91):
+        events.add(number, ("a", number), number, number, number)
+    page = events.page
+    assert not events.drop(45)  # less than half of them
+    assert events.page is page
+    assert events.drop(60)
+    assert [events.page.number(at) for at in range(int(events.page.count))] == list(range(60, 91))
+    assert events.row(77) == ("a", 77)
+    events.add(91, ("a", 91), 91, 91, 91)
+    assert events.page.row(31) == ("a", 91)
+    assert page.count == 90
+    assert page.row(page.place(9)) == ("a", 9)
+    events.check_invariants()
+
+
 def test_a_sweep_leaves_results_their_page() -> None:
     events = KeptEvents()
     for number in range(1, 91):

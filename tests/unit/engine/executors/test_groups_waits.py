@@ -36,7 +36,8 @@ from broker.engine.executors.groups.members import Members
 from broker.engine.executors.groups.steps import StepClause
 from broker.engine.executors.groups.text_chain import TextChainCell, TextChainTemplate
 from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
-from broker.engine.executors.groups.wait import WaitCell, WaitTemplate
+from broker.engine.executors.groups.wait import WaitCell
+from broker.engine.executors.groups.wait_template import WaitTemplate
 
 MANY = settings(max_examples=6 * settings().max_examples)
 PRICE, VOLUME = 0, 1
