@@ -27,9 +27,9 @@ STATES_MAX: Final = 8  # of a chain whose model is packed: a model has a number 
 class ModelForm:
     """A chain's states have *places* in a matrix of `width`: the final one is the last, whatever lies between.
 
-    `begins`, `edges`: the places that can follow each state, ascending; `fallback`: where it leads while nothing is
-    known. `order`: the elementary states, the most advanced first; `numbers`: the elementary state after so many steps
-    of a run.
+    `follows`: whether a place can follow a state, `width` numbers each; simultaneous events may lead elsewhere, too.
+    `fallback`: where it leads while nothing is known. `order`: the elementary states, the most advanced first;
+    `numbers`: the elementary state after so many steps of a run.
     """
 
     def __init__(self, settings: Settings, shape: Shape, order: list[int], numbers: list[int]) -> None:
@@ -46,12 +46,11 @@ class ModelForm:
         self.order: Integers = packed_integers(order)
         self.numbers: Integers = packed_integers(numbers)
         self.fallback: Integers = packed_integers([self.place(state) for state in shape.fallback])
-        begins, edges = [0], []
-        for row in shape.successors:
-            edges += [self.place(state) for state in row]
-            begins.append(len(edges))
-        self.begins: Integers = packed_integers(begins)
-        self.edges: Integers = packed_integers(edges)
+        follows = [0] * (shape.states * int(self.width))
+        for state, row in enumerate(shape.successors):
+            for following in row:
+                follows[state * int(self.width) + self.place(following)] = 1
+        self.follows: Integers = packed_integers(follows)
 
     def place(self, state: int) -> int:
         """Where a state stands in the matrix."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SLOTS_MAX: Final = 256  # models of a page
 
 # The integers of a model; the runs that wait in each elementary state follow, what was added to each row since it was
-# estimated, which rows are of known successors, and the counts.
+# estimated, which rows are of what was counted, and the counts.
 SINCE: Final = 0
 BASE: Final = 1
 SEEN: Final = 2
@@ -291,43 +291,42 @@ class ModelPage:
         at, to = slot * self.ints_each, slot * self.floats_each
         row = width - 1 if state == final_state else state
         counts, chances = at + self.to_counts + row * width, to + row * width
-        first, upto = form.begins[state], form.begins[state + 1]
         smoothing = form.smoothing
         total = weight = slack = 0.0
-        edge: i64
-        for edge in range(first, upto):
-            target = form.edges[edge]
-            count = float(ints[counts + target])
+        target: i64
+        for target in range(width):
+            counted = ints[counts + target]
+            if counted == 0 and form.follows[state * width + target] == 0:
+                masses[target] = 0.0
+                continue
+            count = float(counted)
             weight += count
             mass = count + smoothing
             total += mass
             masses[target] = mass
         known: i64 = 1 if weight > 0.0 else 0
-        if known == 1:
-            for edge in range(first, upto):
-                target = form.edges[edge]
-                masses[target] = masses[target] / total
         kind = ints[at + self.to_kinds + state]
+        alike = known == kind
+        if known == 1:
+            for target in range(width):
+                masses[target] = masses[target] / total
+                if masses[target] > 0.0 and floats[chances + target] == 0.0:
+                    alike = False  # the first transition of its kind
         if kind == UNKNOWN:
             slack = 1.0  # whatever it is
-        elif known != kind:
+        elif not alike:
             slack = distance(self._row_of(state, masses, 0, weight, known), self.row(slot, state))
         elif known == 1:
-            for edge in range(first, upto):
-                target = form.edges[edge]
+            for target in range(width):
                 slack += abs(masses[target] - floats[chances + target])
             slack *= 0.5
         if slack > 0.5 * form.tolerance:
             slack = 0.0
             ints[at + self.to_kinds + state] = known
             ints[at + KNOWN] = 0
-            for edge in range(width):
-                floats[chances + edge] = 0.0
-            if known == 1:
-                for edge in range(first, upto):
-                    target = form.edges[edge]
-                    floats[chances + target] = masses[target]
-            else:
+            for target in range(width):
+                floats[chances + target] = masses[target] if known == 1 else 0.0
+            if known == 0:
                 floats[chances + form.fallback[state]] = 1.0
         floats[to + self.to_weights + state] = weight
         room = form.tolerance - slack
@@ -370,11 +369,11 @@ class ModelPage:
         return self._row_of(state, self.floats, at, self.floats[to + self.to_weights + state], known)
 
     def _row_of(self, state: i64, chances: Floats, at: i64, weight: float, known: i64) -> TransitionRow:
-        """`known`: whether chances are of all known successors; else only the fallback follows."""
+        """`known`: whether chances are of what was counted and of all that can follow; else only the fallback does."""
         form = self.form
         if known == 0:
             return TransitionRow((form.state(int(form.fallback[state])),), (1.0,), weight)
-        places = [int(form.edges[edge]) for edge in range(form.begins[state], form.begins[state + 1])]
+        places = [place for place in range(int(form.width)) if chances[at + place] > 0.0]
         targets = tuple([form.state(place) for place in places])
         return TransitionRow(targets, tuple([chances[at + place] for place in places]), weight)
 

@@ -109,25 +109,18 @@ def _page(form: ModelForm, stream: KeyedStream, key: StreamKey) -> ModelPage:
 
 
 def _kinds(level: Level, form: ModelForm) -> list[int] | None:
-    """Which rows are of known successors; None if columns cannot hold the level."""
+    """Which rows are of what was counted; None if columns cannot hold the level."""
     successors = form.shape.successors
     assert successors is not None
     if 0 < len(level.rows) < form.states or len(level.table.generations) != 1 or level.table.generation != 0:
         return None
-    for state, row in level.table.rows.items():
-        if not set(row) <= set(successors[state]):
-            return None
     if not level.rows:
         return [UNKNOWN] * int(form.states)
-    kinds: list[int] = []
-    for state, published in enumerate(level.rows):
-        if published.targets == successors[state]:
-            kinds.append(1)
-        elif published.targets == (form.shape.fallback[state],):
-            kinds.append(0)
-        else:
-            return None
-    return kinds
+    fallbacks = form.shape.fallback
+    return [
+        int(row.targets == successors[state] or row.targets != (fallbacks[state],))
+        for state, row in enumerate(level.rows)
+    ]
 
 
 def _write(

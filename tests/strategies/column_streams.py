@@ -58,7 +58,8 @@ def _alike(chance: random.Random) -> list[str]:
             return [f"SELECT p, q_1 FROM FILTER{{q {op} {cut()} AND DUR < {chance.choice((2, 4, 9))}}}{pair}"]
         case 3:
             begun = f"FILTER{{v {other} {chance.randrange(3)}}}(S)"
-            return [f"SELECT * FROM FILTER{{p {op} {cut()} * p_1}}({begun} NEXT{{$2.k = $1.k}} S)"]
+            window = chance.choice(("", "", f" AND DUR < {chance.choice((3, 4, 9))}"))
+            return [f"SELECT * FROM FILTER{{p {op} {cut()} * p_1{window}}}({begun} NEXT{{$2.k = $1.k}} S)"]
         case 4:
             return [
                 f"SELECT * FROM FILTER{{p < {cut()}}}(FILTER{{k = '{key()}' AND p > {cut()}}}(S) NEXT{{$2.k = $1.k}} S)"
