@@ -37,6 +37,7 @@ HOT: Final = (
     "broker/algebra/predicate.py",
     "broker/engine/compiler/recipes.py",
     "broker/engine/dispatch/dispatcher.py",
+    "broker/engine/dispatch/foretelling.py",
     "broker/engine/dispatch/key_path.py",
     "broker/engine/dispatch/keyed.py",
     "broker/engine/dispatch/lanes.py",

@@ -27,6 +27,7 @@ from ..results import Results
 from ..subscribing.subscriber import ResultIds
 from .batch_path import Entry
 from .derived import number_of, report
+from .foretelling import ForetoldEvents
 from .usual_room import UsualRoom
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
@@ -135,8 +136,11 @@ class Dispatcher:
                 if self.give_up(results, first - 1):
                     entries = machines.entries.get(number)
         upto: i64 = NO_COLUMNS
-        if entries is None and not foretold and with_times < 0 and starts is times:
+        if entries is None and with_times < 0 and starts is times:
             upto = self._last_epoch(times)
+            runs.foretold = None
+            if foretold and upto != NO_COLUMNS:
+                runs.foretold = ForetoldEvents(forecasts, number, results)
         if upto == NO_COLUMNS and first < n:
             rows = batch.rows()
             if with_times < 0:
@@ -160,9 +164,13 @@ class Dispatcher:
                         runs.expire(now)
                     if done < len(found.derived):
                         done = self.derive(results, n, done)
+                    if runs.foretold is not None:
+                        runs.foretold.ends(i)
                     if len(found.faults) > 0 and self.give_up(results, i):
                         spaces = directory.spaces[number]
                         entries = None if by_key else machines.entries.get(number)
+                        scopes = forecasts.scopes.get(number)
+                        foretold = len(forecasts.scopes) > 0
                     if len(found.derived) > 0 or len(found.faults) > 0:
                         upto = NO_COLUMNS
                     continue

@@ -23,7 +23,7 @@ from ..compiler.recipes import Recipe
 from ..index.spaces import Space
 from ..program.directory import Directory
 from ..program.target import Feed
-from ..program.watcher import Watcher
+from ..program.watcher import EventWatcher, Watcher
 from ..subscribing.subscriber import Subscriber
 from .epoch_matches import no_matches
 from .matches import PartialMatch, WaitingRun
@@ -137,7 +137,8 @@ class MergedRuns:
 
     `item` is the event's contribution to a trace, `link` to a lineage, `index` its number in the results. `alone`: no
     run that this event affects will see another event of its epoch. `symbols` are those of machines' inputs that it
-    satisfies. `due`: once time has passed it, `expire` has something to drop.
+    satisfies. `due`: once time has passed it, `expire` has something to drop. `foretold`: is told of each event of a
+    stretch, if anybody has to be.
     """
 
     def __init__(self) -> None:
@@ -154,6 +155,7 @@ class MergedRuns:
         self.index = 0
         self.alone = False
         self.symbols: list[int] = []
+        self.foretold: EventWatcher | None = None
 
     def visit(self, spaces: list[Space]) -> None:
         """Apply the current event to all that it concerns."""
@@ -163,7 +165,8 @@ class MergedRuns:
         """Apply events of the batch whose matches `found` has, each of which ends when it begins, from number `first`
         on to at most below `upto`; returns behind the last one. O(affected runs).
 
-        The first one is later than the newest event; after the last one another follows in the batch.
+        The first one is later than the newest event; after the last one another follows in the batch. The last one
+        may not have ended for `foretold`.
         """
         return first
 

@@ -67,6 +67,13 @@ class RunListener(Watcher):
             if found is not None:
                 found.leave(state, until, run if self.traced else None)
 
+    def renewed(self, state: i64, before: i64, born: i64) -> None:
+        if self.page is not None or before <= self.since or self.windows[state] >= 0 or self.subscription.blank:
+            self.entered(state, born, born, None)
+            self.left(state, before, before, None)
+            return
+        self._touched()  # as many wait as before
+
     def matched(self, born: i64) -> None:
         page = self.page
         if page is None and self.subscription.blank:

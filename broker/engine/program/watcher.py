@@ -1,6 +1,6 @@
-"""The interface through which the runtime reports the states of partial matches, one event at a time.
+"""The interfaces through which the runtime reports events, and the states of partial matches, one event at a time.
 
-Here: this interface only. Not here: what its users compute from it (forecasts).
+Here: these interfaces only. Not here: what its users compute from it (forecasts).
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ class Watcher:
         """A run stops waiting in a state, because an event has affected it."""
         raise AssertionError
 
+    def renewed(self, state: i64, before: i64, born: i64) -> None:
+        """A run of one event starts to wait in a state, `born` now, and that of the event `before` stops waiting there:
+        both are what `entered` and `left` say."""
+        self.entered(state, born, born, None)
+        self.left(state, before, before, None)
+
     def matched(self, born: i64) -> None:
         """A run that was born in this epoch has matched."""
         raise AssertionError
@@ -51,6 +57,18 @@ class Watcher:
 
     def touched(self) -> None:
         """An event has changed the machine's state."""
+        raise AssertionError
+
+
+class EventWatcher:
+    """Is told of the events of a batch, in their order, around the reports on runs that each of them causes."""
+
+    def begins(self, event: i64) -> None:
+        """The event of this number is the current one from now on."""
+        raise AssertionError
+
+    def ends(self, event: i64) -> None:
+        """All that it does to runs was reported. Nothing more happens if it is told twice."""
         raise AssertionError
 
 

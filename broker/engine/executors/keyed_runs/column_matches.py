@@ -64,9 +64,14 @@ class ColumnMatches(KeyedRuns):
     def singles(self, opened: ColumnPlan, first: i64, upto: i64) -> i64:
         """Process events of a stream without keys."""
         numbers, stride = self.matrix.numbers, self.matrix.stride
+        foretold = self.foretold
         i: i64
         for i in range(first, upto):
+            if foretold is not None:
+                foretold.begins(i)
             self.single(opened, numbers, stride, i, opened.packs)
+            if foretold is not None:
+                foretold.ends(i)
         return upto
 
     def single(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, packs: bool) -> None:
@@ -74,9 +79,15 @@ class ColumnMatches(KeyedRuns):
         are none."""
         found = self.found
         for arc in plan.filters:
-            if arc.target.first is not None and passes(arc.test, numbers, stride, i, i, 0, 0):
-                found.targets.append(arc.target)
+            target = arc.target
+            if (target.first is None and target.watchers is None) or not passes(arc.test, numbers, stride, i, i, 0, 0):
+                continue
+            if target.first is not None:
+                found.targets.append(target)
                 found.close(int(i), None)
+            if target.watchers is not None:
+                for watcher in target.watchers:
+                    watcher.matched(found.times[i])
         for box in plan.boxes:
             members = box.members
             x = 0.0 if box.first < 0 else numbers[box.first * stride + i] * box.first_sign
@@ -121,9 +132,32 @@ class ColumnMatches(KeyedRuns):
             for number in range(len(pair.arcs)):
                 if passes(pair.arcs[number].test, numbers, stride, i, last, span, 0):
                     self.complete(pair, number, i, last)
+            if pair.place.watches is not None:
+                self.tell_of_left(pair, last)
+
+    def tell_of_begun(self, plan: ColumnPlan, i: i64) -> None:
+        """Tell watchers of the pairs that an event begins. O(pairs)."""
+        numbers, stride, time = self.matrix.numbers, self.matrix.stride, self.found.times[i]
+        for pair in plan.pairs:
+            watches = pair.place.watches
+            if watches is not None and passes(pair.begins, numbers, stride, i, i, 0, 0):
+                for watch in watches:
+                    watch.watcher.entered(watch.state, time, time, None)
+
+    def tell_of_left(self, pair: ColumnPair, last: i64) -> None:
+        """Tell them that the pair which that event has begun waits no more."""
+        watches = pair.place.watches
+        if watches is not None:
+            time = self._time(last)
+            for watch in watches:
+                watch.watcher.left(watch.state, time, time, None)
 
     def complete(self, pair: ColumnPair, number: i64, i: i64, last: i64) -> None:
         """Report the match of an event that ends a pair by the arc of this number."""
+        watchers = pair.arcs[number].target.watchers
+        if watchers is not None:
+            for watcher in watchers:
+                watcher.matched(self._time(last))
         if pair.arcs[number].target.first is None:
             return
         while len(self._handles) <= number:

@@ -155,7 +155,8 @@ class ColumnPlan:
     Runs of a FOLD are in the order in which they began, so that a key has either one FOLD or pairs. `lone`: the only
     pair, if every event begins it and one comparison with the last event ends it, which is the usual case. `lasting`:
     runs have no window, so that they are nothing but the event that has begun them. `bare`: nothing asks for an event
-    alone; `packs`: all that do are boxes, and their matches come before those of pairs. `version`: that of the program.
+    alone; `packs`: all that do are boxes, and their matches come before those of pairs. `watched`: somebody watches its
+    pairs. `version`: that of the program.
     """
 
     def __init__(self, static: Static | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
@@ -174,6 +175,7 @@ class ColumnPlan:
         self.bare = not self.filters and not self.boxes
         self.packs = COMPILED and not self.filters and not self._folds()
         self.lasting = all(pair.window < 0 for pair in self.pairs)  # and a FOLD has none
+        self.watched = any(pair.place.watches is not None for pair in self.pairs)
         # There may be a plan for each of many keys, and most lists are empty.
         self.filters = self.filters or _NO_ARCS
         self.boxes = self.boxes or _NO_BOXES
@@ -305,15 +307,17 @@ def _slot_of(axis: Axis, matrix: NumberMatrix) -> i64:
 
 
 def _plain(target: Target) -> bool:
-    """Whether a target only serves subscribers."""
-    return target.feeds is None and target.watchers is None
+    """Whether a target only serves subscribers, and tells watchers."""
+    return target.feeds is None
 
 
 def _waits_for_next(place: Place, keyed: Space | None) -> bool:
     """Whether the next event of its key ends a run's wait, whatever it is."""
     if keyed is None or place.space is not keyed or place.own != keyed.single:
         return False
-    return place.theta is None and place.watches is None and not place.dead and place.window not in (0, 1)
+    if place.watches is not None and place.lineage > 0:  # who watches runs may ask for their events
+        return False
+    return place.theta is None and not place.dead and place.window not in (0, 1)
 
 
 def _harmless(update: SlotUpdate | None) -> bool:

@@ -20,6 +20,7 @@ from ....events.batch import TextColumn
 from ...index.spaces import Key, Space
 from ...program.directory import Directory
 from ...program.transition import Place
+from ...program.watcher import Watch
 from .cells import NO_RUNS, Cell
 from .column_matches import ColumnMatches
 from .column_plan import ColumnFold, ColumnPair, ColumnPlan, StreamColumns, columns_of
@@ -168,12 +169,17 @@ class ColumnRuns(ColumnMatches):
         derived, faults = found.derived, found.faults
         lone = opened.lone
         test = lone.arcs[0].test if lone is not None else None
+        foretold = self.foretold
+        watched = foretold is not None and opened.watched
+        watches = lone.place.watches if lone is not None else None
         followed: i64 = 0
         none = self._nothing
         key: Key = None
         code: i64 = NO_EVENT
         i: i64
         for i in range(first, upto):
+            if foretold is not None:
+                foretold.begins(i)
             cell: Cell | None = None
             if codes is not None:
                 code = codes[i]
@@ -208,6 +214,10 @@ class ColumnRuns(ColumnMatches):
                         if fits and not folds and plan.fold is None:
                             self.single(opened, numbers, stride, i, False)
                             self.single(plan, numbers, stride, i, False)
+                            if watched:
+                                self.tell_of_begun(opened, i)
+                            if plan.watched:
+                                self.tell_of_begun(plan, i)
                             self._end(cell, i)
                             cell.begun = NO_EVENT
                             cell.last = i
@@ -220,6 +230,8 @@ class ColumnRuns(ColumnMatches):
                         if len(faults) > 0 or len(derived) > 0:
                             self.begun += int(followed)
                             return i + 1
+                        if foretold is not None:
+                            foretold.ends(i)
                         continue
                     cell.begun = last
                 elif cell.static is not None and cell.plan is not None:
@@ -229,6 +241,14 @@ class ColumnRuns(ColumnMatches):
                 self.single(opened, numbers, stride, i, packs and plan.packs)
             if not plan.bare:
                 self.single(plan, numbers, stride, i, packs and plan.packs)
+            if foretold is not None and cell is not None:
+                if watched:
+                    if watches is None:
+                        self.tell_of_begun(opened, i)
+                    else:
+                        self._tell_of_lone(watches, i, last)
+                if plan.watched:
+                    self.tell_of_begun(plan, i)
             if last >= 0 and cell is not None:
                 fresh = last != cell.begun
                 if test is not None and lone is not None:
@@ -245,9 +265,22 @@ class ColumnRuns(ColumnMatches):
                     self.begun += step(opened.fold, cell, kept, found, numbers, stride, i, last)
                 elif plan.fold is not None:
                     self.begun += step(plan.fold, cell, kept, found, numbers, stride, i, last)
+            if foretold is not None:
+                foretold.ends(i)
         assert version == self.version
         self.begun += int(followed)
         return upto
+
+    def _tell_of_lone(self, watches: list[Watch], i: i64, last: i64) -> None:
+        """Tell watchers of the pair that an event begins, which every event does, and of the one that it ends."""
+        time: i64 = self.found.times[i]
+        if last < 0:
+            for watch in watches:
+                watch.watcher.entered(watch.state, time, time, None)
+        else:
+            before = self._time(last)
+            for watch in watches:
+                watch.watcher.renewed(watch.state, before, time)
 
     def _turn_to(self, i: i64) -> None:
         """Make an event the current one."""
@@ -292,7 +325,7 @@ class ColumnRuns(ColumnMatches):
             if not opened.lasting or not plan.lasting:
                 self._turn_to(i)
                 for pair in began:
-                    self._enter(pair.place, pair.update, None)
+                    self._enter(pair.place, pair.update, None, False)
             elif began or (fold is not None and self._held(fold, cell)):
                 self.begun += len(began)
                 cell.waiting = kept.keep(cell.waiting, found, i, single, self.version, began)

@@ -11,12 +11,13 @@ from mypy_extensions import i64
 
 from ....algebra.comparisons import related_integers
 from ....algebra.computation import Slots
+from ...program.watcher import Watch
 from ..epoch_matches import EpochMatches
 from ..packed import Floats
 from ..trace import mixed
 from .cells import UNTOUCHED, Cell, Run
 from .column_plan import ColumnFold
-from .fold_numbers import BEGUN, COUNT, FIELDS, T0, TRACE, FoldNumbers
+from .fold_numbers import BEGUN, BORN, COUNT, FIELDS, T0, TRACE, FoldNumbers
 from .number_tests import compared, passes
 from .waiting_events import WaitingEvents, folded
 
@@ -48,6 +49,7 @@ def step(
             going = compared(lone, numbers[lone.slot * stride + i], numbers[lone.other * stride + last])
         else:
             going = passes(fold.goes_on, numbers, stride, i, last, 0, 0)
+        watches = place.watches
         if going:
             state = runs.numbers
             at = runs.upto
@@ -56,15 +58,32 @@ def step(
                 count = state[at + COUNT]
                 if counted is None or related_integers(counted.operator, count, counted.whole):
                     _report(fold, cell, runs, at, kept, found, numbers, stride, i, last)
+                if watches is not None:
+                    for watch in watches:
+                        watch.watcher.entered(watch.state, state[at + BORN], state[at + T0], None)
+                        watch.watcher.left(watch.state, state[at + BORN], state[at + T0], None)
                 state[at + TRACE] = mixed(state[at + TRACE], item, place.depth)
                 state[at + COUNT] = count + fold.step
                 begun += 1
         else:
+            if watches is not None:
+                _tell_of_end(watches, runs)
             runs.clear()
     if passes(fold.begins, numbers, stride, i, i, 0, 0):
         runs.push(i, time, time, mixed(0, item, place.depth), fold.first)
+        if place.watches is not None:
+            for watch in place.watches:
+                watch.watcher.entered(watch.state, time, time, None)
         begun += 1
     return begun
+
+
+def _tell_of_end(watches: list[Watch], runs: FoldNumbers) -> None:
+    """Tell watchers that all runs wait no more. O(runs)."""
+    at: i64
+    for at in range(0, runs.upto, FIELDS):
+        for watch in watches:
+            watch.watcher.left(watch.state, runs.numbers[at + BORN], runs.numbers[at + T0], None)
 
 
 def _report(
@@ -84,7 +103,15 @@ def _report(
     count = runs.numbers[at + COUNT]
     run: Run | None = None
     for arc in fold.arcs:
-        if arc.target.first is None or not passes(arc.test, numbers, stride, i, last, span, count):
+        watchers = arc.target.watchers
+        if arc.target.first is None and watchers is None:
+            continue
+        if not passes(arc.test, numbers, stride, i, last, span, count):
+            continue
+        if watchers is not None:
+            for watcher in watchers:
+                watcher.matched(runs.numbers[at + BORN])
+        if arc.target.first is None:
             continue
         if run is None:
             run = _run(fold, cell, runs, at, kept, found, last)

@@ -191,8 +191,11 @@ class KeyedRuns(MergedRuns):
             except Exception as error:  # any error concerns this arc only
                 self.found.faults.append(Fault(arc, error))
 
-    def _enter(self, place: Place, update: SlotUpdate | None, before: Run | None) -> None:
-        """Put a new run into `place`, which continues `before` or begins here, unless no event can ever affect it."""
+    def _enter(self, place: Place, update: SlotUpdate | None, before: Run | None, told: bool = True) -> None:
+        """Put a new run into `place`, which continues `before` or begins here, unless no event can ever affect it.
+
+        `told`: watchers are, who may know of it already.
+        """
         row, time = self.row, self.time
         bound: Row = ()
         slots: Slots = ()
@@ -219,7 +222,7 @@ class KeyedRuns(MergedRuns):
         run = Run(place, row, filled, t0, time, born, limit, mixed(trace, self.item, place.depth), lineage)
         self.insert(run, key)
         self.begun += 1
-        if place.watches is not None:
+        if told and place.watches is not None:
             for watch in place.watches:
                 watch.watcher.entered(watch.state, born, t0, run)
 
