@@ -99,8 +99,8 @@ def number_texts(draw: st.DrawFn) -> str:
 
 @st.composite
 def related_texts(draw: st.DrawFn) -> list[str]:
-    """Texts that begin alike, perhaps with the same key: they differ in a constant of the first arc, or of the last
-    one, or of both, or in later arcs."""
+    """Texts that begin alike, perhaps with the same key: they differ in constants of the first arc, of the last one or
+    of those between, or in later arcs."""
     firsts = ("x > {c}", "x <= {c}", "{c} > x AND ty != 'C'", "x >= {c} AND ty = 'A'", "ty = 'A'")
     first = draw(st.sampled_from(("", "", "k = 'K' AND ", "k = '{k}' AND "))) + draw(st.sampled_from(firsts))
     last = draw(st.sampled_from(("x < {e}", "x >= {e} AND ty != 'B'", "x > f", "r >= 1")))
@@ -111,12 +111,19 @@ def related_texts(draw: st.DrawFn) -> list[str]:
     update = draw(st.sampled_from(("", " SET f = x", " SET r = 1")))
     head = f"FROM S{draw(st.sampled_from(('', ' BY k')))}\nREGISTER r INT = 0, f FLOAT = 0\nSTART a\nFINAL d\n"
     within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    straight = draw(st.booleans())  # states one behind the other, with constants of their own
+    second = draw(st.sampled_from(("x < {g}", "x >= {g} AND ty != 'B'", "ty != 'A'")))
+    third = draw(st.sampled_from(("x >= {g}", "x > {e}", "TRUE")))
+    further = ("t: c -> c WHEN ty != 'A'", "t: b1 -> b WHEN x = 0", "t: b -> d")
+    turns = draw(st.lists(st.sampled_from(further), max_size=1))
     texts = []
     for _ in range(draw(st.integers(2, 5))):
-        constants = {name: draw(st.sampled_from(("0", "0.5", "1", "1.5"))) for name in "ce"}
+        constants = {name: draw(st.sampled_from(("0", "0.5", "1", "1.5"))) for name in "ceg"}
         constants["k"] = draw(st.sampled_from("KL"))
         own = f"o: b -> c WHEN x = {draw(st.sampled_from('01'))}"
         arcs = [f"a0: a -> b WHEN {first}{update}", *shared, f"e0: c -> d WHEN {last}"]
+        if straight:
+            arcs[1:-1] = [f"m0: b -> b1 WHEN {second}", f"m1: b1 -> c WHEN {third}", *turns]
         if draw(st.integers(0, 3)) == 0:
             arcs.append(own)
         body = "\n".join([*arcs, "b -> c WHEN FALSE"]).format_map(constants)

@@ -1,9 +1,10 @@
-"""Families: register automata that differ in one or two constants run as one, and a result says how far it reaches.
+"""Families: register automata that differ in some constants run as one, and a result says how far it reaches.
 
-A constant is one with which the only arc out of the start, or the only arc into the only final state, compares an
-attribute of its event. The family's automaton asks for the loosest constant, and its runs have a further register, the
-value of that attribute. A result is one of each member whose constants the values satisfy. Members are sorted by the
-first constant, so that they are of a stretch of these.
+A constant is one with which an arc compares an attribute of its event: the only arc out of the start, the only arc into
+the only final state, or one of those that follow the first, as long as nothing else leads to a state or out of it. So
+the events of a run say which one such an arc has taken. The family's automaton asks for the loosest constant, and its
+runs have a further register, the value of that attribute. A result is one of each member whose constants the values
+satisfy. Members are sorted by the first constant, so that they are of a stretch of these.
 
 Here: which automata are of one family, and that automaton. Not here: automata that differ otherwise (merging), who
 reads results (together).
@@ -12,6 +13,7 @@ reads results (together).
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,14 +23,18 @@ from ....algebra.computation import Slots
 from ....algebra.terms import Attribute, Comparison, Constant, Side
 from ....automaton.automaton import Arc, Automaton, Carry, Computed, Kind
 from ....events.schema import Attribute as Column
-from ....events.schema import Schema, Value
+from ....events.schema import Schema
 from .operations import EXACT_MAX
 
-# Where the constants are, as bits. A unit of one automaton that is of no family is ALONE.
+# Where the constants are, as bits; those above FINAL are of the second arc, the third one and so on. A unit of one
+# automaton that is of no family is ALONE.
 ALONE: Final = 0
 START: Final = 1
 FINAL: Final = 2
 BOTH: Final = 3
+SECOND: Final = 4
+ARCS_MAX: Final = 16  # behind the first that may have constants of their own
+GREATEST: Final = sys.float_info.max
 REGISTER: Final = "_reach"  # no text can declare it: they are added behind all others
 
 
@@ -46,17 +52,20 @@ class VaryingConstant:
 
 
 def varying(automaton: Automaton, place: int) -> VaryingConstant | None:
-    """The constant at START or FINAL; None if there is none that runs read once. O(arcs)."""
-    arcs = [(number, arc) for number, arc in enumerate(automaton.arcs) if len(arc.guard) > 0]
-    if place == START:
-        found = [(number, arc) for number, arc in arcs if arc.source == 0]
-        if any(arc.target == 0 for _, arc in arcs):
-            return None
+    """The constant at one place; None if there is none that runs read once. O(arcs), for a place behind START times
+    those before."""
+    if place == FINAL:
+        found = [number for number, arc in _living(automaton) if arc.target == automaton.final]
+        number = found[0] if len(found) == 1 else -1
     else:
-        found = [(number, arc) for number, arc in arcs if arc.target == automaton.final]
-    if len(found) != 1 or found[0][1].kind is Kind.EPSILON or len(found[0][1].guard) != 1:
+        lane, at = _only_arcs(automaton), place.bit_length() - 1
+        at = at - 1 if place > FINAL else at
+        number = lane[at] if at < len(lane) else -1
+    if number < 0:
         return None
-    number, arc = found[0]
+    arc = automaton.arcs[number]
+    if arc.kind is Kind.EPSILON or len(arc.guard) != 1:
+        return None
     for at, atom in enumerate(arc.guard[0]):
         constant = _constant(atom)
         if constant is not None:
@@ -65,16 +74,47 @@ def varying(automaton: Automaton, place: int) -> VaryingConstant | None:
     return None
 
 
+def _living(automaton: Automaton) -> list[tuple[int, Arc]]:
+    return [(number, arc) for number, arc in enumerate(automaton.arcs) if len(arc.guard) > 0]
+
+
+def _only_arcs(automaton: Automaton) -> list[int]:
+    """The first arcs of all runs: each the only one out of its state, and the only one into the next."""
+    living, state, found = _living(automaton), 0, list[int]()
+    while len(found) <= ARCS_MAX:
+        out = [(number, arc) for number, arc in living if arc.source == state]
+        into = len([arc for _, arc in living if arc.target == state])
+        if len(out) != 1 or into != min(1, len(found)) or out[0][1].kind is Kind.EPSILON:
+            break
+        found.append(out[0][0])
+        state = out[0][1].target
+    return found
+
+
+def everywhere(automaton: Automaton) -> int:
+    """All places that have a constant; ALONE if none of them lies between START and FINAL. O(arcs x places)."""
+    places = START | FINAL
+    for at, number in enumerate(_only_arcs(automaton)[1:]):
+        if automaton.arcs[number].target != automaton.final:
+            places |= SECOND << at
+    found = sum(place for place in bits(places) if varying(automaton, place) is not None)
+    return found if found >= SECOND else ALONE
+
+
+def bits(places: int) -> list[int]:
+    """The single places, those of START and FINAL first."""
+    return [1 << at for at in range(places.bit_length()) if places >> at & 1]
+
+
 def all_varying(automaton: Automaton, place: int) -> list[VaryingConstant] | None:
     """The constants at all places; the template of the last one is without all of them. None if one is missing."""
     found: list[VaryingConstant] = []
-    for each in (START, FINAL):
-        if place & each:
-            one = varying(automaton, each)
-            if one is None or any(one.arc == other.arc for other in found):
-                return None
-            found.append(one)
-            automaton = one.template
+    for each in bits(place):
+        one = varying(automaton, each)
+        if one is None or any(one.arc == other.arc for other in found):
+            return None
+        found.append(one)
+        automaton = one.template
     return found
 
 
@@ -99,24 +139,27 @@ def _with_arc(automaton: Automaton, number: int, arc: Arc) -> Automaton:
 @final
 class ConstantFamily:
     """Automata that are equal but for constants. `ranked`: their numbers, the loosest first constant first. `width`:
-    how many constants, and so registers of runs, there are; the first one is that of the `place` START, if it varies.
+    how many constants, and so registers of runs, there are, in the order of their places.
     """
 
     def __init__(self, automaton: Automaton, known: Sequence[Sequence[VaryingConstant]], place: int) -> None:
         """`automaton`: one of them; `known`: the constants of each."""
-        self.place = place
         self.width = len(known[0])
+        places = bits(place)
+        self._final = places.index(FINAL) if FINAL in places else -1
+        self._start = places.index(START) if START in places else -1
         self._signs = [1.0 if each.operator in (">", ">=") else -1.0 for each in known[0]]
         self._strict = [each.operator in (">", "<") for each in known[0]]
         signed = [[sign * each.constant for sign, each in zip(self._signs, own)] for own in known]
         self.ranked = sorted(range(len(signed)), key=lambda number: signed[number][0])
         self._limits = [signed[number][0] for number in self.ranked]
-        self._others = LimitTree([signed[number][1] for number in self.ranked]) if self.width > 1 else None
+        self._second = LimitTree([signed[number][1] for number in self.ranked]) if self.width > 1 else None
+        self._further = [[signed[number][at] for number in self.ranked] for at in range(2, self.width)]
         loosest = [sign * min(each) for sign, each in zip(self._signs, zip(*signed))]
         self.automaton = self._common(automaton, known[0], loosest)
 
     def _common(self, automaton: Automaton, places: Sequence[VaryingConstant], loosest: list[float]) -> Automaton:
-        for number, (place, constant) in enumerate(zip(places, loosest)):
+        for number, (place, constant, sign) in enumerate(zip(places, loosest, self._signs)):
             slot = len(automaton.initial)
             arcs: list[Arc] = []
             for at, arc in enumerate(automaton.arcs):
@@ -127,31 +170,43 @@ class ConstantFamily:
                 else:
                     arcs.append(replace(arc, update=(*arc.update, Carry(slot))))
             schema = Schema((*automaton.schema.attributes, Column(f"{REGISTER}{number}", "float")))
-            automaton = replace(automaton, arcs=tuple(arcs), schema=schema, initial=(*automaton.initial, 0.0))
+            # No run is anybody's before the arc of START, or has a result before that of FINAL.
+            before = 0.0 if number in (self._start, self._final) else sign * GREATEST
+            automaton = replace(automaton, arcs=tuple(arcs), schema=schema, initial=(*automaton.initial, before))
         return automaton
 
     def own(self, registers: Slots) -> Slots:
         """The registers that the text of a member has."""
         return registers[: len(registers) - self.width]
 
-    def begun(self, registers: Slots) -> int:
-        """How many of the ranked members a run that has left the start may be one of. O(log members)."""
-        return self._reach(registers[len(registers) - self.width]) if self.place & START else len(self.ranked)
+    def begun(self, registers: Slots) -> Sequence[int]:
+        """The ranks of the members that a run that has left the start may be one of. As `completed`."""
+        return self._satisfied(registers, self._final)
 
     def completed(self, registers: Slots) -> Sequence[int]:
         """The ranks of the members that have a result. O(log members), and with two constants O(log members) each."""
-        first = len(registers) - self.width
-        reach = self._reach(registers[first])
-        if self._others is None:
-            return range(reach)
-        value = registers[first + 1]
-        assert isinstance(value, float)
-        return self._others.satisfied(reach, self._signs[1] * value, self._strict[1])
+        return self._satisfied(registers, -1)
 
-    def _reach(self, value: Value) -> int:
+    def _satisfied(self, registers: Slots, but: int) -> Sequence[int]:
+        """The ranks of the members whose constants the values satisfy, `but` for one of them; -1 for none."""
+        values = [self._signed(registers, at) for at in range(self.width)]
+        upto = len(self.ranked)
+        if but != 0:
+            limits, value = self._limits, values[0]
+            upto = bisect_left(limits, value) if self._strict[0] else bisect_right(limits, value)
+        ranks: Sequence[int] = range(upto)
+        if self._second is not None and but != 1:
+            ranks = self._second.satisfied(upto, values[1], self._strict[1])
+        for at, limits in enumerate(self._further, 2):
+            if at != but:
+                value, strict = values[at], self._strict[at]
+                ranks = [rank for rank in ranks if limits[rank] < value or (limits[rank] == value and not strict)]
+        return ranks
+
+    def _signed(self, registers: Slots, at: int) -> float:
+        value = registers[len(registers) - self.width + at]
         assert isinstance(value, float)
-        signed = self._signs[0] * value
-        return bisect_left(self._limits, signed) if self._strict[0] else bisect_right(self._limits, signed)
+        return self._signs[at] * value
 
 
 @final

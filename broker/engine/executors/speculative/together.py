@@ -22,7 +22,7 @@ from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.target import Target
 from ..matches import WaitingRun
-from .families import ALONE, BOTH, FINAL, START, ConstantFamily, varying
+from .families import ALONE, BOTH, FINAL, START, ConstantFamily, bits, varying
 from .found import KnownEvents, ResultPage
 from .merging import Key, merged, merging_key
 from .owners import RegisterMember, ResultOwners
@@ -31,6 +31,7 @@ from .speculation import Speculation
 
 Unit: TypeAlias = "tuple[int, list[RegisterMember]]"
 """Where the constant of the unit's automata is, and whose these are."""
+ALL: Final = -1  # every place that a member has
 SHOWN_MAX: Final = 1_024  # results that lie together, so that somebody who keeps one keeps them
 
 
@@ -46,26 +47,30 @@ def _units(members: Sequence[RegisterMember]) -> list[Unit]:
     """Families of two or more members, and the others alone, in the order of the members."""
     units: dict[object, Unit] = {}
     left = list(members)
-    for place in (BOTH, START, FINAL):
+    for places in (ALL, BOTH, START, FINAL):
         found: dict[object, list[RegisterMember]] = {}
         for member in left:
-            constants = member.constants(place)
-            found.setdefault(member.number if constants is None else constants[-1].template, []).append(member)
-        units.update({(place, key): (_where(place, unit), unit) for key, unit in found.items() if len(unit) > 1})
+            place = member.places() if places == ALL else places
+            constants = None if place == ALONE else member.constants(place)
+            known = member.number if constants is None else (place, constants[-1].template)
+            found.setdefault(known, []).append(member)
+        several = {key: unit for key, unit in found.items() if len(unit) > 1}
+        for key, unit in several.items():
+            place = unit[0].places() if places == ALL else places
+            units[places, key] = (_where(place, unit), unit)
         left = [unit[0] for unit in found.values() if len(unit) == 1]
     units.update({member.number: (ALONE, [member]) for member in left})
     return sorted(units.values(), key=lambda unit: unit[1][0].number)
 
 
 def _where(place: int, members: Sequence[RegisterMember]) -> int:
-    """Where the automata of a family differ, of the places where they may. At START, if they are equal."""
-    if place != BOTH:
-        return place
-    own = [member.constants(BOTH) or [] for member in members]
-    firsts, lasts = ({each[at].constant for each in own} for at in range(2))
-    if len(lasts) == 1:
-        return START
-    return FINAL if len(firsts) == 1 else BOTH
+    """Where the automata of a family differ, of the places where they may. At the first one, if they are equal."""
+    differ = 0
+    own = [member.constants(place) or [] for member in members]
+    for at, bit in enumerate(bits(place)):
+        if len({each[at].constant for each in own}) > 1:
+            differ |= bit
+    return differ or bits(place)[0]
 
 
 def _family(place: int, members: Sequence[RegisterMember]) -> ConstantFamily | None:
@@ -198,7 +203,8 @@ class MergedUnits:
                 family = before.families[was]
                 kept = registers
                 if family is not None and state != 0:
-                    reached = before.owners.ranked[was][: family.begun(registers)]
+                    ranked = before.owners.ranked[was]
+                    reached = [ranked[rank] for rank in family.begun(registers)]
                     if not any(member in reached for member in self.units[at][1]):
                         continue
                 if family is not None and self.families[at] is None:
@@ -257,7 +263,8 @@ class RegistersTogether:
         text = f"as one with {self.size() - 1} others that begin alike"
         if not families:
             return text
-        differ = "two constants" if any(place == BOTH for place, _ in units) else "one constant"
+        most = max(len(bits(place)) for place, _ in units)
+        differ = {1: "one constant", 2: "two constants"}.get(most, f"{most} constants")
         return f"{text}; {sum(map(len, families))} of them differ in {differ} only and share all states"
 
     def begin(self) -> None:
@@ -346,7 +353,7 @@ class RegistersTogether:
         family = group.families[unit]
         rank = group.owners.ranked[unit].index(member)
         for key, state, begun, registers in group.speculation.waiting_runs(now):
-            if state in own and (family is None or family.begun(registers) > rank):
+            if state in own and (family is None or rank in family.begun(registers)):
                 yield WaitingRun(key, own[state], begun, [])
 
     def statistics(self) -> dict[str, int]:
