@@ -78,6 +78,7 @@ HOT: Final = (
     "broker/engine/executors/groups/lookback.py",
     "broker/engine/executors/groups/machine.py",
     "broker/engine/executors/groups/members.py",
+    "broker/engine/executors/groups/moving_items.py",
     "broker/engine/executors/groups/next_match.py",
     "broker/engine/executors/groups/other_keys.py",
     "broker/engine/executors/groups/pages.py",

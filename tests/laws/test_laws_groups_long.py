@@ -32,6 +32,11 @@ SHAPES = {
     "negation": sase("S a, ~(S n), S c", f"{A} AND n.x < {{low}} AND {C}"),
     "negation at the end": sase("S a, S b, ~(S n)", f"{A} AND {B} AND n.y > {{r}}"),
     "any match": sase("S a, S b", f"{A} AND {B}", "skip_till_any_match"),
+    "a text each": (
+        "sase",
+        "PATTERN SEQ(S a, S b, S c, S d) WHERE skip_till_next_match(a, b, c, d) {{ a.key = '{key}' AND a.x > {low} AND "
+        "b.key = '{other}' AND b.x < {q} AND c.key = '{key}' AND c.x > {low} AND d.key = '{key}' }} WITHIN {own}",
+    ),
     "fold": (
         "cayuga",
         "SELECT * FROM FILTER{{n >= 3}}((SELECT *, 1 AS n FROM FILTER{{key = '{key}' AND x > {q}}}(S)) "
@@ -55,7 +60,7 @@ def test_what_is_dropped_is_not_missed(shape: str) -> None:
     for number in range(MEMBERS):
         p, low = chance.uniform(0.55, 0.8), chance.uniform(0.1, 0.4)
         q, r = chance.uniform(0.2, 0.9), chance.uniform(0.7, 0.95)
-        given = {"p": p, "low": low, "q": q, "r": r, "key": "ab"[number % 2]}
+        given = {"p": p, "low": low, "q": q, "r": r, "key": "ab"[number % 2], "other": "ab"[number // 2 % 2]}
         query = text.format(within=WITHIN, own=chance.randrange(30, WITHIN), **given)
         for engine in own.values():
             engine.subscribe(f"s{number}", language=language, query=query)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from ..automaton import Stay, TimeModel
@@ -257,6 +257,19 @@ def _items(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     return _waits_from_second(template) or ([_number_of(template, 1)], {})
 
 
+def _items_of_texts(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if template.time is not TimeModel.ARRIVAL:
+        return "events may take time"
+    if len(template.steps) < 3:
+        return "it has fewer than three steps"
+    for step in template.steps[2:]:
+        if step.clauses[0].asked and not _single(step.clauses[0]):
+            return "a step behind the second waits for several constants"
+    pair = replace(template, steps=template.steps[:2])
+    return _next_match(grouping._replace(template=pair))
+
+
 def _trailing(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
     if not template.late or len(template.steps) != 2 or [kill.place for kill in template.kills] != [2]:
@@ -327,6 +340,7 @@ def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
 REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _kleene),)
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
+    (Mechanism.ITEMS, _items_of_texts),
     (Mechanism.TEXT_CHAIN, _text_chain),
 )
 ORDERS: Final[tuple[tuple[Mechanism, Rule], ...]] = (

@@ -1,12 +1,10 @@
-"""Texts that differ by step: two events, of which each equals a text of its own, and is compared with numbers alone; or
-one event, and some of the steps that it may be equal such texts.
+"""Texts that differ by step: events of which each equals a text of its own, and is compared with numbers alone; or one
+event, and some of the steps that it may be equal such texts.
 
 Here: whether an automaton over arrival is that, and these texts. Not here: its template (arrival_template).
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 from ...algebra.normal_form import Clause
 from ...algebra.terms import Duration, Register, walk
@@ -14,12 +12,12 @@ from ..automaton import Arc, Automaton, Stay
 from .event_constants import OwnText, beginning, own_text, own_text_of_each
 from .template import Alternative
 
-STEPS: Final = 2
-
 
 def own_texts(automaton: Automaton, begins: list[Arc], asked: list[list[Alternative]]) -> tuple[OwnText, ...]:
     """The attribute and the text of each event; () if it is something else. `asked`: what each is asked."""
-    if len(begins) != STEPS or automaton.states[begins[1].source].stay is not Stay.UNTAKEN or automaton.within is None:
+    if len(begins) < 2 or automaton.within is None:
+        return ()
+    if any(automaton.states[arc.source].stay is not Stay.UNTAKEN for arc in begins[1:]):
         return ()
     if any(len(each) != 1 or each[0].among for each in asked):
         return ()

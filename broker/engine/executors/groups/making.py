@@ -237,7 +237,7 @@ class CellRecipe:
             return TextChainTemplate(d, [clauses[0] for clauses in steps], positions)
         first, second, *further = [clauses[0] for clauses in steps]
         if positions:
-            return OtherKeysTemplate(d, first, second, (positions[0], positions[1]), self.window)
+            return OtherKeysTemplate(d, first, second, positions, self.window, further)
         if mechanism is Mechanism.NEXT_MATCH:
             return NextMatchTemplate(d, first, second, window=self.window, arrival=self.arrival)
         if mechanism is Mechanism.HISTORY:

@@ -1,61 +1,73 @@
-"""Other keys at other steps: next matches of two events that are found by a text each, `a.name = 'X' AND b.name = 'Y'`.
+"""Other keys at other steps: next matches of events that are found by a text each, `a.name = 'X' AND b.name = 'Y'`.
 
 Members with any texts are one group, as there may be as many combinations as members. Starts wait with the text that
 begins them, for all members that begin so; an event finds the members whose second condition it satisfies among those
-that end with its text. Each has a match with the starts of its first text that it dominates, from the last event on
-that has satisfied its second condition (last_met). Every event is an epoch.
+with its text. Each moves with the starts of its first text that it dominates, from the last event on that has satisfied
+its second condition (last_met): to a match, or as an item (moving_items) to the heap of its third text, and so on.
+Every event is an epoch.
 
-Here: all texts of a group. Not here: one key (next_match).
+Here: all texts of a group. Not here: one key (next_match, items).
 """
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from .beginnings import Beginning, Text
+from .beginnings import BEFORE, Beginning, Text
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled
 from .last_met import LastMet
 from .members import Members
+from .moving_items import MovingItem, heaped, popped, pushed, restored
 from .steps import StepClause
+
+SWEEP_MIN: Final = 128
 
 
 @final
 class OtherKeysTemplate:
     """The conditions but for the texts, which the attributes `texts` have, and the members of one group.
 
-    `window`: the coordinate of WITHIN. `begins`, `ends`: the starts and the members of each text.
+    `further`: those behind the second, each with one bound at most; `axes`: its coordinate, -1 for none. `window`: the
+    coordinate of WITHIN. `begins`: the starts of each text; `ends`: the members with each second text.
     """
 
-    def __init__(self, d: int, begin: StepClause, end: StepClause, texts: tuple[int, int], window: int) -> None:
+    def __init__(
+        self, d: int, begin: StepClause, end: StepClause, texts: list[int], window: int,
+        further: list[StepClause] | None = None,
+    ) -> None:  # fmt: skip
         assert window >= 0, "what is kept must have an end"
         self.d: i64 = d
         self.begin = begin
         self.end = end
+        self.further: list[StepClause] = further or []
+        self.axes = [int(clause.bounds[0].coordinate) if clause.bounds else -1 for clause in self.further]
         self.first: i64 = texts[0]
         self.second: i64 = texts[1]
+        self.attributes = texts[2:]
         self.window: i64 = window
         self.x: Floats = filled(d, INFINITY)  # scratch for one event
+        self.moved = MatchBlocks()  # scratch, too
         self.begins: dict[Text, Beginning] = {}
         self.ends: dict[Text, Members] = {}
         self.beginnings: list[Beginning] = []  # of each member, by handle
-        self._endings: list[Text] = []
+        self.texts: list[tuple[Text, ...]] = []
 
     def joined(self, handle: int, point: list[float], since: int, texts: tuple[Text, ...]) -> None:
         """A member has joined the group. O(pages + page)."""
-        begins, ends = texts
+        begins, ends = texts[0], texts[1]
         beginning = self.begins.get(begins)
         if beginning is None:
             beginning = self.begins[begins] = Beginning(begins, self.d, self.window)
         beginning.joined(point)
         while len(self.beginnings) <= handle:
             self.beginnings.append(beginning)
-            self._endings.append(ends)
-        self.beginnings[handle], self._endings[handle] = beginning, ends
+            self.texts.append(texts)
+        self.beginnings[handle], self.texts[handle] = beginning, texts
         members = self.ends.get(ends)
         if members is None:
             members = self.ends[ends] = Members(int(self.d))
@@ -63,7 +75,7 @@ class OtherKeysTemplate:
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group. O(pages + page)."""
-        beginning, ends = self.beginnings[handle], self._endings[handle]
+        beginning, ends = self.beginnings[handle], self.texts[handle][1]
         beginning.members -= 1
         if beginning.members == 0:
             del self.begins[beginning.text]
@@ -71,6 +83,20 @@ class OtherKeysTemplate:
         members.remove(handle, point)
         if members.count == 0:
             del self.ends[ends]
+
+    def level(self, step: i64, point: list[float]) -> float:
+        """What a member with this point waits for at a step behind the second."""
+        axis = self.axes[step]
+        return point[axis] if axis >= 0 else -INFINITY
+
+    def reached(self, step: i64, row: Row, time: i64) -> float:
+        """The greatest level that an event reaches there; NaN for none."""
+        clause, axis, x = self.further[step], self.axes[step], self.x
+        if axis >= 0:
+            x[axis] = INFINITY
+        if not clause.narrows(row, time, time, x, 0, x, 0) or not clause.admits(row):
+            return NAN
+        return x[axis] if axis >= 0 else INFINITY
 
 
 @final
@@ -81,12 +107,23 @@ class OtherKeysCell(GroupCell):
         super().__init__(members)
         self.template = template
         self._met = LastMet()
+        self._heaps: list[dict[Text, list[MovingItem]]] = [{} for _ in template.further]
+        self._items: i64 = 0  # in all heaps
+        self._kept: i64 = 0  # of these after the last sweep
+        self._serial: i64 = 0
         for beginning in template.begins.values():
             beginning.clear()
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """Process an event. O(members with its text whose second condition it satisfies, their starts)."""
+        """Process an event. O(members with its text whose second condition it satisfies, their starts), and O(log
+        items) for each item that moves."""
         template = self.template
+        step: i64 = len(template.further) - 1
+        while step >= 0:  # from the end, so that an item that moves now waits for the next event
+            heap = self._heaps[step].get(row[template.attributes[step]])
+            if heap is not None and len(heap) > 0:
+                self._go_on(step, heap, row, time, event, out)
+            step -= 1
         members = template.ends.get(row[template.second])
         if members is not None:
             self._meet(members, row, time, event, out)
@@ -106,6 +143,10 @@ class OtherKeysCell(GroupCell):
         end = template.end
         if not end.narrows(row, time, time, x, 0, x, 0) or not members.possible(x, 0) or not end.admits(row):
             return
+        goes_on = len(template.further) > 0
+        if goes_on:
+            out = template.moved
+            out.clear()
         found = members.find_points(NAN, x, 0, out)
         begun = out.members_upto - found
         met.epoch += 1
@@ -123,42 +164,130 @@ class OtherKeysCell(GroupCell):
                 continue
             path = out.paths_upto
             count = starts.walk(out.hits, hit * d, out.hits_since[hit], first, starts.count, time, out)
-            if count > 0:
+            if count == 0:
+                continue
+            if not goes_on:
                 out.close_one(begun + hit, path, count, 1)
+                continue
+            point = [0.0] * d
+            for j in range(d):
+                point[j] = out.hits[hit * d + j]
+            item = MovingItem(handle, point, point[template.window], 0, template.level(0, point), self._serial)
+            self._serial += 1
+            item.begin(out, path, count, event, starts)
+            self._put(0, item)
+            self.noted = event
+        if self._items > 2 * self._kept + SWEEP_MIN:
+            self._sweep(time)
+
+    # --- behind the second step ---------------------------------------------------------------------------------
+
+    def _put(self, step: i64, item: MovingItem) -> None:
+        """Let an item wait for its text of a step. O(log items)."""
+        text = self.template.texts[item.handle][step + 2]
+        heap = self._heaps[step].get(text)
+        if heap is None:
+            heap = self._heaps[step][text] = []
+        pushed(heap, item)
+        self._items += 1
+
+    def _go_on(self, step: i64, heap: list[MovingItem], row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """Move the items that the event reaches."""
+        template = self.template
+        reached = template.reached(step, row, time)
+        while len(heap) > 0 and heap[0].level <= reached:
+            item = popped(heap)
+            self._items -= 1
+            item.take(event, time)
+            if item.count == 0:
+                continue
+            if step + 1 < len(template.further):
+                item.level = template.level(step + 1, item.point)
+                self._put(step + 1, item)
+                self.noted = event
+            else:
+                item.tell(out)
+
+    def _retain(self, time: i64, but: int) -> None:
+        """Drop items that are out of their windows, and those of a member. O(items)."""
+        self._items = 0
+        for heaps in self._heaps:
+            for text, heap in list(heaps.items()):
+                kept = [item for item in heap if item.handle != but and not item.outlived(time)]
+                self._items += len(kept)
+                if kept:
+                    heaps[text] = heaped(kept)
+                else:
+                    del heaps[text]
+
+    def _sweep(self, time: i64) -> None:
+        """Drop items that are out of their windows, when they have doubled."""
+        self._retain(time, -1)
+        self._kept = self._items
+
+    def _each(self) -> list[tuple[int, MovingItem]]:
+        """All items with their steps."""
+        return [
+            (step, item) for step, heaps in enumerate(self._heaps) for heap in heaps.values() for item in heap
+        ]  # fmt: skip
 
     def forget(self, handle: int) -> None:
+        """O(items)."""
         self._met.forget(handle)
+        if self._items > 0:
+            self._retain(BEFORE, handle)
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def quiet(self, time: i64) -> bool:
-        return all(each.first_in_time(time) == each.starts.count for each in self.template.begins.values())
+        if self._items > 0:
+            self._sweep(time)
+        begins = self.template.begins.values()
+        return self._items == 0 and all(each.first_in_time(time) == each.starts.count for each in begins)
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         starts = self.template.beginnings[handle].starts
         first = starts.since_event(self._met.since(handle, True), 0, starts.count)
-        return starts.waiting(point, since, first, starts.count, time)
+        found = starts.waiting(point, since, first, starts.count, time)
+        for _, item in self._each():
+            if item.handle == handle:
+                found += item.live(time)
+        return found
+
+    def oldest(self, event: i64) -> i64:
+        for each in self.template.begins.values():
+            event = each.starts.oldest(event)
+        for _, item in self._each():
+            event = item.oldest(event)
+        return event
 
     def used(self, events: set[int]) -> None:
         for each in self.template.begins.values():
             each.starts.used(events)
+        for _, item in self._each():
+            item.used(events)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
         logs = [[text, each.starts.dump()] for text, each in self.template.begins.items() if each.starts.count > 0]
-        return {"met": self._met.dump(), "starts": logs}
+        items = [[step, *item.dump()] for step, item in self._each()]
+        return {"met": self._met.dump(), "starts": logs, "items": items, "serial": int(self._serial)}
 
     def load(self, dumped: dict[str, Any]) -> None:
         self._met.load(list(dumped["met"]))
         for text, starts in dumped["starts"]:
             self.template.begins[text].load(starts)
+        self._serial = dumped.get("serial", 0)
+        for step, *saved in dumped.get("items", ()):  # of older engines, which had no further steps
+            self._put(step, restored(saved, 0))
 
     def statistics(self) -> dict[str, int]:
         waiting = sum(int(each.starts.count) for each in self.template.begins.values())
-        return {**self.members.statistics(), "starts": waiting}
+        return {**self.members.statistics(), "starts": waiting, "items": int(self._items)}
 
     def check_invariants(self) -> None:
         template = self.template
+        assert len(self._each()) == self._items
         assert sum(int(each.count) for each in template.ends.values()) == self.members.count
         assert sum(int(each.members) for each in template.begins.values()) == self.members.count
         for members in template.ends.values():

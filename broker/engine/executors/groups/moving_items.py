@@ -1,0 +1,178 @@
+"""Moving items: members with all their starts that moved at once, in heaps by the constant that they wait for.
+
+An event takes from the top of a heap all items that it reaches, so an item costs work only when it moves, and then with
+all its runs at once.
+
+Here: items and heaps. Hot. Not here: which heaps there are, and when an item moves (items, other_keys).
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from mypy_extensions import i64, mypyc_attr
+
+from .blocks import MatchBlocks
+from .columns import Integers, integers, integers_from, put_integer
+from .starts import Starts
+
+
+@final
+@mypyc_attr(acyclic=True)
+class MovingItem:
+    """A member with those of its starts that wait for one step.
+
+    `paths`: the events of each start, `width` each; `times`: the times of the starts. `window`: a start is valid while
+    its time, less now and `extra`, is at least this.
+    """
+
+    def __init__(self, handle: i64, point: list[float], window: float, extra: i64, level: float, serial: i64) -> None:
+        self.handle: i64 = handle
+        self.point = point
+        self.window = window
+        self.extra: i64 = extra
+        self.level = level
+        self.serial: i64 = serial
+        self.width: i64 = 2
+        self.count: i64 = 0
+        self.paths: Integers = integers()
+        self.times: Integers = integers()
+
+    def before(self, other: MovingItem) -> bool:
+        """Whether this item leaves a heap first: by its level, then the older one."""
+        return self.level < other.level or (self.level == other.level and self.serial < other.serial)
+
+    def holds(self, start: i64, now: i64) -> bool:
+        """Whether a start is still in the window."""
+        return float(start - now - self.extra) >= self.window
+
+    def take(self, event: i64, time: i64) -> None:
+        """Every start that is still useful takes the event."""
+        kept: i64 = 0
+        paths, width = integers(), self.width
+        at: i64 = 0
+        i: i64
+        j: i64
+        for i in range(self.count):
+            if not self.holds(self.times[i], time):
+                continue
+            for j in range(width):
+                paths = put_integer(paths, at, self.paths[i * width + j])
+                at += 1
+            paths = put_integer(paths, at, event)
+            at += 1
+            self.times[kept] = self.times[i]
+            kept += 1
+        self.paths, self.count, self.width = paths, kept, width + 1
+
+    def begin(self, moved: MatchBlocks, first: i64, count: i64, event: i64, starts: Starts) -> None:
+        """Take the starts of a pair that the event completes: their numbers are in `moved` from `first` on."""
+        place: i64 = 0
+        at: i64 = 0
+        i: i64
+        for i in range(first, first + count):
+            number = moved.paths[i]
+            self.paths = put_integer(self.paths, place, number)
+            self.paths = put_integer(self.paths, place + 1, event)
+            place += 2
+            at = starts.since_event(number, at, starts.count)
+            self.times = put_integer(self.times, self.count, starts.times[at])
+            self.count += 1
+
+    def tell(self, out: MatchBlocks) -> None:
+        """Write a match of each start, whose last event is the current one."""
+        member, path = out.members_upto, out.paths_upto
+        out.add_member(self.handle)
+        width = self.width - 1  # without the event itself
+        paths = out.room_for_paths(self.count * width)
+        at = path
+        i: i64
+        j: i64
+        for i in range(self.count):
+            for j in range(width):
+                paths[at] = self.paths[i * self.width + j]
+                at += 1
+        out.paths_upto = at
+        out.close_one(member, path, self.count, width)
+
+    def outlived(self, time: i64) -> bool:
+        """Whether its newest start is out of its window."""
+        return not self.holds(self.times[self.count - 1], time)
+
+    # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def oldest(self, event: i64) -> i64:
+        """The oldest of its events, at most the given one."""
+        i: i64
+        for i in range(self.count):
+            event = min(event, self.paths[i * self.width])
+        return event
+
+    def used(self, events: set[int]) -> None:
+        """Add its events."""
+        events.update(int(self.paths[i]) for i in range(self.count * self.width))
+
+    def live(self, time: i64) -> list[tuple[int, ...]]:
+        """The events of the starts that are still in the window."""
+        found: list[tuple[int, ...]] = []
+        for i in range(self.count):
+            if self.holds(self.times[i], time):
+                found.append(tuple([int(self.paths[j]) for j in range(i * self.width, (i + 1) * self.width)]))
+        return found
+
+    def dump(self) -> list[Any]:
+        return [
+            int(self.handle), self.point, self.window, self.level, int(self.serial), int(self.width),
+            [int(self.paths[i]) for i in range(self.count * self.width)],
+            [int(self.times[i]) for i in range(self.count)],
+        ]  # fmt: skip
+
+
+def restored(dumped: Any, extra: i64) -> MovingItem:
+    """The item that `dump` has saved."""
+    handle, point, window, level, serial, width, paths, times = dumped
+    item = MovingItem(handle, list(point), window, extra, level, serial)
+    item.width, item.count = width, len(times)
+    item.paths, item.times = integers_from(list(paths)), integers_from(list(times))
+    return item
+
+
+def pushed(heap: list[MovingItem], item: MovingItem) -> None:
+    """Put an item in its place. O(log)."""
+    heap.append(item)
+    at: i64 = len(heap) - 1
+    while at > 0:
+        above = (at - 1) >> 1
+        if not item.before(heap[above]):
+            break
+        heap[at] = heap[above]
+        at = above
+    heap[at] = item
+
+
+def popped(heap: list[MovingItem]) -> MovingItem:
+    """Take the first item out. O(log)."""
+    first = heap[0]
+    item = heap.pop()
+    n: i64 = len(heap)
+    if n == 0:
+        return first
+    at: i64 = 0
+    below: i64 = 1
+    while below < n:
+        if below + 1 < n and heap[below + 1].before(heap[below]):
+            below += 1
+        if not heap[below].before(item):
+            break
+        heap[at] = heap[below]
+        at = below
+        below = 2 * at + 1
+    heap[at] = item
+    return first
+
+
+def heaped(items: list[MovingItem]) -> list[MovingItem]:
+    heap: list[MovingItem] = []
+    for item in items:
+        pushed(heap, item)
+    return heap
