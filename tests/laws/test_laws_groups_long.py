@@ -37,6 +37,11 @@ SHAPES = {
         "PATTERN SEQ(S a, S b, S c, S d) WHERE skip_till_next_match(a, b, c, d) {{ a.key = '{key}' AND a.x > {low} AND "
         "b.key = '{other}' AND b.x < {q} AND c.key = '{key}' AND c.x > {low} AND d.key = '{key}' }} WITHIN {own}",
     ),
+    "a text behind the first": (
+        "sase",
+        "PATTERN SEQ(S a, S b, S c) WHERE skip_till_next_match(a, b, c) {{ a.x > {r} AND "
+        "b.key = '{other}' AND b.x < {low} AND c.x > {r} }} WITHIN {own}",
+    ),
     "fold": (
         "cayuga",
         "SELECT * FROM FILTER{{n >= 3}}((SELECT *, 1 AS n FROM FILTER{{key = '{key}' AND x > {q}}}(S)) "

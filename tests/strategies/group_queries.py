@@ -184,8 +184,11 @@ def template(chance: random.Random) -> Template:
     begins = chance.random() < 0.3  # a text begins so, instead of being equal
     plain = chance.random() < 0.6
     named = 1 if key == "[ty]" or chance.random() < 0.4 else len(names)  # so many events have a text
+    without = set[int]()  # of these, those that have none
+    if named == len(names) > 1 and chance.random() < 0.25:
+        without = {0, chance.randrange(len(names))}
     for at, name in enumerate(names):
-        if keyed and at < named:
+        if keyed and at < named and at not in without:
             conjuncts.append(
                 f"starts_with({name}.ty, {constant(BEGINNINGS)})"
                 if begins

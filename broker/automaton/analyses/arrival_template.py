@@ -82,8 +82,9 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     own: tuple[OwnText | None, ...] = ()
     if each_alone and not (known or begun):
         own = own_texts_alone([asked[id(arc)] for arc in begins])
-    elif found_by and not (wakes or kills or late or counted or together or orders):
+    elif not (known or wakes or kills or late or counted or together or orders):
         own = own_texts(inner, begins, [asked[id(arc)] for arc in begins])
+        texts = texts or len(own) > 0
     slots = (0,) if orders else tuple(range(len(begins)))
     values: list[float] = []
 

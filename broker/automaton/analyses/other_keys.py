@@ -13,8 +13,9 @@ from .event_constants import OwnText, beginning, own_text, own_text_of_each
 from .template import Alternative
 
 
-def own_texts(automaton: Automaton, begins: list[Arc], asked: list[list[Alternative]]) -> tuple[OwnText, ...]:
-    """The attribute and the text of each event; () if it is something else. `asked`: what each is asked."""
+def own_texts(automaton: Automaton, begins: list[Arc], asked: list[list[Alternative]]) -> tuple[OwnText | None, ...]:
+    """The attribute and the text of each event, where the first has none, of those behind it that have one; () if it is
+    something else. `asked`: what each is asked."""
     if len(begins) < 2 or automaton.within is None:
         return ()
     if any(automaton.states[arc.source].stay is not Stay.UNTAKEN for arc in begins[1:]):
@@ -22,7 +23,12 @@ def own_texts(automaton: Automaton, begins: list[Arc], asked: list[list[Alternat
     if any(len(each) != 1 or each[0].among for each in asked):
         return ()
     clauses = [each[0].clause for each in asked]
-    return own_text_of_each(clauses) if all(map(_alone, clauses)) else ()
+    if not all(map(_alone, clauses)):
+        return ()
+    if own_text(clauses[0]) is not None:
+        return own_text_of_each(clauses)
+    found = (None, *map(own_text, clauses[1:]))
+    return found if any(own is not None for own in found) else ()
 
 
 def own_texts_alone(asked: list[list[Alternative]]) -> tuple[OwnText | None, ...]:

@@ -4,7 +4,7 @@ Members with any texts are one group, as there may be as many combinations as me
 begins them, for all members that begin so; an event finds the members whose second condition it satisfies among those
 with its text. Each moves with the starts of its first text that it dominates, from the last event on that has satisfied
 its second condition (last_met): to a match, or as an item (moving_items) to the heap of its third text, and so on.
-Every event is an epoch.
+Where a step has no text, any event is like one with it. Every event is an epoch.
 
 Here: all texts of a group. Not here: one key (next_match, items).
 """
@@ -26,11 +26,12 @@ from .moving_items import MovingItem, heaped, popped, pushed, restored
 from .steps import StepClause
 
 SWEEP_MIN: Final = 128
+ANY: Final = None  # in place of a text
 
 
 @final
 class OtherKeysTemplate:
-    """The conditions but for the texts, which the attributes `texts` have, and the members of one group.
+    """The conditions but for the texts, which the attributes `texts` have, -1 for none, and the members of one group.
 
     `further`: those behind the second, each with one bound at most; `axes`: its coordinate, -1 for none. `window`: the
     coordinate of WITHIN. `begins`: the starts of each text; `ends`: the members with each second text.
@@ -48,7 +49,7 @@ class OtherKeysTemplate:
         self.axes = [int(clause.bounds[0].coordinate) if clause.bounds else -1 for clause in self.further]
         self.first: i64 = texts[0]
         self.second: i64 = texts[1]
-        self.attributes = texts[2:]
+        self.attributes = texts
         self.window: i64 = window
         self.x: Floats = filled(d, INFINITY)  # scratch for one event
         self.moved = MatchBlocks()  # scratch, too
@@ -57,8 +58,10 @@ class OtherKeysTemplate:
         self.beginnings: list[Beginning] = []  # of each member, by handle
         self.texts: list[tuple[Text, ...]] = []
 
-    def joined(self, handle: int, point: list[float], since: int, texts: tuple[Text, ...]) -> None:
-        """A member has joined the group. O(pages + page)."""
+    def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
+        """A member has joined the group. `known`: the texts of the steps that have one. O(pages + page)."""
+        own = iter(known)
+        texts = tuple([next(own) if attribute >= 0 else ANY for attribute in self.attributes])
         begins, ends = texts[0], texts[1]
         beginning = self.begins.get(begins)
         if beginning is None:
@@ -120,14 +123,15 @@ class OtherKeysCell(GroupCell):
         template = self.template
         step: i64 = len(template.further) - 1
         while step >= 0:  # from the end, so that an item that moves now waits for the next event
-            heap = self._heaps[step].get(row[template.attributes[step]])
+            attribute = template.attributes[step + 2]
+            heap = self._heaps[step].get(row[attribute] if attribute >= 0 else ANY)
             if heap is not None and len(heap) > 0:
                 self._go_on(step, heap, row, time, event, out)
             step -= 1
-        members = template.ends.get(row[template.second])
+        members = template.ends.get(row[template.second] if template.second >= 0 else ANY)
         if members is not None:
             self._meet(members, row, time, event, out)
-        beginning = template.begins.get(row[template.first])
+        beginning = template.begins.get(row[template.first] if template.first >= 0 else ANY)
         if beginning is not None and beginning.begin(template.begin, row, time, event):
             self.noted = event
             if beginning.grown():
