@@ -283,6 +283,7 @@ WARM: Final = (
     "broker/forecast/calibration.py",
     "broker/forecast/chain.py",
     "broker/forecast/choice.py",
+    "broker/forecast/columns.py",
     "broker/forecast/combination.py",
     "broker/forecast/context_chain.py",
     "broker/forecast/contexts.py",

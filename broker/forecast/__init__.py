@@ -16,7 +16,7 @@ trials
 varying, moves,         values of a context that change with the events: the chain over states and marks
 product
 forecaster              all chains of one version, by context; context_chain: one of them
-notifying, pending      when a forecast is reported, and predictions without an outcome
+notifying, pending      when a forecast is reported, and predictions without an outcome; columns: of numbers, that grow
 verification, judging   the outcomes of forecasts, of one horizon and of many
 calibration, isotonic,  how far the probabilities can be trusted, corrected, and when the world has changed
 drift, uncertainty

@@ -17,9 +17,10 @@ from mypy_extensions import i64
 
 from ..events.batch import Floats, Integers, packed_floats, packed_integers
 from .chain import TransitionRow, chain_of, distance
+from .columns import with_room, with_room_for_floats
 from .model_form import ModelForm
 from .notifying import Notifier, ResolvedForecast
-from .packed_outcomes import PackedOutcomes, with_room, with_room_for_floats
+from .packed_outcomes import PackedOutcomes
 from .passage import FEW, first_passage, reached, reached_of_few
 from .uncertainty import interval, standard_error
 

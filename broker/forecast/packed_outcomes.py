@@ -16,6 +16,7 @@ from mypy_extensions import i64
 from ..events.batch import Floats, Integers, packed_floats, packed_integers
 from .calibration import BINS, Calibration, bin_of, millionths
 from .choice import MILLIONTHS, surprise
+from .columns import with_room, with_room_for_floats
 from .pending import PredictionQueue
 
 CHUNK: Final = 8  # predictions
@@ -265,23 +266,3 @@ class PackedOutcomes:
             clock = self._clocks[chunk * CHUNK + place]
             queue.predict(int(clock >> 1), self._chances[chunk * CHUNK + place], clock & 1 == 1)
             place += 1
-
-
-def with_room(values: Integers, size: i64) -> Integers:
-    """A longer column, of at least that length, which doubles. O(its length)."""
-    wanted: i64 = max(size, 2 * len(values))
-    fresh = packed_integers(memoryview(bytes(8 * int(wanted))).cast("q"))
-    j: i64
-    for j in range(len(values)):
-        fresh[j] = values[j]
-    return fresh
-
-
-def with_room_for_floats(values: Floats, size: i64) -> Floats:
-    """The same for floats."""
-    wanted: i64 = max(size, 2 * len(values))
-    fresh = packed_floats(memoryview(bytes(8 * int(wanted))).cast("d"))
-    j: i64
-    for j in range(len(values)):
-        fresh[j] = values[j]
-    return fresh

@@ -11,75 +11,88 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ..events.batch import Floats, Integers, packed_floats, packed_integers
+from .columns import with_room, with_room_for_floats
 from .notifying import Run
 
-FEW: Final = 32  # entries gone before a queue is cut
+ROOM: Final = 8  # entries at first
 AS_IT_IS: Final = -1.0  # stands for the uncorrected probability where nothing corrects it
 
 
 @final
 class PredictionQueue:
-    """The open predictions of one run, by clock. A corrected one is kept beside its original."""
+    """The open predictions of one run, by clock, in packed columns from `_head` to `_upto`. A corrected one is kept
+    beside its original."""
 
-    __slots__ = ("_after", "_chances", "_clocks", "_head", "_uncorrected")
+    __slots__ = ("_chances", "_clocks", "_head", "_uncorrected", "_upto")
 
     def __init__(self) -> None:
-        self._clocks: list[int] = []
-        self._chances: list[float] = []
-        self._after: list[bool] = []
-        self._uncorrected: list[float] = []  # empty where nothing is corrected
+        self._clocks: Integers = packed_integers([])  # twice the clock, and whether it was made right after a match
+        self._chances: Floats = packed_floats([])
+        self._uncorrected: list[float] = []  # from the first entry on; empty where nothing is corrected
         self._head: i64 = 0
+        self._upto: i64 = 0
 
-    def predict(self, clock: int, probability: float, after_match: bool = False, uncorrected: float = AS_IT_IS) -> None:
-        """A prediction was made, by an event that completed a match (`after_match`) or did not. O(1)."""
-        self._clocks.append(clock)
-        self._chances.append(probability)
-        self._after.append(after_match)
+    def predict(self, clock: i64, probability: float, after_match: bool = False, uncorrected: float = AS_IT_IS) -> None:
+        """A prediction was made, by an event that completed a match (`after_match`) or did not. O(1), amortised."""
+        if self._upto == len(self._clocks):
+            self._make_room()
+        at = self._upto
+        self._clocks[at] = (clock << 1) + (1 if after_match else 0)
+        self._chances[at] = probability
+        self._upto = at + 1
         if uncorrected != AS_IT_IS:
             self._uncorrected.append(uncorrected)
+
+    def _make_room(self) -> None:
+        """Move the open ones to the beginning, or to longer columns if they fill more than half. O(entries)."""
+        head, clocks, chances = self._head, self._clocks, self._chances
+        if 2 * head < self._upto or self._upto == 0:
+            size: i64 = max(2 * self._upto, ROOM)
+            self._clocks, self._chances = with_room(clocks, size), with_room_for_floats(chances, size)
+            return
+        at: i64
+        for at in range(head, self._upto):
+            clocks[at - head], chances[at - head] = clocks[at], chances[at]
+        self._upto -= head
+        self._head = 0
+        del self._uncorrected[: int(head)]
 
     def due(self, clock: i64) -> bool:
         """Whether the oldest one was made at that clock or before. O(1)."""
         head = self._head
-        return head < len(self._clocks) and self._clocks[head] <= clock
+        return head < self._upto and self._clocks[head] >> 1 <= clock
 
-    def newest(self) -> int:
+    def newest(self) -> i64:
         """The clock of the newest one, of which there is one at least. O(1)."""
-        return self._clocks[-1]
+        return self._clocks[self._upto - 1] >> 1
 
     def after_match(self) -> bool:
         """Whether the oldest one was made right after a match. O(1)."""
-        return self._after[self._head]
+        return self._clocks[self._head] & 1 == 1
 
     def uncorrected(self) -> float:
         """The oldest one as it was before it was corrected. O(1)."""
         return self._uncorrected[self._head]
 
     def take(self) -> float:
-        """The oldest one, which is not open any more. O(1), amortised."""
+        """The oldest one, which is not open any more. O(1)."""
         head = self._head
-        chance = self._chances[head]
-        head += 1
-        if head > FEW and 2 * head > len(self._clocks):
-            del self._clocks[:head], self._chances[:head], self._after[:head], self._uncorrected[:head]
-            head = 0
-        self._head = head
-        return chance
+        self._head = head + 1
+        return self._chances[head]
 
     def open(self) -> list[list[Any]]:
         """(clock, probability, whether it was made right after a match) of each, as plain data."""
-        return self._listed(self._chances)
+        entries = [self._clocks[at] for at in range(self._head, self._upto)]
+        chances = [self._chances[at] for at in range(self._head, self._upto)]
+        return [[int(c >> 1), p, c & 1 == 1] for c, p in zip(entries, chances)]
 
     def open_uncorrected(self) -> list[list[Any]]:
         """The same with the probabilities before they were corrected; empty where nothing is corrected."""
-        return self._listed(self._uncorrected)
-
-    def _listed(self, chances: list[float]) -> list[list[Any]]:
-        head = self._head
-        return [[c, p, a] for c, p, a in zip(self._clocks[head:], chances[head:], self._after[head:])]
+        return [[c, p, a] for (c, _, a), p in zip(self.open(), self._uncorrected[int(self._head) :])]
 
     def __len__(self) -> int:
-        return len(self._clocks) - self._head
+        return int(self._upto - self._head)
 
 
 @final

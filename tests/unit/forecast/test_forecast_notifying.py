@@ -86,6 +86,9 @@ def test_a_long_queue_keeps_each_prediction_with_its_clock() -> None:
         queue.predict(clock, clock / 200, clock % 3 == 0)
     assert [queue.take() for _ in range(150)] == [clock / 200 for clock in range(150)]
     assert queue.open() == [[clock, clock / 200, clock % 3 == 0] for clock in range(150, 200)]
+    for clock in range(200, 300):  # in the place of those that were taken
+        queue.predict(clock, clock / 200, clock % 3 == 0)
+    assert queue.open() == [[clock, clock / 200, clock % 3 == 0] for clock in range(150, 300)]
 
 
 def test_ids_tell_forecasts_apart_and_are_always_the_same() -> None:
