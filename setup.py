@@ -174,6 +174,8 @@ HOT: Final = (
     "broker/engine/executors/windows/family_machine.py",
     "broker/engine/executors/windows/family_matches.py",
     "broker/engine/executors/windows/family_stepping.py",
+    "broker/engine/executors/windows/home_machine.py",
+    "broker/engine/executors/windows/home_tests.py",
     "broker/engine/executors/windows/longest.py",
     "broker/engine/executors/windows/machine.py",
     "broker/engine/executors/windows/measures.py",

@@ -29,6 +29,7 @@ from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.speculative.machine_plan import RegisterPlan
 from .executors.tuple_counts.machine_plan import CountsPlan
 from .executors.windows.family_plan import WindowFamilyPlan, plan_of_family
+from .executors.windows.home_plan import WindowHomePlan, plan_of_home
 from .executors.windows.machine_plan import WindowsPlan
 from .options import Options
 
@@ -114,6 +115,10 @@ def _window_family(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else plan_of_family(wanted.automaton)
 
 
+def _window_home(wanted: Wanted) -> MachinePlan | str:
+    return NO_STATES if wanted.forecast else plan_of_home(wanted.automaton)
+
+
 def _windows(wanted: Wanted) -> MachinePlan | str:
     return WindowsPlan(wanted.automaton)
 
@@ -130,6 +135,7 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(KeyedRunsPlan, _keyed_runs, (TimeModel.EPOCHS,)),
     ExecutorRow(RegisterPlan, _registers, (TimeModel.LIFETIMES,)),
     ExecutorRow(WindowFamilyPlan, _window_family, (TimeModel.WINDOWS,)),
+    ExecutorRow(WindowHomePlan, _window_home, (TimeModel.WINDOWS,)),
     ExecutorRow(WindowsPlan, _windows, (TimeModel.WINDOWS,)),
     ExecutorRow(ReferencePlan, _reference, IN_ORDER),
 )
@@ -151,20 +157,26 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
         if not isinstance(plan, str):
             plan.passed_over = tuple(passed)
             plan.wanted = wanted
-            plan.alone = _alone(wanted, options, TABLE[at + 1 :]) if plan.wants_company else ""
+            plan.alone = _alone(wanted, options, TABLE[at + 1 :]) if plan.wants_company else ()
             return plan
         passed.append(f"{row.plan.executor}: {plan}")
     raise DefinitionError(f"no executor can run this: {'; '.join(passed)}")
 
 
-def _alone(wanted: Wanted, options: Options, rows: tuple[ExecutorRow, ...]) -> str:
-    """The executor that runs it as long as it has no company: the next one that can, unless that is the last resort."""
+def _alone(wanted: Wanted, options: Options, rows: tuple[ExecutorRow, ...]) -> tuple[str, ...]:
+    """The executors that run it as long as it has no company: the next ones that can, up to one that wants none, unless
+    that is the last resort."""
+    found: list[str] = []
     for row in rows:
         if wanted.automaton.time not in row.times or row.plan.executor in options.off:
             continue
-        if not isinstance(row.attempt(wanted), str):
-            return "" if row.plan is ReferencePlan else row.plan.executor
-    return ""
+        plan = row.attempt(wanted)
+        if not isinstance(plan, str):
+            if row.plan is not ReferencePlan:
+                found.append(row.plan.executor)
+            if not plan.wants_company:
+                break
+    return tuple(found)
 
 
 def is_merged(wanted: Wanted, options: Options) -> bool:
@@ -189,8 +201,8 @@ def plan_again(plan: MachinePlan, executor: str, why: str = "another executor ha
     if isinstance(other, str):
         raise DefinitionError(f"{executor} has saved this and cannot run it: {other}")
     other.passed_over = (f"{plan.executor}: {why}",)
-    other.wanted = wanted
-    other.alone = ""
+    other.wanted = plan.wanted
+    other.alone = plan.alone[plan.alone.index(executor) + 1 :] if executor in plan.alone else ()
     return other
 
 

@@ -11,10 +11,10 @@ from broker.engine import Engine, Options
 
 
 def told(
-    texts: list[str], events: list[Event], cuts: list[int], steps: list[str], options: Options
+    texts: list[str], events: list[Event], cuts: list[int], steps: list[str], options: Options, columns: bool = False
 ) -> dict[str, list[str]]:
     """What each subscription is told, in order. Half of them are there from the beginning; steps come between batches:
-    the next one joins, the oldest one leaves, the engine is restored."""
+    the next one joins, the oldest one leaves, the engine is restored. With `columns`, batches come as these."""
     engine = Engine(options)
     engine.add_stream("S", SCHEMA.declared())
     names = [f"q{number}" for number in range(len(texts))]
@@ -34,7 +34,11 @@ def told(
     while at < len(events):
         upto = at + cuts[batch % len(cuts)]
         part = events[at:upto]
-        results = engine.publish("S", [time for time, _ in part], [row for _, row in part])
+        times, rows = [time for time, _ in part], [row for _, row in part]
+        if columns:
+            results = engine.publish_columns("S", dict(zip(SCHEMA.names, map(list, zip(*rows)))), times)
+        else:
+            results = engine.publish("S", times, rows)
         assert len(results) == len(list(in_columns(results)))
         for match in results:
             found[match.subscription].append(json.dumps(match.line()))

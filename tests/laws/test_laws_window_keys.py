@@ -58,7 +58,7 @@ def test_windows_with_a_key_are_of_its_events(query: WindowQuery, events: list[E
 
 
 def test_an_event_wakes_only_the_machines_of_its_key() -> None:
-    engine = Engine()
+    engine = Engine(Options(executors_off=("window_homes",)))
     engine.add_stream("S", SCHEMA.declared())
     for key in "ABCDEFGHIJ":
         windows = f"AFTER any* MATCHING [ty = '{key}' AND v > 2] any* [v < 2] AGGREGATE count(*) AS n"

@@ -114,6 +114,20 @@ SEVERAL_OWN: Final[tuple[Expression, ...]] = (
     compared(">", ArithmeticExpression("-", VALUE, _before("v")), OWN),
     compared("=", TYPE, String("B")),
 )
+OWN_NAME: Final = String("its own")
+"""The name in which subscriptions with keys of their own differ; some differ in OWN and OWN_TOO as well."""
+AT_HOME: Final = compared("=", TYPE, OWN_NAME)
+HOME_PREDICATES: Final[tuple[Expression, ...]] = (
+    AT_HOME,
+    And((AT_HOME, compared(">", VALUE, OWN))),
+    And((AT_HOME, compared("<", VALUE, OWN_TOO))),
+    And((AT_HOME, compared("!=", VALUE, OWN), compared("<=", Name(None, "x"), OWN_TOO))),
+    And((AT_HOME, compared("=", VALUE, OWN_TOO))),
+    And((AT_HOME, IsNull(Name(None, "x")))),
+    compared(">=", VALUE, OWN),
+    compared("<", Name(None, "x"), OWN_TOO),
+    compared("=", TYPE, String("B")),
+)
 KEY_PREDICATES: Final[tuple[Expression, ...]] = (
     compared("=", TYPE, String("A")),
     compared("=", TYPE, String("A")),

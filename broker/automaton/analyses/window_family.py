@@ -59,7 +59,7 @@ class WindowFamily:
         self.conditions = conditions
         self.values = values
         self.width = 1 + max(slot for _, slot in values)
-        self._hash = hash(self.parts)
+        self._hash = hash((conditions, values))  # hardly any automata with equal conditions differ
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -71,6 +71,12 @@ class WindowFamily:
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, WindowFamily) and self.parts == other.parts)
+
+    def of_others(self, forms: tuple[Form, ...], constants: tuple[Constant, ...]) -> WindowFamily:
+        """The family of an automaton that differs from those of this one in constants only, of which the same ones are
+        equal: with these conditions, and constants of its own. O(size of the conditions)."""
+        conditions, values = _conditions(forms, constants)
+        return WindowFamily(self.automaton, conditions, tuple(values))
 
     def apart(self) -> list[Form]:
         """The different conditions without the constant that decide the others."""
@@ -114,8 +120,7 @@ def family_of(automaton: Automaton) -> tuple[WindowFamily, tuple[Constant, ...]]
     if len(numbers) > 1 and _is_brief(windows):
         ways.insert(0, (numbers, PAIRS_MAX))
     for own, most in ways:
-        values: dict[Compared, int] = {}
-        conditions = tuple(tuple(_clause(clause, own, values) for clause in form) for form in windows.atoms)
+        conditions, values = _conditions(windows.atoms, own)
         if not values:
             return "its constants are parts of the values that are compared with them"
         if len(values) <= most:
@@ -150,6 +155,14 @@ def _candidates(forms: tuple[Form, ...]) -> Iterator[Constant]:
     ]
     yield from (constant for constant in found if constant.type in ("int", "float"))
     yield from (constant for constant in found if constant.type == "string")
+
+
+def _conditions(
+    forms: tuple[Form, ...], constants: tuple[Constant, ...]
+) -> tuple[tuple[tuple[FamilyClause, ...], ...], dict[Compared, int]]:
+    """The conditions with the constants unknown, and the number of each value that is compared with one of them."""
+    values: dict[Compared, int] = {}
+    return tuple([tuple([_clause(clause, constants, values) for clause in form]) for form in forms]), values
 
 
 def _clause(clause: Clause, constants: tuple[Constant, ...], values: dict[Compared, int]) -> FamilyClause:

@@ -9,6 +9,7 @@ Here: finding such values. Not here: what every first event of a run has (first_
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import final
 
 from ...algebra.normal_form import Form
 from ...algebra.terms import Comparison
@@ -20,7 +21,7 @@ def window_key(
     windows: WindowAutomaton, positions: Collection[int], conditions: Sequence[Form]
 ) -> tuple[Comparison, ...]:
     """What the events of all windows have at some of these positions, which partition them, by position; () if nothing
-    says it. O(constants x size of the tables).
+    says it. O(conditions), and once for all that differ in constants O(constants x size of the tables).
 
     `conditions`: by bit of a class. Bounds on windows are not looked at: without them there are no fewer windows.
     """
@@ -32,10 +33,32 @@ def window_key(
         if attribute.position not in positions or attribute.position in found:
             continue
         without = sum(1 << bit for bit, each in enumerate(asked) if each.get(attribute) == value)
-        columns = {column for letter, column in windows.classes if not letter & without}
-        if not any(_has_windows(part, windows.columns, columns) for part in windows.parts):
+        if not _has_windows_without(windows, without):
             found[attribute.position] = Comparison("=", attribute, value)
     return tuple(found[position] for position in sorted(found))
+
+
+@final
+class _Known:
+    """Of these tables, by conditions whether there are windows of events that satisfy none of these."""
+
+    def __init__(self, windows: WindowAutomaton) -> None:
+        self.parts = windows.parts
+        self.classes = windows.classes
+        self.without: dict[int, bool] = {}
+
+
+def _has_windows_without(windows: WindowAutomaton, conditions: int) -> bool:
+    """Whether some events that satisfy none of these conditions are a window. O(1) if that is known."""
+    known = windows.shared.found
+    if not (isinstance(known, _Known) and known.parts is windows.parts and known.classes is windows.classes):
+        known = windows.shared.found = _Known(windows)
+    found = known.without.get(conditions)
+    if found is None:
+        columns = {column for letter, column in windows.classes if not letter & conditions}
+        found = any(_has_windows(part, windows.columns, columns) for part in windows.parts)
+        known.without[conditions] = found
+    return found
 
 
 def _has_windows(part: WindowPart, width: int, columns: Collection[int]) -> bool:

@@ -42,12 +42,13 @@ class WindowPart:
 
 class SharedTables:
     """Where an executor keeps what it has made of an automaton, for all that differ from it in constants only: they
-    are made of one another, so they have this in common. It has no meaning."""
+    are made of one another, so they have this in common; and analyses what they have found. It has no meaning."""
 
-    __slots__ = ("made",)
+    __slots__ = ("found", "made")
 
     def __init__(self) -> None:
         self.made: object = None
+        self.found: object = None
 
 
 @dataclass(frozen=True, slots=True)

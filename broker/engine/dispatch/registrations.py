@@ -21,11 +21,11 @@ class Registration:
     """The registration of a subscription, or of one automaton over epochs.
 
     Such an automaton is one of several of a subscription, or makes an internal stream. `symbols` are those of its
-    inputs, `parts` the machines of its parts, which forecasts follow. `first`: it is the first of several that share a
-    machine as soon as there are others.
+    inputs, `parts` the machines of its parts, which forecasts follow. `firsts`: it is the first of several that share a
+    machine as soon as there are others; the closest ones first.
     """
 
-    __slots__ = ("first", "lane", "matcher", "member", "parts", "plan", "symbols")
+    __slots__ = ("firsts", "lane", "matcher", "member", "parts", "plan", "symbols")
 
     def __init__(self, plan: MachinePlan, lane: Lane, matcher: Matcher, member: Member, symbols: list[int]) -> None:
         self.plan = plan
@@ -34,7 +34,7 @@ class Registration:
         self.member = member
         self.symbols = symbols
         self.parts: Sequence[Matcher] = ()
-        self.first: First | None = None
+        self.firsts: tuple[First, ...] = ()
 
 
 class First(NamedTuple):

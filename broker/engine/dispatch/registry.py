@@ -79,22 +79,21 @@ class Registry:
         `kept`: the state with which its machine goes on, which it shares with nobody.
         """
         place: SavedPlace | None = None
+        saved = ""
         if self.restoring is not None:
             place = self.restoring.places[name]
-            executor = self.restoring.executors.get(place.machine, plan.executor)
-        else:
-            executor = self._executor(plan)
-        first: First | None = None
-        if executor != plan.executor:
-            if plan.wants_company and executor == plan.alone:
-                first = First(plan, subscriber, feed)
-            plan = self._plan_again(plan, executor) if place is not None else self._plan_again(plan, executor, FIRST)
-        elif plan.wants_company and place is None:
+            saved = self.restoring.executors.get(place.machine, plan.executor)
+        firsts: list[First] = []
+        while plan.executor != saved if saved else self._is_alone(plan):
+            executor = saved
+            if plan.alone and (not saved or saved in plan.alone):
+                executor = plan.alone[0]
+                firsts.append(First(plan, subscriber, feed))
+            plan = self._plan_again(plan, executor) if saved else self._plan_again(plan, executor, FIRST)
+        if plan.wants_company and place is None:
             self._share_with_first(plan.alike(self.options))
         registration = self.registrations[name] = self._enter(name, plan, place, subscriber, feed, kept)
-        if first is not None:
-            registration.first = first
-            self._first.setdefault(first.plan.alike(self.options), []).append(name)
+        self._keep_firsts(name, registration, tuple(firsts))
         if feed is not None:
             self.feeding[feed.stream] = self.feeding.get(feed.stream, 0) + 1
 
@@ -102,10 +101,20 @@ class Registry:
         """Let the first ones share the machine of others like them, unless an event has begun runs for them alone."""
         for name in list(self._first.get(alike, ())):
             registration = self.registrations[name]
-            first = registration.first
-            if first is not None and not registration.matcher.machine.taken:
-                self._go(name, registration, first.subscriber, first.feed)
-                self.registrations[name] = self._enter(name, first.plan, None, first.subscriber, first.feed)
+            if registration.matcher.machine.taken:
+                continue
+            firsts = registration.firsts
+            at = next(at for at, first in enumerate(firsts) if first.plan.alike(self.options) == alike)
+            first = firsts[at]
+            self._go(name, registration, first.subscriber, first.feed)
+            entered = self.registrations[name] = self._enter(name, first.plan, None, first.subscriber, first.feed)
+            self._keep_firsts(name, entered, firsts[:at])
+
+    def _keep_firsts(self, name: str, registration: Registration, firsts: tuple[First, ...]) -> None:
+        """Note with whom a registration may share a machine later."""
+        registration.firsts = firsts
+        for first in firsts:
+            self._first.setdefault(first.plan.alike(self.options), []).append(name)
 
     def _enter(
         self, name: str, plan: MachinePlan, place: SavedPlace | None, subscriber: Subscriber | None, feed: Feed | None,
@@ -154,12 +163,12 @@ class Registry:
         """Whether there is a machine that a plan with this in common with others would share."""
         return alike in self._newest
 
-    def _executor(self, plan: MachinePlan) -> str:
-        """The executor of a plan: the one that it names while no other plan is like it."""
-        if not plan.wants_company or plan.alone == "":
-            return plan.executor
+    def _is_alone(self, plan: MachinePlan) -> bool:
+        """Whether another executor runs it better, as no other plan is like it."""
+        if not plan.wants_company or not plan.alone:
+            return False
         alike = plan.alike(self.options)
-        return plan.executor if alike in self._newest or alike in self._first else plan.alone
+        return alike is None or (alike not in self._newest and alike not in self._first)
 
     def _read(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
         self._batch_paths.clear()
@@ -205,8 +214,8 @@ class Registry:
     def _go(self, name: str, registration: Registration, subscriber: Subscriber | None, feed: Feed | None) -> None:
         """Undo `_enter`."""
         plan, lane, matcher, member = registration.plan, registration.lane, registration.matcher, registration.member
-        if registration.first is not None:
-            alike = registration.first.plan.alike(self.options)
+        for first in registration.firsts:
+            alike = first.plan.alike(self.options)
             self._first[alike].remove(name)
             if not self._first[alike]:
                 del self._first[alike]

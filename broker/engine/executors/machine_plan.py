@@ -37,13 +37,13 @@ class MachinePlan:
     plan run in one program of the executor, so that none has a machine, and the plan has no more content. Plans of one
     `kind` count the events of their streams together, and are explained together. `passed_over`: the executors that the
     planner tried before, each with the reason against it. `wanted`: the request for which the plan was made, or that
-    for other literals of its shape. `alone`: the executor that runs it better as long as no plan is alike, empty if
-    there is none. The plan is immutable once the planner has made it.
+    for other literals of its shape. `alone`: the executors that run it better as long as no plan is alike, the next one
+    first; all but the last want company, too. The plan is immutable once the planner has made it.
     """
 
     __slots__ = ("alone", "automaton", "passed_over", "wanted")
 
-    alone: str
+    alone: tuple[str, ...]
     automaton: Automaton
     passed_over: tuple[str, ...]
     wanted: Any

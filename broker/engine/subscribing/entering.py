@@ -43,7 +43,7 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
     machine = subscriber.machine
     if machine is not None and disorder is not None and revises:
         if machine.alone:  # company shares events in order
-            machine = subscriber.machine = plan_again(machine, machine.alone, "it revises its results alone")
+            machine = subscriber.machine = plan_again(machine, machine.alone[-1], "it revises its results alone")
         holding = Holding(feed=_publishes(program, subscriber, True))
         disorder.readers.join(subscriber, machine, disorder.copies.restoring is not None)
     elif machine is not None:

@@ -55,7 +55,7 @@ class WindowFamilyPlan(WindowsPlan):
         common = sorted(numbers_in((self.family.conditions, self.family.values)))
         families: Recent[Literals, WindowFamily] = Recent(FAMILIES_MAX)
 
-        def made(bound: BoundLiterals, automaton: AutomatonMaker) -> MachinePlan:
+        def planned(bound: BoundLiterals, automaton: AutomatonMaker) -> MachinePlan:
             literals = bound.literals
             constants = tuple(
                 [
@@ -67,14 +67,13 @@ class WindowFamilyPlan(WindowsPlan):
             family = families.get(shared)
             if family is not None:
                 return WindowFamilyPlan(automaton(bound), family, constants)
-            anew = plan_of_family(automaton(bound))
-            if isinstance(anew, str):
-                return WindowsPlan(automaton(bound))
-            if anew.constants == constants:
-                families.put(shared, anew.family)
-            return anew
+            made = automaton(bound)
+            assert made.windows is not None
+            family = self.family.of_others(made.windows.atoms, constants)
+            families.put(shared, family)
+            return WindowFamilyPlan(made, family, constants)
 
-        return made
+        return planned
 
     def _inputs(self, keyed: bool) -> list[Input]:
         _, _, needed = tables_of_family(self.family, keyed)

@@ -25,7 +25,7 @@ from .longest import NOBODY, LongestWindows, WaitingCells
 from .stepping import QUIET, UNTOUCHED, Stepper
 from .tables import WindowTables
 from .window_inputs import WindowInputs
-from .window_matches import WindowAudience
+from .window_matches import WindowAudience, waiting_starts
 
 CALM_MIN: Final = 2  # events, behind which others are tried together where that has last been worth while
 CALM_MAX: Final = 32  # the same where it has not been
@@ -330,18 +330,7 @@ class WindowMachine(Executor):
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
     ) -> Iterator[WaitingRun] | None:
         """The open starts. Which states they are in is not that of an automaton that people see."""
-        return self._waiting()
-
-    def _waiting(self) -> Iterator[WaitingRun]:
-        for key, cell in self.cells.items():
-            whole: Any = key if isinstance(key, tuple) else (key,)
-            columns = cell.columns
-            for group in cell.groups:
-                intervals = group.intervals()
-                for at in range(0, len(intervals), 2):
-                    for pane in range(intervals[at], intervals[at + 1] + 1):
-                        begun = columns.panes[2 * (pane - columns.base) + 1]
-                        yield WaitingRun(whole, -1, int(begun), [])
+        return waiting_starts(list(self.cells.values()))
 
     def statistics(self) -> dict[str, int]:
         cells = self.cells.values()

@@ -7,7 +7,7 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast, final
 
 from mypy_extensions import i64, mypyc_attr
@@ -17,7 +17,7 @@ from ....algebra.window_aggregates import aggregate
 from ....events.schema import Row, Value
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events
-from ..matches import Assigned, Matched, MatchSource
+from ..matches import Assigned, Matched, MatchSource, WaitingRun
 from .cell import WindowCell
 from .exact_sums import between
 from .pane_columns import PaneColumns
@@ -245,3 +245,16 @@ def value_of_rows(
         for value in plan.values
     ]
     return aggregate(plan.function, plan.distinct, plan.share, arguments)
+
+
+def waiting_starts(cells: Sequence[WindowCell]) -> Iterator[WaitingRun]:
+    """The open starts of partitions, made as they are read."""
+    for cell in cells:
+        whole: Any = cell.key if isinstance(cell.key, tuple) else (cell.key,)
+        columns = cell.columns
+        for group in cell.groups:
+            intervals = group.intervals()
+            for at in range(0, len(intervals), 2):
+                for pane in range(intervals[at], intervals[at + 1] + 1):
+                    begun = columns.panes[2 * (pane - columns.base) + 1]
+                    yield WaitingRun(whole, -1, int(begun), [])
