@@ -302,6 +302,10 @@ def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
     return _alone(template)
 
 
+def _any_pair(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    return _any_match(grouping) if len(grouping.template.steps) == 2 else "it has not two steps"
+
+
 def _any_order(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
     if not template.window and any(len(order) > 1 for order in template.orders):
@@ -341,6 +345,7 @@ REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _klee
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.ITEMS, _items_of_texts),
+    (Mechanism.ANY_MATCH, _any_pair),
     (Mechanism.TEXT_CHAIN, _text_chain),
 )
 ORDERS: Final[tuple[tuple[Mechanism, Rule], ...]] = (

@@ -18,7 +18,8 @@ def own_texts(automaton: Automaton, begins: list[Arc], asked: list[list[Alternat
     something else. `asked`: what each is asked."""
     if len(begins) < 2 or automaton.within is None:
         return ()
-    if any(automaton.states[arc.source].stay is not Stay.UNTAKEN for arc in begins[1:]):
+    stays = {automaton.states[arc.source].stay for arc in begins[1:]}
+    if stays != {Stay.UNTAKEN} and (stays != {Stay.ALL} or len(begins) > 2):
         return ()
     if any(len(each) != 1 or each[0].among for each in asked):
         return ()

@@ -52,6 +52,7 @@ def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = 
         ("S a, S b", "a.p > 1 AND b.p < 2 AND b.k > 7", NEXT, "next match, 4"),
         ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "next match, 3"),
         ("S a, S b", "a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "next match, 3"),
+        ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", "skip_till_any_match", "any match, 3"),
         ("S a, S b, S c", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2 AND c.ty = 'C'", NEXT, "items, 3"),
         ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.ty = 'C' AND c.p > 1", NEXT, "items, 4"),
         ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'A' AND b.p < 2 AND b.ty != 'C'", NEXT, "wait, 3"),

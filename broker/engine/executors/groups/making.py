@@ -223,11 +223,11 @@ class CellRecipe:
             sees = [self._clause(TemplateClause((), step.sees)) if step.sees else None for step in self.template.steps]
             registers = [Remembered(register.position, register.slot) for register in self._registers]
             return ChainTemplate(d, steps, registers, stays, self.window, sees)
-        if mechanism is Mechanism.ANY_MATCH:
+        positions = [-1 if attribute is None else attribute.position for attribute in self.template.texts]
+        if mechanism is Mechanism.ANY_MATCH and not positions:
             orders = [list(order) for order in self.template.orders]
             operands = list(self.template.operands)
             return AnyTemplate(d, [clauses[0] for clauses in steps], orders, operands, window=self.window)
-        positions = [-1 if attribute is None else attribute.position for attribute in self.template.texts]
         if mechanism is Mechanism.CHOICE:
             singles: list[ChoiceStep] = []
             for number, (step,) in enumerate(self.template.orders):
@@ -237,7 +237,8 @@ class CellRecipe:
             return TextChainTemplate(d, [clauses[0] for clauses in steps], positions)
         first, second, *further = [clauses[0] for clauses in steps]
         if positions:
-            return OtherKeysTemplate(d, first, second, positions, self.window, further)
+            every = mechanism is Mechanism.ANY_MATCH
+            return OtherKeysTemplate(d, first, second, positions, self.window, further, every)
         if mechanism is Mechanism.NEXT_MATCH:
             return NextMatchTemplate(d, first, second, window=self.window, arrival=self.arrival)
         if mechanism is Mechanism.HISTORY:

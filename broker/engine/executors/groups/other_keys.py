@@ -1,10 +1,12 @@
-"""Other keys at other steps: next matches of events that are found by a text each, `a.name = 'X' AND b.name = 'Y'`.
+"""Other keys at other steps: matches of events that are found by a text each, `a.name = 'X' AND b.name = 'Y'`: the next
+ones, or any two.
 
 Members with any texts are one group, as there may be as many combinations as members. Starts wait with the text that
 begins them, for all members that begin so; an event finds the members whose second condition it satisfies among those
 with its text. Each moves with the starts of its first text that it dominates, from the last event on that has satisfied
-its second condition (last_met): to a match, or as an item (moving_items) to the heap of its third text, and so on.
-Where a step has no text, any event is like one with it. Every event is an epoch.
+its second condition (last_met): to a match, or as an item (moving_items) to the heap of its third text, and so on. Any
+two are a match with all starts in the window. Where a step has no text, any event is like one with it. Every event is
+an epoch.
 
 Here: all texts of a group. Not here: one key (next_match, items).
 """
@@ -34,12 +36,13 @@ class OtherKeysTemplate:
     """The conditions but for the texts, which the attributes `texts` have, -1 for none, and the members of one group.
 
     `further`: those behind the second, each with one bound at most; `axes`: its coordinate, -1 for none. `window`: the
-    coordinate of WITHIN. `begins`: the starts of each text; `ends`: the members with each second text.
+    coordinate of WITHIN. `every`: any two are a match. `begins`: the starts of each text; `ends`: the members with each
+    second text.
     """
 
     def __init__(
         self, d: int, begin: StepClause, end: StepClause, texts: list[int], window: int,
-        further: list[StepClause] | None = None,
+        further: list[StepClause] | None = None, every: bool = False,
     ) -> None:  # fmt: skip
         assert window >= 0, "what is kept must have an end"
         self.d: i64 = d
@@ -51,6 +54,7 @@ class OtherKeysTemplate:
         self.second: i64 = texts[1]
         self.attributes = texts
         self.window: i64 = window
+        self.every = every
         self.x: Floats = filled(d, INFINITY)  # scratch for one event
         self.moved = MatchBlocks()  # scratch, too
         self.begins: dict[Text, Beginning] = {}
@@ -158,7 +162,7 @@ class OtherKeysCell(GroupCell):
         hit: i64
         for hit in range(found):
             handle = out.members[begun + hit]
-            since = met.meets(handle, event)
+            since = BEFORE if template.every else met.meets(handle, event)
             beginning = beginnings[handle]
             if beginning.newest < since or beginning.newest < 0:
                 continue
