@@ -134,6 +134,17 @@ SHAPES: Final[dict[str, Written]] = {
         f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE skip_till_next_match(a, b) {{{{ a.name = '{{s.symbol}}' AND "
         f"a.price > {{s.a}} AND b.name = '{{s.other}}' AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
     ),
+    "SASE+: next match, three keys": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {STREAM} b, {STREAM} c) WHERE skip_till_next_match(a, b, c) {{{{ "
+        f"a.name = '{{s.symbol}}' AND a.price > {{s.a}} AND b.name = '{{s.other}}' AND b.price < {{s.b}} AND "
+        f"c.name = '{{s.symbol}}' AND c.price > {{s.c}} }}}} WITHIN {WITHIN}",
+    ),
+    "SASE+: next match, a key behind any event": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE skip_till_next_match(a, b) {{{{ a.price > {{s.a}} AND "
+        f"b.name = '{{s.other}}' AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
+    ),
     "SASE+: next match, several": pattern("a, b", "a.price > {s.a} AND b.price < {s.b} AND b.volume > {s.volume}"),
     "SASE+: next match, own factor": pattern("a, b", "b.price > {s.factor} * a.price"),
     "SASE+: next match, one of several": pattern(
@@ -147,6 +158,10 @@ SHAPES: Final[dict[str, Written]] = {
     "SASE+: rising, own factor": rising("b.volume < {s.factor} * a[a.LEN].volume", f", {STREAM} b"),
     # P-ToPSS
     "P-ToPSS: a; b": composite("a; b", OWN, ABC[2]),
+    "P-ToPSS: a; b, other key": other(
+        "ptopss",
+        f"FROM {STREAM} a: {OWN} b: name = '{{s.other}}' AND price < {{s.b}} MATCH a; b WITHIN {WITHIN}",
+    ),
     "P-ToPSS: a; b; c": composite("a; b; c", OWN, ABC[2], "price > {s.c}"),
     "P-ToPSS: a, b": composite("a, b", OWN, ABC[2]),
     "P-ToPSS: a; b, counts": composite("a; b", OWN, ABC[2], report="completions"),
@@ -160,6 +175,11 @@ SHAPES: Final[dict[str, Written]] = {
         "afa",
         f"FROM {STREAM} BY name START begin FINAL done "
         f"up: begin -> high WHEN {OWN} down: high -> done WHEN price < {{s.b}} WITHIN {WITHIN}",
+    ),
+    "AFA: three states": other(
+        "afa",
+        f"FROM {STREAM} BY name START begin FINAL done up: begin -> high WHEN {OWN} "
+        f"down: high -> low WHEN price < {{s.b}} again: low -> done WHEN price > {{s.c}} WITHIN {WITHIN}",
     ),
     "Windows: above, then below": other(
         "window", f"FROM {STREAM} BY name WINDOW AFTER any* MATCHING [{OWN}] [price < {{s.b}}] AGGREGATE count(*) AS n"
