@@ -55,7 +55,12 @@ def serve_here(app: ASGIApp, port: int, announce: Callable[[str], None]) -> None
     """
     import uvicorn
 
-    signal.signal(signal.SIGTERM, lambda number, frame: None)  # uvicorn raises it again when it has ended
+    server = uvicorn.Server(settings(app))
+
+    def end(number: int, frame: object) -> None:
+        server.should_exit = True
+
+    signal.signal(signal.SIGTERM, end)  # before uvicorn listens to it; and uvicorn raises it again when it has ended
     with listening(LOOPBACK, port, f"--port {port}") as listener:
         announce(f"http://{LOOPBACK}:{listener.getsockname()[1]}")
-        uvicorn.Server(settings(app)).run(sockets=[listener])
+        server.run(sockets=[listener])
