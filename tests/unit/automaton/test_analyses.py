@@ -173,7 +173,8 @@ def test_runs_over_epochs_wait_for_numbers_if_nothing_else_is_asked(text: str, w
     [
         ("skip_till_next_match", "a.k = 'A' AND b.k = 'B' AND b.v > 1", "WITHIN 5", 2),
         ("skip_till_next_match", "a.k = 'A' AND b.k = 'B' AND b.v > 1", "", 0),
-        ("skip_till_any_match", "a.k = 'A' AND b.k = 'B' AND b.v > 1", "WITHIN 5", 0),
+        ("skip_till_any_match", "a.k = 'A' AND b.k = 'B' AND b.v > 1", "WITHIN 5", 2),
+        ("strict_contiguity", "a.k = 'A' AND b.k = 'B' AND b.v > 1", "WITHIN 5", 0),
         ("skip_till_next_match", "a.k = 'A' AND b.k = 'A' AND b.v > 1", "WITHIN 5", 0),
         ("skip_till_next_match", "a.k = 'A' AND b.k = 'B' AND a.v > 1 AND b.v > a.v", "WITHIN 5", 0),
     ],
