@@ -295,7 +295,7 @@ class GroupMachine(Executor):
         self._settled = len(self.cells)
 
     def _sweep(self, time: i64) -> None:
-        """Drop events that no match can have any more. O(waiting runs)."""
+        """Drop most of the events, or else all, that no match can have any more. O(waiting runs)."""
         self._settle(time)
         oldest: i64 = self.number
         for cell in self.cells.values():

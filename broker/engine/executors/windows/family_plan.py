@@ -25,7 +25,6 @@ from .family_machine import FamilyMachine, FamilyMember
 from .machine_plan import WindowsPlan
 
 FAMILIES_MAX: Final = 1_000  # the most families of one shape that are kept
-SHOWN: Final = 8  # subscriptions up to which each is explained
 
 
 @final
@@ -117,13 +116,9 @@ class WindowFamilyPlan(WindowsPlan):
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
         """Each subscription as if it were alone, and how its family keeps windows."""
-        lines = WindowsPlan.explained(known[:SHOWN])
-        if len(known) > SHOWN:
-            lines.append(f"and {len(known) - SHOWN} more members of families")
-        families = {id(machine) for _, _, machine in known if machine is not None}
-        both = counted(len(known), "subscription"), counted(len(families), "family", "families")
-        lines.append(f"window families: {both[0]} in {both[1]}")
-        return lines
+        lines, families = cls.explained_together(known, "members of families")
+        both = counted(len(known), "subscription"), counted(families, "family", "families")
+        return [*lines, f"window families: {both[0]} in {both[1]}"]
 
 
 def plan_of_family(automaton: Automaton) -> WindowFamilyPlan | str:

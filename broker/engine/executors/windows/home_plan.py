@@ -24,7 +24,6 @@ from .home_tests import Shape, tests_of, untestable
 from .machine_plan import WindowsPlan
 from .tables import WindowTables, tables_of
 
-SHOWN: Final = 8  # subscriptions up to which each is explained
 EVERY_EVENT: Final = EventKey((), ())
 
 
@@ -111,12 +110,8 @@ class WindowHomePlan(WindowsPlan):
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
         """Each subscription as if it were alone, and how many share a machine."""
-        lines = WindowsPlan.explained(known[:SHOWN])
-        if len(known) > SHOWN:
-            lines.append(f"and {len(known) - SHOWN} more with keys of their own")
-        machines = {id(machine) for _, _, machine in known if machine is not None}
-        lines.append(f"window homes: {counted(len(known), 'subscription')} in {counted(len(machines), 'machine')}")
-        return lines
+        lines, machines = cls.explained_together(known, "with keys of their own")
+        return [*lines, f"window homes: {counted(len(known), 'subscription')} in {counted(machines, 'machine')}"]
 
 
 def plan_of_home(automaton: Automaton) -> WindowHomePlan | str:

@@ -34,6 +34,7 @@ from .tables import tables_of
 from .window_inputs import WindowInputs
 
 LIMITS: Final = "runs_max, bindings_max or nodes_max"
+SHOWN: Final = 8  # subscriptions up to which each is explained, where they share machines
 GIVEN_UP: Final = "; beyond runs_max in a partition, the oldest are given up"
 
 
@@ -146,6 +147,14 @@ class WindowsPlan(MachinePlan):
             lines[-1] += "".join(plan._given_up())
             lines.append(f"{name}: {'suspended' if machine is None else machine.method}")
         return lines
+
+    @classmethod
+    def explained_together(cls, known: list[Known], others: str) -> tuple[list[str], int]:
+        """Each of the first ones as if it were alone, and how many `others` there are; the number of machines."""
+        lines = WindowsPlan.explained(known[:SHOWN])
+        if len(known) > SHOWN:
+            lines.append(f"and {len(known) - SHOWN} more {others}")
+        return lines, len({id(machine) for _, _, machine in known if machine is not None})
 
     @classmethod
     def drawn(cls, known: list[Known]) -> Graph:
