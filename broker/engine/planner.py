@@ -26,7 +26,7 @@ from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
-from .executors.speculative.machine_plan import RegisterPlan
+from .executors.speculative.machine_plan import RegisterPlan, plan_of_registers
 from .executors.tuple_counts.machine_plan import CountsPlan
 from .executors.windows.family_plan import WindowFamilyPlan, plan_of_family
 from .executors.windows.home_plan import WindowHomePlan, plan_of_home
@@ -108,7 +108,7 @@ def _keyed_runs(wanted: Wanted) -> MachinePlan | str:
 
 
 def _registers(wanted: Wanted) -> MachinePlan | str:
-    return NO_STATES if wanted.forecast else RegisterPlan(wanted.automaton)
+    return NO_STATES if wanted.forecast else plan_of_registers(wanted.automaton)
 
 
 def _window_family(wanted: Wanted) -> MachinePlan | str:

@@ -1,13 +1,11 @@
 """Families: register automata that differ in some constants run as one, and a result says how far it reaches.
 
-A constant is one with which an arc compares an attribute of its event: the only arc out of the start, the only arc into
-the only final state, or one of those that follow the first, as long as nothing else leads to a state or out of it. So
-the events of a run say which one such an arc has taken. The family's automaton asks for the loosest constant, and its
-runs have a further register, the value of that attribute. A result is one of each member whose constants the values
-satisfy. Members are sorted by the first constant, so that they are of a stretch of these.
+The family's automaton asks for the loosest constant at each place, and its runs have a further register for each, the
+value that the constant was compared with. A result is one of each member whose constants the values satisfy. Members
+are sorted by the first constant, so that they are of a stretch of these.
 
-Here: which automata are of one family, and that automaton. Not here: automata that differ otherwise (merging), who
-reads results (together).
+Here: that automaton, and whose a result is. Not here: which automata are of one family (constants, together), automata
+that differ otherwise (merging), who reads results (together).
 """
 
 from __future__ import annotations
@@ -16,124 +14,17 @@ import math
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, final
 
 from ....algebra.computation import Slots
-from ....algebra.terms import Attribute, Comparison, Constant, Side
-from ....automaton.automaton import Arc, Automaton, Carry, Computed, Kind
+from ....automaton.automaton import Arc, Automaton, Carry, Computed
 from ....events.schema import Attribute as Column
 from ....events.schema import Schema
-from .operations import EXACT_MAX
+from .constants import FINAL, START, PlacedConstant, RegisterText, with_constant
 
-# Where the constants are, as bits; those above FINAL are of the second arc, the third one and so on. A unit of one
-# automaton that is of no family is ALONE.
-ALONE: Final = 0
-START: Final = 1
-FINAL: Final = 2
-BOTH: Final = 3
-SECOND: Final = 4
-ARCS_MAX: Final = 16  # behind the first that may have constants of their own
 GREATEST: Final = sys.float_info.max
 REGISTER: Final = "_reach"  # no text can declare it: they are added behind all others
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class VaryingConstant:
-    """A constant at a place of an automaton: the number of the arc, and that of the comparison in its only clause.
-    `template`: the automaton with zero instead, which is equal for all of a family."""
-
-    template: Automaton
-    arc: int
-    atom: int
-    operator: str
-    constant: float
-
-
-def varying(automaton: Automaton, place: int) -> VaryingConstant | None:
-    """The constant at one place; None if there is none that runs read once. O(arcs), for a place behind START times
-    those before."""
-    if place == FINAL:
-        found = [number for number, arc in _living(automaton) if arc.target == automaton.final]
-        number = found[0] if len(found) == 1 else -1
-    else:
-        lane, at = _only_arcs(automaton), place.bit_length() - 1
-        at = at - 1 if place > FINAL else at
-        number = lane[at] if at < len(lane) else -1
-    if number < 0:
-        return None
-    arc = automaton.arcs[number]
-    if arc.kind is Kind.EPSILON or len(arc.guard) != 1:
-        return None
-    for at, atom in enumerate(arc.guard[0]):
-        constant = _constant(atom)
-        if constant is not None:
-            changed = _with_arc(automaton, number, _with_constant(arc, at, 0.0))
-            return VaryingConstant(changed, number, at, atom.operator, constant)
-    return None
-
-
-def _living(automaton: Automaton) -> list[tuple[int, Arc]]:
-    return [(number, arc) for number, arc in enumerate(automaton.arcs) if len(arc.guard) > 0]
-
-
-def _only_arcs(automaton: Automaton) -> list[int]:
-    """The first arcs of all runs: each the only one out of its state, and the only one into the next."""
-    living, state, found = _living(automaton), 0, list[int]()
-    while len(found) <= ARCS_MAX:
-        out = [(number, arc) for number, arc in living if arc.source == state]
-        into = len([arc for _, arc in living if arc.target == state])
-        if len(out) != 1 or into != min(1, len(found)) or out[0][1].kind is Kind.EPSILON:
-            break
-        found.append(out[0][0])
-        state = out[0][1].target
-    return found
-
-
-def everywhere(automaton: Automaton) -> int:
-    """All places that have a constant; ALONE if none of them lies between START and FINAL. O(arcs x places)."""
-    places = START | FINAL
-    for at, number in enumerate(_only_arcs(automaton)[1:]):
-        if automaton.arcs[number].target != automaton.final:
-            places |= SECOND << at
-    found = sum(place for place in bits(places) if varying(automaton, place) is not None)
-    return found if found >= SECOND else ALONE
-
-
-def bits(places: int) -> list[int]:
-    """The single places, those of START and FINAL first."""
-    return [1 << at for at in range(places.bit_length()) if places >> at & 1]
-
-
-def all_varying(automaton: Automaton, place: int) -> list[VaryingConstant] | None:
-    """The constants at all places; the template of the last one is without all of them. None if one is missing."""
-    found: list[VaryingConstant] = []
-    for each in bits(place):
-        one = varying(automaton, each)
-        if one is None or any(one.arc == other.arc for other in found):
-            return None
-        found.append(one)
-        automaton = one.template
-    return found
-
-
-def _constant(atom: Comparison) -> float | None:
-    match atom:
-        case Comparison("<" | "<=" | ">" | ">=", Attribute(Side.EVENT, _, "float"), Constant(value, _)):
-            if type(value) is float or (type(value) is int and abs(value) <= EXACT_MAX):
-                return float(value)
-    return None
-
-
-def _with_constant(arc: Arc, at: int, constant: float) -> Arc:
-    atoms = list(arc.guard[0])
-    atoms[at] = replace(atoms[at], right=Constant(constant, "float"))
-    return replace(arc, guard=(tuple(atoms),))
-
-
-def _with_arc(automaton: Automaton, number: int, arc: Arc) -> Automaton:
-    return replace(automaton, arcs=(*automaton.arcs[:number], arc, *automaton.arcs[number + 1 :]))
 
 
 @final
@@ -142,29 +33,34 @@ class ConstantFamily:
     how many constants, and so registers of runs, there are, in the order of their places.
     """
 
-    def __init__(self, automaton: Automaton, known: Sequence[Sequence[VaryingConstant]], place: int) -> None:
-        """`automaton`: one of them; `known`: the constants of each."""
-        self.width = len(known[0])
-        places = bits(place)
-        self._final = places.index(FINAL) if FINAL in places else -1
-        self._start = places.index(START) if START in places else -1
-        self._signs = [1.0 if each.operator in (">", ">=") else -1.0 for each in known[0]]
-        self._strict = [each.operator in (">", "<") for each in known[0]]
-        signed = [[sign * each.constant for sign, each in zip(self._signs, own)] for own in known]
-        self.ranked = sorted(range(len(signed)), key=lambda number: signed[number][0])
-        self._limits = [signed[number][0] for number in self.ranked]
-        self._second = LimitTree([signed[number][1] for number in self.ranked]) if self.width > 1 else None
-        self._further = [[signed[number][at] for number in self.ranked] for at in range(2, self.width)]
-        loosest = [sign * min(each) for sign, each in zip(self._signs, zip(*signed))]
-        self.automaton = self._common(automaton, known[0], loosest)
+    def __init__(self, texts: Sequence[RegisterText], places: int) -> None:
+        """`texts`: those of the members, which are equal but for the constants at `places`. O(members log members)."""
+        form = texts[0].form
+        numbers = form.at(places)
+        assert numbers is not None
+        known = [form.constants[number] for number in numbers]
+        self.width = len(known)
+        self._final = next((at for at, each in enumerate(known) if each.place == FINAL), -1)
+        self._start = next((at for at, each in enumerate(known) if each.place == START), -1)
+        self._signs = [1.0 if each.operator in (">", ">=") else -1.0 for each in known]
+        self._strict = [each.operator in (">", "<") for each in known]
+        signed = [[sign * text.constants[number] for text in texts] for sign, number in zip(self._signs, numbers)]
+        first = signed[0]
+        self.ranked = sorted(range(len(texts)), key=first.__getitem__)
+        ordered = [[own[number] for number in self.ranked] for own in signed]
+        self._limits = ordered[0]
+        self._second = LimitTree(ordered[1]) if self.width > 1 else None
+        self._further = ordered[2:]
+        loosest = [sign * min(own) for sign, own in zip(self._signs, signed)]
+        self.automaton = self._common(texts[0].automaton, known, loosest)
 
-    def _common(self, automaton: Automaton, places: Sequence[VaryingConstant], loosest: list[float]) -> Automaton:
+    def _common(self, automaton: Automaton, places: Sequence[PlacedConstant], loosest: list[float]) -> Automaton:
         for number, (place, constant, sign) in enumerate(zip(places, loosest, self._signs)):
             slot = len(automaton.initial)
             arcs: list[Arc] = []
             for at, arc in enumerate(automaton.arcs):
                 if at == place.arc:
-                    looser = _with_constant(arc, place.atom, constant)
+                    looser = with_constant(arc, place.atom, constant)
                     read = Computed(arc.guard[0][place.atom].left)
                     arcs.append(replace(looser, update=(*looser.update, read)))
                 else:

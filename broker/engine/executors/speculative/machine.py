@@ -21,6 +21,7 @@ from ...program.target import Target
 from ..completions import HEADER, Completions
 from ..contract import Executor, Input, Member
 from ..matches import Item, WaitingRun
+from .constants import RegisterText
 from .found import Contributions, LifetimeMatches, RegistersAudience, shared
 from .owners import RegisterMember
 from .together import RegistersTogether
@@ -52,11 +53,11 @@ class RegisterMachine(Executor):
 
     # --- members ------------------------------------------------------------------------------------------------
 
-    def join(self, target: Target, automaton: Automaton, number: int) -> RegisterMember:
+    def join(self, target: Target, text: RegisterText, number: int) -> RegisterMember:
         """Add a subscription; `number`: -1 for the next one."""
         if self.together.size() > 0:
             self.account.widen(self.work_max, self.work_earned)
-        return self.together.join(target, automaton, self.together.made if number < 0 else number)
+        return self.together.join(target, text, self.together.made if number < 0 else number)
 
     def leave(self, member: RegisterMember) -> None:
         self.together.leave(member)

@@ -6,33 +6,37 @@ Here: what the dispatcher needs, and descriptions for users. Not here: runs (spe
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, final
 
 from ....algebra.timed_stream import untimed
 from ....automaton.analyses.cycles import unbounded_cycles
 from ....automaton.analyses.first_key import first_key
 from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Arc, Automaton, Kind, describe_arc
-from ....automaton.binding import MarkedParts
+from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Edge, Graph, Node
 from ....events.instant import format_duration
+from ....language.marked_literals import Literals, chosen, number_in, numbers_in
+from ...compiler.recently_used import Recent
 from ...options import Options
 from ...program.target import Outcome, Target
 from ..contract import EventKey, Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from ..revising import Reviser
+from .constants import RegisterForm, RegisterText, is_exact, text_of
 from .machine import RegisterMachine, inputs_of
 from .owners import RegisterMember
 from .reviser import SpeculativeReviser
-from .together import beginning
 
 LIMITS: Final = "work_max or runs_max"
+FORMS_MAX: Final = 10_000  # the most forms of one shape that are kept
 
 
 class RegisterPlan(MachinePlan):
     """An automaton whose events live for a time."""
 
-    __slots__ = ()
+    __slots__ = ("text",)
 
     executor = "speculative"
     version = 1
@@ -43,26 +47,34 @@ class RegisterPlan(MachinePlan):
     kind = "registers"
     same_inputs = True
 
-    def __init__(self, automaton: Automaton) -> None:
-        self.automaton = automaton
+    def __init__(self, text: RegisterText) -> None:
+        self.text = text
+
+    @property
+    def automaton(self) -> Automaton:
+        return self.text.automaton
+
+    @automaton.setter
+    def automaton(self, other: Automaton) -> None:
+        raise AssertionError("the automaton of a plan does not change")
 
     def inputs(self) -> list[Input]:
-        return inputs_of(self.automaton)
+        return inputs_of(self.text.form.blank)
 
     def streams(self) -> tuple[str, ...]:
-        return tuple(sorted(self.automaton.streams()))
+        return tuple(sorted(self.text.form.blank.streams()))
 
     def filed(self, options: Options) -> EventKey | None:
         return _event_key(self.automaton) if options.together else None
 
     def outcome(self) -> Outcome:
-        return Outcome(self.automaton.schema.names, (), (), LIMITS)
+        return Outcome(self.text.form.blank.schema.names, (), (), LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        return lambda bound, automaton: RegisterPlan(automaton(bound))
+        return RegisterTexts(self.automaton, parts).plan
 
     def alike(self, options: Options) -> Hashable:
-        return (self.executor, beginning(self.automaton)) if options.together else None
+        return (self.executor, self.text.beginning()) if options.together else None
 
     def make(self, options: Options) -> Executor:
         return RegisterMachine(self.automaton, options.work_max, options.work_earned, options.runs_max)
@@ -85,7 +97,7 @@ class RegisterPlan(MachinePlan):
 
     def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
         assert isinstance(machine, RegisterMachine)
-        return machine.join(Target(self.outcome(), None), self.automaton, -1 if saved is None else saved)
+        return machine.join(Target(self.outcome(), None), self.text, -1 if saved is None else saved)
 
     def reviser(self, options: Options) -> Reviser:
         limits = options.work_max, options.work_earned, options.runs_max
@@ -130,8 +142,8 @@ class RegisterPlan(MachinePlan):
             used = {0, *(arc.source for arc in automaton.arcs), *(arc.target for arc in automaton.arcs)}
             for at in [state for state in range(automaton.final) if state in used]:
                 nodes.append(Node(key[at], str(at) if at else ", ".join(plan.streams()), "state" if at else "start"))
-            for at, final in enumerate(automaton.operands):
-                nodes.append(Node(key[automaton.final + at], f"{name}: {final}", "end"))
+            for at, operand in enumerate(automaton.operands):
+                nodes.append(Node(key[automaton.final + at], f"{name}: {operand}", "end"))
             for arc in automaton.arcs:
                 target = arc.target if arc.target < automaton.final else automaton.final + arc.operand
                 text = describe_arc(arc)
@@ -141,6 +153,50 @@ class RegisterPlan(MachinePlan):
                 loops = arc.kind is Kind.LOOP and arc.target == arc.source
                 edges.append(Edge(key[arc.source], key[target], label, "rebind" if loops else "forward"))
         return Graph("", tuple(nodes), tuple(edges))
+
+
+@final
+class RegisterTexts:
+    """The plans of all texts of a shape, from an automaton whose literals are marked.
+
+    The constants of a text are some of its literals. Texts that have the others in common are of one form, which is
+    made of the first one of them.
+    """
+
+    def __init__(self, automaton: Automaton, parts: MarkedParts) -> None:
+        self._make = parts.automaton(automaton)
+        self._parts = parts
+        form = RegisterForm(automaton)
+        self._constants = [each.in_automaton(automaton) for each in form.constants]
+        self._numbers = [number_in(constant.value) for constant in self._constants]
+        blank = replace(form.blank, arcs=tuple([replace(arc, conjuncts=()) for arc in form.blank.arcs]))
+        self._others = sorted(numbers_in(blank))
+        self._forms: Recent[Literals, RegisterForm] = Recent(FORMS_MAX)
+
+    def plan(self, bound: BoundLiterals, automaton: AutomatonMaker) -> RegisterPlan:
+        """O(literals), and for the first text of a form O(arcs x places)."""
+        literals = bound.literals
+        constants: list[float] = []
+        for number, constant in zip(self._numbers, self._constants):
+            value = constant.value if number is None else chosen(literals, number)
+            if not isinstance(value, int | float) or not is_exact(value):
+                return RegisterPlan(text_of(automaton(bound)))
+            constants.append(float(value))
+        others = tuple([literals[number] for number in self._others])
+        form = self._forms.get(others)
+        if form is None:
+            form = RegisterForm(automaton(bound))
+            self._forms.put(others, form)
+        return RegisterPlan(RegisterText(form, tuple(constants), None, self.automaton, literals))
+
+    def automaton(self, literals: Literals) -> Automaton:
+        """O(size of the parts with marks)."""
+        return self._make(self._parts.bind(literals))
+
+
+def plan_of_registers(automaton: Automaton) -> RegisterPlan:
+    """The plan of an automaton without others of its shape."""
+    return RegisterPlan(text_of(automaton))
 
 
 def _event_key(automaton: Automaton) -> EventKey | None:

@@ -13,44 +13,24 @@ from ....automaton.automaton import Automaton
 from ...program.target import Target
 from ..contract import Member
 from .changes import Changes
-from .families import ConstantFamily, VaryingConstant, all_varying, everywhere
+from .constants import RegisterText, text_of
+from .families import ConstantFamily
 
 
 @final
 class RegisterMember(Member):
     """A subscription and its automaton. `number`: its place among those of the machine."""
 
-    __slots__ = ("_constants", "_places", "automaton", "number")
+    __slots__ = ("number", "text")
 
-    def __init__(self, target: Target, automaton: Automaton, number: int) -> None:
+    def __init__(self, target: Target, text: RegisterText, number: int) -> None:
         super().__init__(target)
-        self.automaton = automaton
+        self.text = text
         self.number = number
-        self._constants: dict[int, list[VaryingConstant] | None] = {}
-        self._places = -1
-
-    def constants(self, place: int) -> list[VaryingConstant] | None:
-        """The constants there by which its automaton may differ from others; None if one is missing. O(arcs), once
-        until `forget`."""
-        if place not in self._constants:
-            self._constants[place] = all_varying(self.automaton, place)
-        return self._constants[place]
-
-    def places(self) -> int:
-        """All places where its automaton may differ, if there are some between START and FINAL. O(arcs), once."""
-        if self._places < 0:
-            self._places = everywhere(self.automaton)
-        return self._places
 
     def write(self, automaton: Automaton) -> None:
         """Replace the automaton."""
-        self.automaton = automaton
-        self.forget()
-
-    def forget(self) -> None:
-        """Forget the constants, with which there are automata without them."""
-        self._constants = {}
-        self._places = -1
+        self.text = text_of(automaton)
 
 
 @final

@@ -19,6 +19,7 @@ from ...program.account import MATCH_UNITS, Account
 from ...program.target import Outcome, Target
 from ..matches import Item, WaitingRun
 from ..revising import Reviser, Revision
+from .constants import text_of
 from .found import Contributions, LifetimeMatches
 from .together import RegistersTogether
 
@@ -46,7 +47,8 @@ class SpeculativeReviser(Reviser):
     def join(self, automaton: Automaton, number: int) -> int:
         if self.together.size() > 0:
             self.account.widen(self.work_max, self.work_earned)
-        return self.together.join(self.target, automaton, self.together.made if number < 0 else number).number
+        number = self.together.made if number < 0 else number
+        return self.together.join(self.target, text_of(automaton), number).number
 
     def leave(self, number: int) -> None:
         self.together.leave(self.together.members[number])

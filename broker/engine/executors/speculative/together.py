@@ -4,101 +4,49 @@ A unit is one automaton, or a family of them that differ in a constant. The unit
 automaton, of which each final state is one unit's. Members that leave, or whose arcs change, take their runs along, and
 the others never see that.
 
-Here: members, their groups, and whose a result is. Not here: families (families), merging (merging), runs
-(speculation), the contracts of machines (machine, reviser).
+Here: members, their groups, and whose a result is. Not here: units (units), merging (merging), runs (speculation), the
+contracts of machines (machine, reviser).
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
 from ....automaton.arc_updates import ChangedArcs
-from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.target import Target
 from ..matches import WaitingRun
-from .families import ALONE, BOTH, FINAL, START, ConstantFamily, bits, varying
+from .constants import ALONE, RegisterText, bits
+from .families import ConstantFamily
 from .found import KnownEvents, ResultPage
 from .merging import Key, merged, merging_key
 from .owners import RegisterMember, ResultOwners
 from .saving import dump, dump_settled, load
 from .speculation import Speculation
+from .units import Unit, common_of, family_of, units_of
 
-Unit: TypeAlias = "tuple[int, list[RegisterMember]]"
-"""Where the constant of the unit's automata is, and whose these are."""
-ALL: Final = -1  # every place that a member has
 SHOWN_MAX: Final = 1_024  # results that lie together, so that somebody who keeps one keeps them
-
-
-def beginning(automaton: Automaton) -> Key:
-    """What automata that may run together have in common. O(arcs)."""
-    found = varying(automaton, START)
-    plain = automaton if found is None else found.template
-    starts = tuple([replace(arc, name="") for arc in plain.arcs if arc.source == 0 and len(arc.guard) > 0])
-    return (*merging_key(plain), starts)
-
-
-def _units(members: Sequence[RegisterMember]) -> list[Unit]:
-    """Families of two or more members, and the others alone, in the order of the members."""
-    units: dict[object, Unit] = {}
-    left = list(members)
-    for places in (ALL, BOTH, START, FINAL):
-        found: dict[object, list[RegisterMember]] = {}
-        for member in left:
-            place = member.places() if places == ALL else places
-            constants = None if place == ALONE else member.constants(place)
-            known = member.number if constants is None else (place, constants[-1].template)
-            found.setdefault(known, []).append(member)
-        several = {key: unit for key, unit in found.items() if len(unit) > 1}
-        for key, unit in several.items():
-            place = unit[0].places() if places == ALL else places
-            units[places, key] = (_where(place, unit), unit)
-        left = [unit[0] for unit in found.values() if len(unit) == 1]
-    units.update({member.number: (ALONE, [member]) for member in left})
-    return sorted(units.values(), key=lambda unit: unit[1][0].number)
-
-
-def _where(place: int, members: Sequence[RegisterMember]) -> int:
-    """Where the automata of a family differ, of the places where they may. At the first one, if they are equal."""
-    differ = 0
-    own = [member.constants(place) or [] for member in members]
-    for at, bit in enumerate(bits(place)):
-        if len({each[at].constant for each in own}) > 1:
-            differ |= bit
-    return differ or bits(place)[0]
-
-
-def _family(place: int, members: Sequence[RegisterMember]) -> ConstantFamily | None:
-    """The family of a unit's members; None if it is one alone."""
-    if place == ALONE:
-        return None
-    return ConstantFamily(members[0].automaton, [member.constants(place) or [] for member in members], place)
 
 
 @final
 class MergedUnits:
     """The runs of units that are merged."""
 
-    def __init__(self, units: Sequence[Unit], runs_max: int) -> None:
+    def __init__(
+        self, units: Sequence[Unit], runs_max: int, families: list[ConstantFamily | None] | None = None
+    ) -> None:
+        """`families`: those of the units, if they are known."""
         self.units = list(units)
         self.runs_max = runs_max
-        self.families: list[ConstantFamily | None] = []
-        automata: list[Automaton] = []
-        for place, members in units:
-            family = _family(place, members)
-            self.families.append(family)
-            automata.append(members[0].automaton if family is None else family.automaton)
+        self.families = [family_of(unit) for unit in units] if families is None else families
+        automata = [common_of(unit, family) for unit, family in zip(units, self.families)]
         ranked = [
             members if family is None else [members[number] for number in family.ranked]
             for (_, members), family in zip(self.units, self.families)
         ]
-        for member in itertools.chain.from_iterable(ranked):
-            member.forget()
         self.gone: set[int] = set()
         self.count = sum(len(members) for _, members in units)
         self.automata = automata
@@ -225,10 +173,10 @@ class RegistersTogether:
         self.begun = False
         self.made = 0
 
-    def join(self, target: Target, automaton: Automaton, number: int) -> RegisterMember:
+    def join(self, target: Target, text: RegisterText, number: int) -> RegisterMember:
         """Add a member, before the first event."""
         assert not self.begun
-        member = self.members[number] = RegisterMember(target, automaton, number)
+        member = self.members[number] = RegisterMember(target, text, number)
         self.made = max(self.made, number + 1)
         return member
 
@@ -258,7 +206,7 @@ class RegistersTogether:
 
     def described(self) -> str:
         """How members run together, for people."""
-        units = _units(list(self.members.values())) if not self.begun else [u for g in self.groups for u in g.units]
+        units = units_of(list(self.members.values())) if not self.begun else [u for g in self.groups for u in g.units]
         families = [members for place, members in units if place != ALONE]
         text = f"as one with {self.size() - 1} others that begin alike"
         if not families:
@@ -272,13 +220,15 @@ class RegistersTogether:
         if self.begun:
             return
         self.begun = True
-        units = _units(list(self.members.values()))
-        by_key: dict[Key, list[Unit]] = {}
-        for place, members in units:
-            family = _family(place, members)
-            common = members[0].automaton if family is None else family.automaton
-            by_key.setdefault(merging_key(common), []).append((place, members))
-        self.groups = [MergedUnits(each, self.runs_max) for each in by_key.values()]
+        units = units_of(list(self.members.values()))
+        by_key: dict[Key, tuple[list[Unit], list[ConstantFamily | None]]] = {}
+        for unit in units:
+            family = family_of(unit)
+            key: Key = () if len(units) == 1 else merging_key(common_of(unit, family))
+            together, families = by_key.setdefault(key, ([], []))
+            together.append(unit)
+            families.append(family)
+        self.groups = [MergedUnits(each, self.runs_max, families) for each, families in by_key.values()]
 
     def clear(self) -> None:
         """Forget all runs."""

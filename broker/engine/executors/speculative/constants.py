@@ -1,0 +1,224 @@
+"""Where register automata have constants by which they may differ from others, and what they are without these.
+
+A constant is one with which an arc compares an attribute of its event: the only arc out of the start, the only arc into
+the only final state, or one of those that follow the first, as long as nothing else leads to a state or out of it. So
+the events of a run say which one such an arc has taken.
+
+Here: the places, forms that automata share, texts as forms with constants. Not here: automata that run as one
+(families), the constants of texts of one shape (machine_plan).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, final
+
+from ....algebra.terms import Attribute, Comparison, Constant, Side
+from ....automaton.automaton import Arc, Automaton, Kind
+from ....language.marked_literals import number_in
+from .merging import Key, merging_key
+from .operations import EXACT_MAX
+
+# Where the constants are, as bits; those above FINAL are of the second arc, the third one and so on. A unit of one
+# automaton that is of no family is ALONE.
+ALONE: Final = 0
+START: Final = 1
+FINAL: Final = 2
+BOTH: Final = 3
+SECOND: Final = 4
+ARCS_MAX: Final = 16  # behind the first that may have constants of their own
+
+
+def bits(places: int) -> list[int]:
+    """The single places, those of START and FINAL first."""
+    return [1 << at for at in range(places.bit_length()) if places >> at & 1]
+
+
+@final
+class PlacedConstant:
+    """A place with a constant: the number of the arc, and that of the comparison in its only clause."""
+
+    def __init__(self, place: int, arc: int, atom: int, operator: str) -> None:
+        self.place = place
+        self.arc = arc
+        self.atom = atom
+        self.operator = operator
+
+    def in_automaton(self, automaton: Automaton) -> Constant:
+        constant = automaton.arcs[self.arc].guard[0][self.atom].right
+        assert isinstance(constant, Constant)
+        return constant
+
+
+@final
+class CommonStart:
+    """What automata that may run together have in common."""
+
+    def __init__(self, key: Key) -> None:
+        self._key = key
+        self._hash = hash(key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, CommonStart) and self._key == other._key)
+
+
+@final
+class RegisterForm:
+    """Automata that are equal but for constants, `blank`: with zero for each. `constants`: their places, in the order
+    of their bits; `places`: all those bits."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        """The form of an automaton. O(arcs x places)."""
+        lane = _only_arcs(automaton)
+        last = [number for number, arc in _living(automaton) if arc.target == automaton.final]
+        wanted = [(START, lane[0] if lane else -1), (FINAL, last[0] if len(last) == 1 else -1)]
+        wanted += [
+            (SECOND << at, number)
+            for at, number in enumerate(lane[1:])
+            if automaton.arcs[number].target != automaton.final
+        ]
+        found = [_placed(automaton, place, number) for place, number in wanted if number >= 0]
+        self.constants = [each for each in found if each is not None]
+        self.places = sum([each.place for each in self.constants])
+        blank = automaton
+        for each in self.constants:
+            blank = with_arc(blank, each.arc, with_constant(blank.arcs[each.arc], each.atom, 0.0))
+        self.blank = blank
+        self._hash = hash(blank)
+        self._beginning: CommonStart | None = None
+        # Of the arcs that a beginning is made of only the first may have a constant.
+        self._begins = not any(arc.target == 0 for arc in blank.arcs) and not any(
+            each.place != START and blank.arcs[each.arc].source == 0 for each in self.constants
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, RegisterForm) and self.blank == other.blank)
+
+    def everywhere(self) -> int:
+        """All places; ALONE if none of them lies between START and FINAL."""
+        return self.places if self.places >= SECOND else ALONE
+
+    def at(self, places: int) -> list[int] | None:
+        """The numbers of the constants at places; None if one is missing. O(places)."""
+        found = [number for number, each in enumerate(self.constants) if each.place & places]
+        arcs = {self.constants[number].arc for number in found}
+        return found if self.places & places == places and len(arcs) == len(found) else None
+
+    def elsewhere(self, places: int) -> list[int]:
+        """The numbers of the constants that no place of these has. O(places)."""
+        arcs = {each.arc for each in self.constants if each.place & places}
+        return [number for number, each in enumerate(self.constants) if each.arc not in arcs]
+
+    def read(self, automaton: Automaton) -> tuple[float, ...]:
+        """The constants of an automaton of this form."""
+        values = [each.in_automaton(automaton).value for each in self.constants]
+        return tuple([float(value) for value in values if isinstance(value, (int, float))])
+
+    def beginning(self, text: RegisterText) -> CommonStart:
+        """Of a text of this form. O(1), or O(arcs) if it reads a constant."""
+        if self._begins and self._beginning is not None:
+            return self._beginning
+        plain = text.automaton
+        for each in self.constants:
+            if each.place == START:
+                plain = with_arc(plain, each.arc, with_constant(plain.arcs[each.arc], each.atom, 0.0))
+        starts = tuple([replace(arc, name="") for arc in plain.arcs if arc.source == 0 and len(arc.guard) > 0])
+        self._beginning = CommonStart((*merging_key(plain), starts))
+        return self._beginning
+
+
+@final
+class RegisterText:
+    """The automaton of a text: its `form`, and its constants in the order of the form's. The automaton itself is made
+    when somebody asks for it, from the literals of the text; it is kept then, as changes of its arcs name those."""
+
+    def __init__(
+        self,
+        form: RegisterForm,
+        constants: tuple[float, ...],
+        made: Automaton | None,
+        make: Callable[[Any], Automaton] | None = None,
+        literals: Any = None,
+    ) -> None:
+        self.form = form
+        self.constants = constants
+        self._made = made
+        self._make = make
+        self._literals = literals
+
+    @property
+    def automaton(self) -> Automaton:
+        """O(1), and once O(size of the parts with literals)."""
+        if self._made is None:
+            assert self._make is not None
+            self._made = self._make(self._literals)
+        return self._made
+
+    def beginning(self) -> CommonStart:
+        return self.form.beginning(self)
+
+
+def text_of(automaton: Automaton) -> RegisterText:
+    """An automaton without others of its shape. O(arcs x places)."""
+    form = RegisterForm(automaton)
+    return RegisterText(form, form.read(automaton), automaton)
+
+
+def with_constant(arc: Arc, at: int, constant: float) -> Arc:
+    """The arc with another constant at a place of its only clause."""
+    atoms = list(arc.guard[0])
+    atoms[at] = replace(atoms[at], right=Constant(constant, "float"))
+    return replace(arc, guard=(tuple(atoms),))
+
+
+def with_arc(automaton: Automaton, number: int, arc: Arc) -> Automaton:
+    return replace(automaton, arcs=(*automaton.arcs[:number], arc, *automaton.arcs[number + 1 :]))
+
+
+def _placed(automaton: Automaton, place: int, number: int) -> PlacedConstant | None:
+    """The first constant of an arc that runs read once."""
+    arc = automaton.arcs[number]
+    if arc.kind is Kind.EPSILON or len(arc.guard) != 1:
+        return None
+    for at, atom in enumerate(arc.guard[0]):
+        if _has_constant(atom):
+            return PlacedConstant(place, number, at, atom.operator)
+    return None
+
+
+def _living(automaton: Automaton) -> list[tuple[int, Arc]]:
+    return [(number, arc) for number, arc in enumerate(automaton.arcs) if len(arc.guard) > 0]
+
+
+def _only_arcs(automaton: Automaton) -> list[int]:
+    """The first arcs of all runs: each the only one out of its state, and the only one into the next."""
+    living, state, found = _living(automaton), 0, list[int]()
+    while len(found) <= ARCS_MAX:
+        out = [(number, arc) for number, arc in living if arc.source == state]
+        into = len([arc for _, arc in living if arc.target == state])
+        if len(out) != 1 or into != min(1, len(found)) or out[0][1].kind is Kind.EPSILON:
+            break
+        found.append(out[0][0])
+        state = out[0][1].target
+    return found
+
+
+def _has_constant(atom: Comparison) -> bool:
+    match atom:
+        case Comparison("<" | "<=" | ">" | ">=", Attribute(Side.EVENT, _, "float"), Constant(value, _)):
+            return is_exact(value)
+    return False
+
+
+def is_exact(value: object) -> bool:
+    """Whether it is a number that a float has, too. A marked literal is taken for one: who replaces it asks again."""
+    if isinstance(value, float) or number_in(value) is not None:
+        return True
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= EXACT_MAX
