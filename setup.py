@@ -213,6 +213,7 @@ HOT: Final = (
     "broker/events/batch.py",
     "broker/events/column_checks.py",
     "broker/events/event_columns.py",
+    "broker/events/joined_columns.py",
     "broker/events/packed_numbers.py",
     "broker/events/packed_rows.py",
     "broker/events/short_texts.py",

@@ -3,10 +3,11 @@
     python -m benchmarks.broker_trial < job.json
 
 The job has a file of ticks, one query, the number of its matches, and how many ticks are sent in a message; with
-`columns` they are sent as columns, which the publisher has before the clock runs, its texts as a list. Timed is
-from before the first message to when the subscriber has read the last match's notification and the publisher has the
-last receipt. The client's publisher has a window of messages under way. Not timed are decoding the file, starting the
-processes, and the first `warm` batches of 100.
+`columns` they are sent as columns, which the publisher has before the clock runs, its texts as a list; with
+`message_events` the publisher sends several such batches together, so many events in a message. Timed is from before
+the first message to when the subscriber has read the last match's notification and the publisher has the last receipt.
+The client's publisher has a window of messages under way. Not timed are decoding the file, starting the processes, and
+the first `warm` batches of 100.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def publish(job: dict[str, Any]) -> dict[str, Any]:
             pids = {"publisher": os.getpid(), "broker": broker.pid, "subscriber": subscriber.pid}
             used = seconds_used(pids)
             begun = perf_counter()
-            with client.publisher(STREAM) as publisher:
+            with client.publisher(STREAM, message_events=job.get("message_events", 0)) as publisher:
                 if prepared:
                     for times, given in prepared:
                         publisher.publish_columns(given, times)

@@ -42,6 +42,7 @@ from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
+from .held_batches import checked_message_events
 from .probability import Probability
 from .publisher import WINDOW_MESSAGES, checked_window
 from .receipt import Receipt
@@ -147,15 +148,19 @@ class Client(Operating):
         return await self._run(self._calls.publish_columns(stream, columns, times, ids, starts))
 
     async def publish_batches(
-        self, stream: str, batches: Iterable[Columns], window: int = WINDOW_MESSAGES
+        self, stream: str, batches: Iterable[Columns], window: int = WINDOW_MESSAGES, message_events: int = 0
     ) -> AsyncGenerator[Receipt, None]:
         """Publish many batches, at most `window` of them in flight, and yield their receipts in order.
 
-        An error concerns the batch after the last receipt; of the batches behind it, up to a window may be accepted.
+        With `message_events`, smaller batches travel in one message, until they have so many events together; the
+        window then counts messages. An error concerns the batch after the last receipt, or one of its message; of those
+        behind it, up to a window may be accepted.
         """
         checked_window(window)
+        checked_message_events(message_events)
         definition = await self._run(self._calls.definition(stream))
-        async with aclosing(published(self._connection, self._spans, definition, batches, window)) as receipts:
+        found = published(self._connection, self._spans, definition, batches, window, message_events)
+        async with aclosing(found) as receipts:
             async for receipt in receipts:
                 yield receipt
 

@@ -11,26 +11,28 @@ from broker.events import StreamDefinition
 from broker.wire import Message, Published
 
 from .aio_connection import AioConnection
-from .batches import check_batch, merged, parts
+from .batches import check_batch
 from .calls import expected
 from .errors import ForetellError
+from .held_batches import HeldBatch, HeldBatches, messages, receipts
 from .receipt import Receipt
 from .times import Times, batch_times
-from .tracing import PublishSpan, PublishSpans
+from .tracing import PublishSpans
 
 Columns: TypeAlias = tuple[Times | None, Sequence[tuple[Any, ...]]]
 """A batch: times and rows."""
 
 
 class _InFlight(NamedTuple):
-    """A batch without a receipt: its messages, each with the index of its first row, and its span, if it is traced."""
+    """Batches without a receipt: several of one message, or one whose messages are these, each with the index of its
+    first row."""
 
     tasks: list[tuple[int, asyncio.Task[Message]]]
-    span: PublishSpan | None
+    batches: list[HeldBatch]
 
     def end(self, error: Exception | None = None) -> None:
-        if self.span is not None:
-            self.span.end(error)
+        for batch in self.batches:
+            batch.end_span(error)
 
 
 async def published(
@@ -39,37 +41,60 @@ async def published(
     stream: StreamDefinition,
     batches: Iterable[Columns],
     window: int,
+    message_events: int = 0,
 ) -> AsyncGenerator[Receipt, None]:
     """The receipts. An error concerns the batch after the last one; those in flight behind it are given up."""
     in_flight: deque[_InFlight] = deque()
+    held = HeldBatches(message_events)
     try:
         for times, rows in batches:
             times = batch_times(connection.session, stream, times)
             checked = check_batch(stream, times, rows, None, None)
-            span = spans.begin(stream.name, len(checked))
-            trace = None if span is None else span.context
-            messages = parts(connection.session.request, stream.name, times, checked, None, None, trace)
-            # Tasks start in the order in which they are made, and that is the order of what they send.
-            tasks = [(first, asyncio.create_task(connection.exchange(*made))) for first, _, made in messages]
-            in_flight.append(_InFlight(tasks, span))
+            batch = HeldBatch(times, checked, None, None, spans.begin(stream.name, len(checked)))
+            if not held.admits(batch):
+                _send(connection, stream, held, in_flight)
+            if held.add(batch):
+                _send(connection, stream, held, in_flight)
             while len(in_flight) >= min(window, connection.session.batches):
-                yield await _receipt(in_flight.popleft())
+                for receipt in await _receipts(in_flight.popleft()):
+                    yield receipt
+        _send(connection, stream, held, in_flight)
         while in_flight:
-            yield await _receipt(in_flight.popleft())
+            for receipt in await _receipts(in_flight.popleft()):
+                yield receipt
     finally:
-        left = [task for batch in in_flight for _, task in batch.tasks]
+        left = [task for each in in_flight for _, task in each.tasks]
         for task in left:
             task.cancel()
-        for batch in in_flight:
-            batch.end()
+        for each in in_flight:
+            each.end()
+        for batch in held.take():
+            batch.end_span()
         await asyncio.gather(*left, return_exceptions=True)
 
 
-async def _receipt(batch: _InFlight) -> Receipt:
+def _send(
+    connection: AioConnection, stream: StreamDefinition, held: HeldBatches, in_flight: deque[_InFlight]
+) -> None:
+    """Send the batches that wait. Tasks start in the order in which they are made, and that is the order of what they
+    send."""
+    taken = held.take()
     try:
-        return merged([(first, expected(await task, Published)) for first, task in batch.tasks])
+        for batches, first, _, made in messages(connection.session.request, stream, taken):
+            if first == 0:
+                in_flight.append(_InFlight([], batches))
+            in_flight[-1].tasks.append((first, asyncio.create_task(connection.exchange(*made))))
     except ForetellError as error:
-        batch.end(error)
+        for batch in taken:
+            batch.end_span(error)
+        raise
+
+
+async def _receipts(of: _InFlight) -> list[Receipt]:
+    try:
+        return receipts(of.batches, [(first, expected(await task, Published)) for first, task in of.tasks])
+    except ForetellError as error:
+        of.end(error)
         raise
     finally:
-        batch.end()
+        of.end()

@@ -31,6 +31,7 @@ from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
+from .held_batches import checked_message_events
 from .notification import Notification
 from .operating import Operating
 from .probability import Probability
@@ -167,15 +168,18 @@ class Client(Operating):
         stream: str,
         window: int = WINDOW_MESSAGES,
         on_receipt: Callable[[int, Receipt], None] | None = None,
+        message_events: int = 0,
     ) -> Publisher:
         """Publish many batches without waiting for each; a context manager, which waits for the last ones.
 
         At most `window` messages are in flight. `on_receipt` is called with each batch's number, from 0 on, and its
-        receipt. Raises UnknownStream; DefinitionError for an invalid window. See Publisher.
+        receipt. With `message_events`, smaller batches wait until they have so many events together, and travel in one
+        message. Raises UnknownStream; DefinitionError for an invalid number. See Publisher.
         """
         checked_window(window)
+        checked_message_events(message_events)
         definition = self._run(self._calls.definition(stream))
-        return Publisher(self._connection, definition, window, on_receipt, self._calls.spans)
+        return Publisher(self._connection, definition, window, on_receipt, self._calls.spans, message_events)
 
     def punctuate(self, time: int | str | datetime, stream: str | None = None, where: str | None = None) -> Receipt:
         """Promise that no event before `time` follows, on one stream or on any; with `where`, none that satisfies it.

@@ -22,13 +22,14 @@ from typing import Any, Final, NoReturn, Protocol, Self, final
 from broker.events import DefinitionError, StreamDefinition
 from broker.wire import Failure, Message, Published
 
-from .batches import check_batch, column_rows, merged, parts, whole_numbers
+from .batches import check_batch, column_rows, whole_numbers
 from .calls import expected
 from .errors import ConnectionLost, ForetellError, ProtocolError, RequestTimeout, remote_error
+from .held_batches import HeldBatch, HeldBatches, messages, receipts
 from .receipt import Receipt
 from .session import Session
 from .times import Times, batch_times
-from .tracing import NO_SPANS, PublishSpan, PublishSpans
+from .tracing import NO_SPANS, PublishSpans
 
 WINDOW_MESSAGES: Final = 16
 WINDOW_MESSAGES_MAX: Final = 512
@@ -63,17 +64,26 @@ class PublisherConnection(Protocol):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A message in flight: its batch, the index of its first row there, whether it is the batch's last one, and the
-    batch's span, if it is traced."""
+@dataclass(slots=True)
+class _InFlight:
+    """A message in flight, with whole batches, or with a part of one: the number of its first batch, the index of its
+    first row there, and whether it is the last message of its batches."""
 
     correlation: int
     frame: bytes
     batch: int
     first: int
     last: bool
-    span: PublishSpan | None = None
+    batches: list[HeldBatch]
+
+    @property
+    def end(self) -> int:
+        """The number behind its last batch."""
+        return self.batch + len(self.batches)
+
+    def end_spans(self, error: Exception | None = None) -> None:
+        for batch in self.batches:
+            batch.end_span(error)
 
 
 @final
@@ -84,6 +94,9 @@ class Publisher:
     messages. Its counters are valid after an error too: `sent` batches, of which `taken` have a receipt, with `count`
     events accepted and `late` ones refused (too late or too early). Until something fails, the batches with a receipt
     are the first ones.
+
+    With `message_events` a batch that comes with fewer events waits for the next ones, until they have so many together
+    and travel in one message; also until `flush`. One that waits is not among `sent`.
     """
 
     __slots__ = (
@@ -91,6 +104,7 @@ class Publisher:
         "_begun",
         "_connection",
         "_failed",
+        "_held",
         "_in_flight",
         "_losses",
         "_on_receipt",
@@ -110,13 +124,15 @@ class Publisher:
         window: int,
         on_receipt: Callable[[int, Receipt], None] | None,
         spans: PublishSpans = NO_SPANS,
+        message_events: int = 0,
     ) -> None:
         self._connection = connection
+        self._held = HeldBatches(message_events)
         self._spans = spans
         self._stream = stream
         self._window = window
         self._on_receipt = on_receipt
-        self._in_flight: deque[_Part] = deque()
+        self._in_flight: deque[_InFlight] = deque()
         self._answers: list[tuple[int, Published]] = []  # to parts of the oldest batch in flight
         self._failed: ForetellError | None = None
         self._begun = connection.session.begun
@@ -158,27 +174,38 @@ class Publisher:
         ids: Sequence[int] | None,
         starts: Times | None,
     ) -> None:
-        batch = self.sent
         session = self._connection.session
         starts = batch_times(session, self._stream, starts)
         rows = check_batch(self._stream, times, rows, ids, starts)
+        batch = HeldBatch(times, rows, ids, starts, self._spans.begin(self._stream.name, len(rows)))
+        if not self._held.admits(batch):
+            self._send_held()
+        if self._held.add(batch):
+            self._send_held()
+
+    def _send_held(self) -> None:
+        """Send the batches that wait."""
+        held = self._held.take()
+        session, number = self._connection.session, self.sent
         # The last message of a window is answered after all before it. One that is repeated has no deadline.
         waits = 0 if self._connection.repeats else self._window + 1
-        request = partial(self._connection.session.request, waits=waits)
-        span = self._spans.begin(self._stream.name, len(rows))
-        trace = None if span is None else span.context
+        request = partial(session.request, waits=waits)
         try:
-            for first, last, (correlation, frame) in parts(request, self._stream.name, times, rows, ids, starts, trace):
-                self._send(_Part(correlation, frame, batch, first, last, span))
-                self._settle(min(self._window, self._connection.session.batches) - 1)
+            for batches, first, last, (correlation, frame) in messages(request, self._stream, held):
+                self._send(_InFlight(correlation, frame, number, first, last, batches))
+                number += len(batches) if last else 0
+                self._settle(min(self._window, session.batches) - 1)
         except ForetellError as error:
-            if span is not None:
-                span.end(error)
+            for batch in held:
+                batch.end_span(error)
+            if self._failed is None and self._held.enough:  # it may be of an earlier call, and others follow it
+                self._refuse_unsent(number, error)
             raise
 
     def flush(self) -> None:
         """Wait for the answers to all batches. Raises as `publish_batch` does."""
         self._check()
+        self._send_held()
         self._settle(0)
 
     def __enter__(self) -> Self:
@@ -198,10 +225,10 @@ class Publisher:
         if self._failed is not None:
             raise self._failed
 
-    def _send(self, part: _Part) -> None:
+    def _send(self, part: _InFlight) -> None:
         alone = not self._in_flight
         self._in_flight.append(part)
-        self.sent = part.batch + 1
+        self.sent = part.end
         try:
             # A message behind others must be sent in their session: in a new one it would overtake them.
             self._connection.send(part.frame, part.correlation, None if alone else self._begun)
@@ -256,7 +283,7 @@ class Publisher:
         answer = self._connection.answer(correlation) if wait else self._connection.session.answer(correlation)
         return answer if answer is None or isinstance(answer, Failure) else expected(answer, Published)
 
-    def _note(self, part: _Part, published: Published) -> None:
+    def _note(self, part: _InFlight, published: Published) -> None:
         self._losses = 0
         self.count += published.count
         self.late += len(published.refused)
@@ -264,46 +291,53 @@ class Publisher:
             self._answers = []
         self._answers.append((part.first, published))
         if part.last:
-            self.taken += 1
-            if part.span is not None:
-                part.span.end()
+            self.taken += len(part.batches)
+            part.end_spans()
             if self._on_receipt is not None:
-                self._on_receipt(part.batch, merged(self._answers))
+                for batch, receipt in enumerate(receipts(part.batches, self._answers), part.batch):
+                    self._on_receipt(batch, receipt)
 
-    def _refuse(self, refused: _Part, error: ForetellError) -> NoReturn:
-        """Raise the broker's refusal of a batch, with the outcome of the batches that were sent after it."""
-        failed = {refused.batch}
+    def _refuse_unsent(self, batch: int, error: ForetellError) -> NoReturn:
+        """Raise that a batch which has waited fits no message, after the answers to all before it."""
+        self._settle(0)
+        error.args = (f"batch {batch}: {error}",)
+        self._abandon(error)
+        self._failed = error
+        raise error
+
+    def _refuse(self, refused: _InFlight, error: ForetellError) -> NoReturn:
+        """Raise the broker's refusal of a message, with the outcome of the batches that were sent after it."""
+        failed = set(range(refused.batch, refused.end))
+        alike = len(failed)
         before = self.taken
-        if refused.span is not None:
-            refused.span.end(error)
+        refused.end_spans(error)
         try:
             while self._in_flight:
                 answer = self._oldest(wait=True)
                 part = self._in_flight.popleft()
                 if isinstance(answer, Failure):
-                    failed.add(part.batch)
-                    if part.span is not None:
-                        part.span.end(remote_error(answer))
+                    failed.update(range(part.batch, part.end))
+                    part.end_spans(remote_error(answer))
                 elif answer is not None and part.batch in failed:
                     self.count += answer.count
                 elif answer is not None:
                     self._note(part, answer)
         except ForetellError:
             self._abandon()
-        later, taken, more = self.sent - refused.batch - 1, self.taken - before, len(failed) - 1
-        place = f"batch {refused.batch}" + f", from row {refused.first} on" * (refused.first > 0)
+        later, taken, more = self.sent - refused.end, self.taken - before, len(failed) - alike
+        place = _named(refused.batch, refused.end - 1) + f", from row {refused.first} on" * (refused.first > 0)
         rest = f"; of {later} sent after it, {taken} were taken" * (later > 0)
         rest += f", {more} were refused" * (more > 0)
         rest += f", the outcome of {later - taken - more} is unknown" * (later > taken + more)
         error.args = (f"{place}: {error}{rest}",)
+        self._abandon(error)
         self._failed = error
         raise error
 
     def _lose(self, error: ForetellError) -> NoReturn:
         """Raise the error after which no further answers come, with the batches whose outcome is unknown."""
         if self._in_flight:
-            first, last = self._in_flight[0].batch, self._in_flight[-1].batch
-            which = f"batch {first}" if first == last else f"batches {first} to {last}"
+            which = _named(self._in_flight[0].batch, self._in_flight[-1].end - 1)
             kind = type(error) if isinstance(error, RequestTimeout | ProtocolError) else ConnectionLost
             error = kind(f"{error}; the outcome of {which} is unknown")
         self._abandon(error)
@@ -314,5 +348,10 @@ class Publisher:
         while self._in_flight:
             part = self._in_flight.popleft()
             self._connection.session.abandon(part.correlation)
-            if part.span is not None:
-                part.span.end(error)
+            part.end_spans(error)
+        for batch in self._held.take():
+            batch.end_span(error)
+
+
+def _named(first: int, last: int) -> str:
+    return f"batch {first}" if first == last else f"batches {first} to {last}"

@@ -29,10 +29,14 @@ MESSAGE: Final = 10  # batches of 100 in a message to the broker
 LARGER: Final = "{}, batches of 1,000"
 BATCHES_1000: Final = LARGER.format("W1")
 SUBSCRIPTION, RUN, PARQUET = "a W4 subscription", "a run outside cohorts", "W1 from Parquet"
-THROUGH: Final[Mapping[str, tuple[int, bool]]] = {  # batches of 100 in a message, and whether these are columns
-    "W1 through broker and client": (MESSAGE, False),
-    "W1 through broker and client, in columns": (MESSAGE, True),
-    "W1 through broker and client, messages of 100 in columns": (1, True),
+TOGETHER: Final = 4_000  # events of batches that travel in one message
+THROUGH: Final[Mapping[str, tuple[int, bool, int]]] = {
+    # how many batches of 100 the publisher has in one, whether as columns, and the events of those that travel together
+    "W1 through broker and client": (MESSAGE, False, 0),
+    "W1 through broker and client, in columns": (MESSAGE, True, 0),
+    "W1 through broker and client, messages of 100 in columns": (1, True, 0),
+    "W1 through broker and client, batches of 100 together": (1, False, TOGETHER),
+    "W1 through broker and client, batches of 100 in columns together": (1, True, TOGETHER),
 }
 KEY, KEYS = "a key and its run", 300_000
 PASSED: Final = "a key and its run, which ticks may pass by"
@@ -122,8 +126,8 @@ def _others(
         "query": workloads.W1,
         "matches": other[BATCHES_1000].matches,
     }
-    for name, (batches, packed) in THROUGH.items():
-        job = {**through, "batches": batches, "columns": packed}
+    for name, (batches, packed, together) in THROUGH.items():
+        job = {**through, "batches": batches, "columns": packed, "message_events": together}
         yield name, partial(trial, "benchmarks.broker_trial", job, folder=build.folder)
     tables = {"ticks": str(file), "query": workloads.W1}
     yield PARQUET, partial(trial, "benchmarks.parquet_trial", tables, folder=build.folder)
@@ -158,7 +162,7 @@ def _other_rows(
         times = Spread.of(cost(many) / cost(few) for many, few in rounds)
         many = len(other[f"{kind} many"].subscriptions)
         yield Row(f"{kind} over N={LIKE:,}, equal matches", build.name, many, times, targets.GROWTH, MOST)
-    for name, (batches, _) in THROUGH.items():
+    for name, (batches, _, _) in THROUGH.items():
         told = agreed_matches(name, found[name], other[BATCHES_1000].matches)
         rates = zip(told, found[BATCHES_1000] if batches == MESSAGE else found[f"W1, {build.name}"])
         share = Spread.of((b["events"] / b["wall"]) / (e["events"] / e["wall"]) for b, e in rates)
@@ -220,7 +224,7 @@ QUESTION: Final = Question(
         "Equal matches: W4's step between thresholds is drawn N/1,000 times as wide, W5's boxes N/1,000 times narrower"
         " (workloads.w4_rare, w5_rare): matches an event stay about equal, runs begun an event still grow with N.",
         "Through the broker: three processes on this machine; the publisher has up to 16 messages under way. The"
-        " embedded rate is that of batches of as many events, from rows.",
+        f" embedded rate is that of batches of as many events, from rows. Together: {TOGETHER:,} events in a message.",
         "From Parquet: as `foretell run` reads a file, by CPU time, over reading its record batches alone.",
         "Memory is of the resident set, without names, texts and rows, which the caller keeps (memory_trial.py); that"
         " of a key is with its text: W1's run waits for the key's next tick, the other for a higher one.",

@@ -15,6 +15,7 @@ from client import (
     ConnectionLost,
     DefinitionError,
     Durable,
+    EventError,
     FlowEvent,
     Happening,
     LateEvent,
@@ -194,6 +195,26 @@ def test_many_requests_are_under_way_at_once_and_taken_in_order() -> None:
         batches = [([300 + n] * 9_000, [(n,)] * 9_000) for n in range(10)]
         counts = [receipt.count async for receipt in client.publish_batches("S", batches, window=4)]
         assert counts == [9_000] * 10
+
+    played(story)
+
+
+def test_batches_travel_together_and_each_has_its_receipt() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {"x": "int"})
+        batches = [([n] * 3, [(n,)] * 3) for n in range(20)]
+        batches[7] = ([7, 5, 7], [(7,)] * 3)
+        batches.append(([20] * 9_000, [(20,)] * 9_000))
+        publishing = client.publish_batches("S", batches, window=2, message_events=10)
+        found = [receipt async for receipt in publishing]
+        assert [each.count for each in found] == [3] * 7 + [2] + [3] * 12 + [9_000]
+        assert [each.first_id for each in found] == [1 + 3 * n - (n > 7) for n in range(21)]
+        assert [[late.index for late in each.refused] for each in found] == [[]] * 7 + [[1]] + [[]] * 13
+        with pytest.raises(EventError, match="row 1, attribute 'x': expected int"):
+            async for _ in client.publish_batches("S", [([30], [(1,)]), ([30, 30], [(1,), ("y",)])], message_events=9):
+                pass
+        with pytest.raises(DefinitionError, match="expected message_events"):
+            await anext(client.publish_batches("S", batches, message_events=-1))
 
     played(story)
 

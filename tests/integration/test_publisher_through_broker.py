@@ -19,19 +19,27 @@ def rows_of(batch: int) -> tuple[range, list[tuple[int]]]:
     return range(begin, begin + BATCH), [(number,) for number in range(begin, begin + BATCH)]
 
 
-def test_everything_arrives_once_and_in_order_with_other_calls_in_between() -> None:
+@pytest.mark.parametrize("message_events", [0, 3 * BATCH])
+def test_everything_arrives_once_and_in_order_with_other_calls_in_between(message_events: int) -> None:
     told: list[tuple[int, Receipt]] = []
+
+    def note(batch: int, receipt: Receipt) -> None:
+        together = max(1, message_events // BATCH)  # the newest time is that of the whole message
+        newest = (batch // together + 1) * together * BATCH - 1
+        told.append((batch, receipt))
+        assert receipt == Receipt(BATCH, newest, batch * BATCH + 1)
+
     with broker_process() as broker, Client(broker.address) as client, Client(broker.address) as reader:
         client.add_stream("S", {"x": "int"})
         with reader.subscribe("all", query="SELECT * FROM S", window=50) as subscription:
-            with client.publisher("S", on_receipt=lambda batch, receipt: told.append((batch, receipt))) as publisher:
+            with client.publisher("S", on_receipt=note, message_events=message_events) as publisher:
                 for batch in range(60):
                     publisher.publish_batch(*rows_of(batch))
                     if batch % 20 == 7:
                         client.ping()
                         with pytest.raises(EventError, match="expected int, found string 'y'"):
                             publisher.publish_batch([2**40], [("y",)])
-            assert told == [(n, Receipt(BATCH, (n + 1) * BATCH - 1, n * BATCH + 1)) for n in range(60)]
+            assert [batch for batch, _ in told] == list(range(60))
             assert (publisher.sent, publisher.taken, publisher.count, publisher.late) == (60, 60, 60 * BATCH, 0)
             for number in range(60 * BATCH):
                 match = subscription.next(60)

@@ -39,6 +39,7 @@ QUERIES: Final = {
 LANGUAGES: Final = {kind: "cayuga" if kind == "pairs" else "window" for kind in QUERIES}
 ROWS: Final = 5
 WINDOW: Final = 8
+JOINT_ROWS: Final = 4 * ROWS  # of batches that travel in one message
 ATTRIBUTES: Final = {"k": "string", "x": "int"}
 AHEAD_MAX: Final = 2_000
 """Matches that the subscriber has not read, at most: a cursor keeps a bounded number."""
@@ -218,12 +219,15 @@ def kills(count: int, seed: int, fsync: str, folder: Path, kind: str = "pairs") 
             reader = Reader(killed.address, seed, kind)
             attached(client, kind).close()  # from here on every match is kept
             reader.start()
-            with client.publisher("S", window=WINDOW, on_receipt=note) as publisher:
+            together = chance.choice((0, JOINT_ROWS))
+            made = 0
+            with client.publisher("S", window=WINDOW, on_receipt=note, message_events=together) as publisher:
                 while killed.kills < count:
                     while len(wanted) - len(reader.told) > AHEAD_MAX and reader.failure is None:
                         time.sleep(0.01)
                     assert reader.failure is None, reader.failure
-                    times, rows = batch(publisher.sent, chance)
+                    times, rows = batch(made, chance)
+                    made += 1
                     wanted += [(str(result.id), repr(result.data)) for result in engine.publish("S", times, rows)]
                     publisher.publish_batch(times, rows)
             assert receipts == [1 + ROWS * number for number in range(len(receipts))]

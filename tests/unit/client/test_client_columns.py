@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 
 from broker.engine import CodedTexts, Engine
-from broker.events import EventError
+from broker.events import EventError, Schema, StreamDefinition
 from broker.events.batch import COMPILED
-from broker.events.column_checks import FEW
+from broker.events.column_checks import FEW, event_columns
 from broker.events.event_columns import EventColumns
+from broker.events.joined_columns import joined_columns
 from broker.kernel import Kernel, Limits, Received
 from broker.kernel.records import BatchTaken
 from broker.storage.records import decode as decode_record
@@ -21,6 +22,7 @@ from broker.storage.records import encode as encode_record
 from broker.wire import BATCH_EVENTS_MAX, FRAME_BYTES_MAX, Failure, Message, Publish, decode, encode
 from client import Receipt
 from client.calls import Calls, run
+from client.held_batches import HeldBatch, HeldBatches, messages
 from client.session import Session
 
 PAIR = "SELECT * FROM FILTER{price >= 0.5 * price_1}(S NEXT{$2.name = $1.name} S)"
@@ -96,6 +98,36 @@ def test_columns_mean_what_rows_mean(columns: Any) -> None:
     ]
     assert found[0] == found[1]
     assert len(found[0]) > 4
+
+
+@pytest.mark.parametrize("rows_between", [False, True])
+def test_held_columns_travel_as_columns_and_mean_what_each_means(rows_between: bool) -> None:
+    """Of all ways to give columns, one behind the other, empty ones too, and with rows between them."""
+    alone, held = Line(SCHEMA), Line(SCHEMA)
+    batches = HeldBatches(1_000)
+    for number, (_, columns) in enumerate([*WAYS, ("none", {name: [] for name in SCHEMA}), *WAYS]):
+        count = len(NAMES) if len(columns["name"]) else 0
+        times = [40 * number + each for each in TIMES[:count]]
+        stream = held.engine.streams["S"]
+        rows: Any = ROWS[:count] if rows_between and number % 3 == 1 else event_columns(stream, columns, count)
+        assert not batches.add(HeldBatch(times, rows, None, None, None))
+        alone.columns(columns, times)
+    for _, _, _, (correlation, frame) in messages(held.session.request, stream, batches.take()):
+        held.exchange(correlation, frame)
+    (message,) = held.published
+    assert (type(message.rows) is EventColumns) == (not rows_between)
+    assert list(message.rows) == 2 * len(WAYS) * ROWS
+    assert held.engine.snapshot() == alone.engine.snapshot()
+
+
+def test_columns_of_another_schema_are_joined_as_rows() -> None:
+    stream = StreamDefinition("S", Schema.declare({"x": "int", "y": "int?"}))
+    parts = [event_columns(stream, {"x": [1], "y": [None]}, 1), event_columns(stream, {"x": [2], "y": [3]}, 1)]
+    packed = [each for each in parts if isinstance(each, EventColumns)]
+    joint = joined_columns(stream, packed)
+    assert joint is not None
+    assert list(joint) == [(1, None), (2, 3)]
+    assert joined_columns(StreamDefinition("S", Schema.declare({"x": "int"})), packed) is None
 
 
 def test_late_events_are_refused_alone() -> None:

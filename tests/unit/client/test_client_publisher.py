@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,10 +13,11 @@ from doubles.small_engine import SmallEngine, SmallResult
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.events import Schema, StreamDefinition
+from broker.events import DefinitionError, Schema, StreamDefinition
 from broker.kernel import Kernel, Limits, Received
 from broker.wire import BATCH_EVENTS_MAX, VERSION, AddStream, Done, Hello, Message, Publish, decode, encode
 from client import ConnectionLost, EventError, ForetellError, LimitExceeded, ProtocolError, Receipt, RequestTimeout
+from client.held_batches import checked_message_events
 from client.publisher import Publisher
 from client.session import Session
 
@@ -261,3 +263,119 @@ def test_an_answer_of_another_kind_is_a_mistake_in_the_protocol() -> None:
     way.session.receive(encode(Done(published.correlation)))
     with pytest.raises(ProtocolError, match="expected Published as the answer, found Done; the outcome of batch 0"):
         publisher.flush()
+
+
+# ---- batches that wait for each other ----
+
+Batch = tuple[list[int] | None, list[tuple[str]], list[int] | None, list[int] | None]
+
+
+@st.composite
+def any_batches(draw: st.DrawFn) -> list[Batch]:
+    """Batches with late events, with and without ids, starts and times of their own, and empty ones."""
+    found: list[Batch] = []
+    id = 0
+    for size in draw(st.lists(st.integers(0, 4), max_size=12)):
+        times = draw(st.lists(st.integers(0, 30), min_size=size, max_size=size))
+        ids = list(range(id + 1, id + 1 + 2 * size, 2)) if draw(st.booleans()) else None
+        id += 2 * size
+        starts = list(times) if draw(st.booleans()) else None
+        found.append((times, [("x",)] * size, ids, starts))
+    return found
+
+
+@given(any_batches(), st.sampled_from([1, 2, 5, 9, WHOLE]), st.integers(1, 4), st.integers(0, 2))
+def test_batches_that_wait_have_the_receipts_that_they_would_have_alone(
+    made: list[Batch], message_events: int, window: int, pace: int
+) -> None:
+    told: list[dict[int, Receipt]] = []
+    taken = []
+    for events in (0, message_events):
+        way = Way(pace)
+        receipts: dict[int, Receipt] = {}
+        with Publisher(way, STREAM, window, receipts.__setitem__, message_events=events) as publisher:
+            for times, rows, ids, starts in made:
+                rows = list(rows)
+                publisher.publish_batch(times, rows, ids, starts)
+                rows.clear()  # what waits is the publisher's own
+        assert list(receipts) == list(range(len(made)))
+        count = sum(each.count for each in receipts.values())
+        late = sum(len(each.refused) for each in receipts.values())
+        assert (publisher.sent, publisher.taken, publisher.count, publisher.late) == (len(made), len(made), count, late)
+        assert way.most_under_way <= window
+        taken.append(way.engine.taken)
+        told.append(receipts)
+    assert taken[0] == taken[1]
+    for alone, joint in zip(told[0].values(), told[1].values(), strict=True):
+        assert replace(joint, newest=alone.newest) == alone
+        assert (joint.newest or 0) >= (alone.newest or 0), "it is that of the whole message"
+
+
+def test_batches_wait_until_they_have_enough_events_and_flush_sends_the_rest() -> None:
+    way = Way()
+    publisher = Publisher(way, STREAM, 8, None, message_events=5)
+    for number in range(4):
+        publisher.publish_batch([2 * number, 2 * number + 1], [("x",)] * 2)
+        assert (publisher.sent, len(way.under_way)) == ((0, 0) if number < 2 else (3, 1))
+    publisher.publish_batch(range(8, 13), [("x",)] * 5)
+    assert (publisher.sent, len(way.under_way)) == (5, 2)
+    publisher.publish_batch([13], [("x",)])
+    publisher.publish_batch([14], [("x",)], [99])  # others have no ids: it has a message of its own
+    publisher.flush()
+    assert (publisher.sent, publisher.taken, publisher.count) == (7, 7, 15)
+    assert way.engine.taken == [*range(1, 15), 99]
+
+
+def test_joint_batches_that_are_too_large_for_a_message_travel_in_several() -> None:
+    way = Way()
+    receipts: dict[int, Receipt] = {}
+    text = "x" * 200_000
+    with Publisher(way, STREAM, 8, receipts.__setitem__, message_events=7) as publisher:
+        for number in range(7):
+            publisher.publish_batch([number], [(text,)])
+    assert receipts == {number: Receipt(1, receipts[number].newest, number + 1) for number in range(7)}
+    assert 2 <= way.most_under_way < 7
+
+
+def test_a_refusal_of_joint_batches_names_them_all() -> None:
+    way = Way()
+    told: list[int] = []
+    publisher = Publisher(way, STREAM, 10, lambda batch, _: told.append(batch), message_events=4)
+    for batch in batches(8, no=[3]):
+        publisher.publish_batch(*batch)
+    with pytest.raises(LimitExceeded) as caught:
+        publisher.flush()
+    assert str(caught.value) == "batches 2 to 3: enough of this; of 4 sent after it, 4 were taken"
+    assert told == [0, 1, 4, 5, 6, 7]
+    assert (publisher.sent, publisher.taken, publisher.count) == (8, 6, 12)
+
+
+def test_an_event_that_fits_no_message_is_named_when_its_batch_leaves() -> None:
+    way = Way()
+    told: list[int] = []
+    publisher = Publisher(way, STREAM, 10, lambda batch, _: told.append(batch), message_events=6)
+    for number in range(5):
+        publisher.publish_batch([number], [("x" * (2_000_000 if number == 3 else 1),)])
+    with pytest.raises(LimitExceeded, match=r"^batch 3: stream 'S', row 0: Publish takes"):
+        publisher.flush()
+    assert told == [0, 1, 2]
+    assert (publisher.sent, publisher.taken) == (3, 3)
+    with pytest.raises(LimitExceeded, match=r"^batch 3: "):
+        publisher.publish_batch([9], [("x",)])
+
+
+def test_when_the_connection_ends_batches_that_wait_were_not_sent() -> None:
+    way = Way()
+    publisher = Publisher(way, STREAM, 8, None, message_events=4)
+    for batch in batches(5):
+        publisher.publish_batch(*batch)
+    way.session.lost = ConnectionLost("it has ended")
+    with pytest.raises(ConnectionLost, match=r"^it has ended; the outcome of batches 0 to 3 is unknown$"):
+        publisher.flush()
+    assert (publisher.sent, publisher.taken) == (4, 0)
+
+
+@pytest.mark.parametrize("events", [-1, WHOLE + 1, 2.5, True])
+def test_the_events_of_a_message_are_a_number(events: Any) -> None:
+    with pytest.raises(DefinitionError, match="expected message_events of 0 to 8,192"):
+        checked_message_events(events)

@@ -101,11 +101,18 @@ class BadLine:
     st.lists(st.tuples(st.integers(1, 12), st.integers(0, 12)), max_size=LOSSES_MAX),
     st.integers(1, 8),
     st.lists(st.integers(1, 3), max_size=20),
+    st.sampled_from([0, 2, 5, 100]),
 )
-def test_everything_is_taken_once_and_in_order(losses: list[tuple[int, int]], window: int, sizes: list[int]) -> None:
+def test_everything_is_taken_once_and_in_order(
+    losses: list[tuple[int, int]], window: int, sizes: list[int], message_events: int
+) -> None:
     line = BadLine(losses)
     receipts: list[tuple[int, Receipt]] = []
-    with Publisher(line, STREAM, window, lambda number, receipt: receipts.append((number, receipt))) as publisher:
+
+    def note(number: int, receipt: Receipt) -> None:
+        receipts.append((number, receipt))
+
+    with Publisher(line, STREAM, window, note, message_events=message_events) as publisher:
         for time, size in enumerate(sizes):
             publisher.publish_batch([time] * size, [(time,)] * size)
     assert line.engine.taken == list(range(1, sum(sizes) + 1))
