@@ -20,6 +20,9 @@ with suppress(ImportError):  # interpreted code works without it
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
 NULL_NUMBER: Final = float("nan")  # valid floats are finite
+_USUAL: Final = 8_192  # zeros that are there already: to make them costs as much as to copy them
+_ZEROS: Final = memoryview(bytes(8 * _USUAL)).cast("q")
+_FLOAT_ZEROS: Final = _ZEROS.cast("B").cast("d")
 
 if not COMPILED:
     globals()["vec"] = {float: list, i64: list, i32: list}  # `vec[float](...)` makes a list
@@ -40,7 +43,16 @@ def packed_integers(values: Any) -> vec[i64]:
 
 def zeros(count: i64) -> vec[i64]:
     """A column of so many zeros. O(count)."""
-    return packed_integers(memoryview(bytes(int(count) * 8)).cast("q"))
+    if count <= _USUAL:
+        return vec[i64](_ZEROS[: int(count)])
+    return vec[i64](memoryview(bytes(int(count) * 8)).cast("q"))
+
+
+def float_zeros(count: i64) -> vec[float]:
+    """The same for floats."""
+    if count <= _USUAL:
+        return vec[float](_FLOAT_ZEROS[: int(count)])
+    return vec[float](memoryview(bytes(int(count) * 8)).cast("d"))
 
 
 def widened(view: memoryview) -> vec[i64]:

@@ -35,13 +35,13 @@ from .batch import (
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
 from .event_columns import EventColumns
+from .row_columns import packed_column
 from .schema import Attribute, Row, Value
 from .stream import StreamDefinition
-from .text_codes import TextCodes
+from .text_codes import FIRST, TextCodes
 from .validation import check_rows, encodable, misfit, unknown_attribute
 
 FEW: Final = 256  # rows of which columns are worth making: of fewer, most texts may be new in each batch
-FIRST: Final = 64  # texts by which a column is judged: whether numbers of a dictionary are worth making
 NULL_TEXT: Final = -1
 _GREATEST: Final = 2**63 - 1
 _USUAL: Final = 2**60
@@ -105,8 +105,10 @@ def _columns_of_values(stream: StreamDefinition, rows: list[Any]) -> list[Column
     tuples: list[tuple[Any, ...]] = rows
     columns: list[Column] = []
     for position, attribute in enumerate(stream.schema.attributes):
-        values: list[Any] = [each[position] for each in tuples]
-        column = column_of(attribute, values, stream)
+        column = packed_column(attribute, tuples, position) if COMPILED else None
+        if column is None:
+            values: list[Any] = [each[position] for each in tuples]
+            column = column_of(attribute, values, stream)
         if column is None:
             return None
         columns.append(column)

@@ -9,7 +9,7 @@ from typing import Any
 
 from mypy_extensions import i64
 
-from .batch import Column, FloatColumn, IntegerColumn, packed_floats, zeros
+from .batch import Column, FloatColumn, IntegerColumn, float_zeros, zeros
 from .column_checks import column_of
 from .event_columns import EventColumns
 from .schema import Attribute
@@ -49,7 +49,7 @@ def _joined(stream: StreamDefinition, attribute: Attribute, given: list[Column],
 
 def _floats(given: list[Column], count: int) -> Column | None:
     """A column of floats; None if one of those given is another."""
-    numbers = packed_floats(memoryview(bytes(8 * count)).cast("d"))
+    numbers = float_zeros(count)
     nulls = False
     end: i64 = 0
     at: i64

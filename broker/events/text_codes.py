@@ -14,6 +14,8 @@ from .batch import COMPILED
 from .short_texts import SHORT, UNKNOWN, ShortTexts
 from .validation import encodable
 
+FIRST: Final = 64
+"""Texts by which a column is judged: whether numbers of a dictionary are worth making."""
 _ASCII: Final = 0x80  # above its characters
 
 

@@ -17,6 +17,9 @@ with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import append, extend, vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
+_USUAL: Final = 8_192  # zeros that are there already: to make them costs as much as to copy them
+_ZEROS: Final = memoryview(bytes(8 * _USUAL)).cast("q")
+_FLOAT_ZEROS: Final = _ZEROS.cast("B").cast("d")
 ROOM: Final = 32  # numbers for which a new column has room, if its owner asks for room
 
 if not COMPILED:
@@ -87,7 +90,10 @@ def lengthened(values: vec[i64], size: i64) -> vec[i64]:
     if not COMPILED:
         values.extend([0] * (size - len(values)))  # type: ignore[attr-defined]  # a list
         return values
-    return extend(values, memoryview(bytes(8 * int(size - len(values)))).cast("q"))  # copied as it is
+    more = int(size - len(values))
+    if more <= _USUAL:
+        return extend(values, _ZEROS[:more])
+    return extend(values, memoryview(bytes(8 * more)).cast("q"))  # copied as it is
 
 
 def lengthened_floats(values: vec[float], size: i64) -> vec[float]:
@@ -95,7 +101,10 @@ def lengthened_floats(values: vec[float], size: i64) -> vec[float]:
     if not COMPILED:
         values.extend([0.0] * (size - len(values)))  # type: ignore[attr-defined]  # a list
         return values
-    return extend(values, memoryview(bytes(8 * int(size - len(values)))).cast("d"))
+    more = int(size - len(values))
+    if more <= _USUAL:
+        return extend(values, _FLOAT_ZEROS[:more])
+    return extend(values, memoryview(bytes(8 * more)).cast("d"))
 
 
 def shifted(values: vec[float], first: i64, upto: i64) -> None:

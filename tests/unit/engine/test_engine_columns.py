@@ -114,6 +114,27 @@ def test_runs_of_a_fold_outlive_their_batch() -> None:
     assert sum(map(len, found)) == sum(range(60))
 
 
+def test_matches_of_a_fold_are_read_as_they_were_found_after_later_batches_and_changes() -> None:
+    """Their runs began in this batch or earlier, some took an event that was recalled, and some have two ends."""
+    texts = [
+        f"SELECT k, p, n FROM FILTER{{n >= 2 AND v < 5}}((SELECT *, 1 AS n FROM S) {FOLD})",
+        f"SELECT k, n, v FROM FILTER{{n >= 2}}((SELECT *, 1 AS n FROM S) {FOLD})",
+    ]
+    unread: list[list[Any]] = []
+    for by_columns in (True, False):
+        own = engine(*texts, by_columns=by_columns)
+        assert goes_by_columns(own)
+        found = []
+        for first in range(0, 240, 40):
+            own_rows = [("ABC"[at % 3], float(at % 50), at % 7) for at in range(first, first + 40)]
+            found.append(own.publish("S", list(range(first, first + 40)), own_rows))
+        own.subscribe("late", query=texts[1])
+        own.unsubscribe("s1")
+        unread.append([match.line() for each in found for match in each])
+    assert unread[0] == unread[1]
+    assert len(unread[0]) > 500
+
+
 def test_more_than_one_query_and_keys_that_come_once() -> None:
     queries = [
         f"SELECT * FROM FILTER{{p > p_1}}{PAIR}",

@@ -25,6 +25,7 @@ from ...program.transition import Place, SlotUpdate, Transition
 from ..event_ids import EventIds
 from ..member_matches import Ends, ends_of
 from ..pair_matches import PairMatches
+from .fold_matches import FoldMatches
 from .number_matrix import EXACT, NumberMatrix
 from .number_tests import COUNT, REGISTER, SCALED, SPAN, NumberTest, Tests
 
@@ -106,7 +107,7 @@ class ColumnFold:
 
     Their slots are those of the first event, but for a `counter`, -1 for none: it begins with `first` and grows by
     `step`. `lone`: what decides whether they go on, if it is one comparison with the last event; `counted`: what the
-    only arc asks first, if that is their count.
+    only arc asks first, if that is their count. `found`: its matches in the current batch, if there are any.
     """
 
     def __init__(self, place: Place, begins: NumberTest | None, update: SlotUpdate | None) -> None:
@@ -120,6 +121,12 @@ class ColumnFold:
         self.step: i64 = 0
         self.lone: NumberTest | None = None
         self.counted: NumberTest | None = None
+        self.found: FoldMatches | None = None
+
+    def matches(self, batch: Batch) -> FoldMatches:
+        """Its matches in a batch, which begin to be found. O(arcs)."""
+        self.found = FoldMatches(Ends([arc.target for arc in self.arcs]), self.update, self.counter, batch)
+        return self.found
 
     def counts(self, begun: SlotUpdate | None, going: SlotUpdate | None) -> bool:
         """Find the counter; whether all other slots stay as they are."""

@@ -27,6 +27,7 @@ from .column_plan import ColumnFold, ColumnPair, ColumnPlan, StreamColumns, colu
 from .folding import hold, step
 from .grouped_subscriptions import Bulk
 from .number_tests import compared, passes
+from .waiting_events import NOBODY
 
 SHORTEST: Final = 16  # events for which a stretch is worth beginning
 NO_EVENT: Final = -1
@@ -162,7 +163,7 @@ class ColumnRuns(ColumnMatches):
         column = batch.columns[single] if mode == 1 else None
         codes = column.codes if isinstance(column, TextColumn) else None
         texts = column.texts if isinstance(column, TextColumn) else []
-        touched, kept = self._touched, self.kept
+        touched, kept, folding = self._touched, self.kept, self.folding
         waits = opened.waits()
         folds = opened.fold is not None
         bare, packs = opened.bare, opened.packs
@@ -262,9 +263,9 @@ class ColumnRuns(ColumnMatches):
                     self.follow(plan, numbers, stride, i, last, fresh)
             if cell is not None:
                 if opened.fold is not None:
-                    self.begun += step(opened.fold, cell, kept, found, numbers, stride, i, last)
+                    self.begun += step(opened.fold, cell, kept, found, numbers, stride, i, last, folding)
                 elif plan.fold is not None:
-                    self.begun += step(plan.fold, cell, kept, found, numbers, stride, i, last)
+                    self.begun += step(plan.fold, cell, kept, found, numbers, stride, i, last, folding)
             if foretold is not None:
                 foretold.ends(i)
         assert version == self.version
@@ -321,7 +322,11 @@ class ColumnRuns(ColumnMatches):
             if cell.runs:
                 cell.runs = NO_RUNS
             fold = opened.fold if opened.fold is not None else plan.fold
-            began = opened.pairs if lone and not plan.pairs else self._began(opened, plan, i)
+            began = NOBODY
+            if plan.pairs or (opened.pairs and not lone):
+                began = self._began(opened, plan, i)
+            elif lone:
+                began = opened.pairs
             if not opened.lasting or not plan.lasting:
                 self._turn_to(i)
                 for pair in began:

@@ -1,8 +1,8 @@
 """What an event does to the runs of a FOLD while a batch goes by columns: numbers, which all took the same event.
 
 Whether runs go on depends on this event and the last one alone, so that it is asked once for all of them. Here: one
-event, and runs that are objects before a stretch. Hot. Not here: the numbers themselves (fold_numbers), the order of
-events (column_runs), between batches (waiting_events).
+event, and runs that are objects before a stretch. Hot. Not here: the numbers themselves (fold_numbers), matches as
+numbers (fold_matches), the order of events (column_runs), between batches (waiting_events).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from ....algebra.comparisons import related_integers
 from ....algebra.computation import Slots
 from ...program.watcher import Watch
 from ..epoch_matches import EpochMatches
+from ..member_matches import RUN
 from ..packed import Floats
 from ..trace import mixed
 from .cells import UNTOUCHED, Cell, Run
@@ -31,8 +32,12 @@ def step(
     stride: i64,
     i: i64,
     last: i64,
+    reported: list[ColumnFold],
 ) -> int:
-    """Let the runs of a key take an event, or end; and begin one. Returns how many were made. O(runs of the key)."""
+    """Let the runs of a key take an event, or end; and begin one. Returns how many were made. O(runs of the key).
+
+    `reported`: FOLDs with matches in the batch.
+    """
     place, runs = fold.place, cell.fold
     if runs is None or runs.place is not fold.place:
         runs = cell.fold = FoldNumbers(fold.place, fold.counter)
@@ -57,7 +62,7 @@ def step(
                 at -= FIELDS
                 count = state[at + COUNT]
                 if counted is None or related_integers(counted.operator, count, counted.whole):
-                    _report(fold, cell, runs, at, kept, found, numbers, stride, i, last)
+                    _report(fold, cell, runs, at, kept, found, numbers, stride, i, last, reported)
                 if watches is not None:
                     for watch in watches:
                         watch.watcher.entered(watch.state, state[at + BORN], state[at + T0], None)
@@ -97,12 +102,16 @@ def _report(
     stride: i64,
     i: i64,
     last: i64,
+    reported: list[ColumnFold],
 ) -> None:
     """Report the matches of an event that a run takes. O(arcs)."""
     span = found.times[i] - runs.numbers[at + T0] + 1
     count = runs.numbers[at + COUNT]
-    run: Run | None = None
-    for arc in fold.arcs:
+    packed = found.packed
+    place: i64 = -1
+    number: i64
+    for number in range(len(fold.arcs)):
+        arc = fold.arcs[number]
         watchers = arc.target.watchers
         if arc.target.first is None and watchers is None:
             continue
@@ -113,10 +122,19 @@ def _report(
                 watcher.matched(runs.numbers[at + BORN])
         if arc.target.first is None:
             continue
-        if run is None:
-            run = _run(fold, cell, runs, at, kept, found, last)
-        found.targets.append(arc.target)
-        found.close(int(i), run)
+        roster = fold.found
+        if roster is None:
+            roster = fold.matches(found.batch)
+            reported.append(fold)
+        born, width = runs.numbers[at + BORN], RUN
+        if last < found.batch.count:
+            width = 1
+            if place < 0:
+                place = roster.add(runs, at, last)
+        elif place < 0:
+            place = len(packed.runs)
+            packed.runs.append(_recalled(fold, cell, runs, at, kept, found))
+        packed.add(i, roster, born, roster.handles, number, 1, place, width)
 
 
 def hold(fold: ColumnFold, runs: FoldNumbers, found: EpochMatches) -> None:
@@ -146,12 +164,10 @@ def _slots(fold: ColumnFold, begun: i64, found: EpochMatches) -> Slots:
     return fold.update.fill(found.batch.row(int(begun)), (), (), 1, 1) if fold.update is not None else ()
 
 
-def _run(
-    fold: ColumnFold, cell: Cell, runs: FoldNumbers, at: i64, kept: WaitingEvents, found: EpochMatches, last: i64
+def _recalled(
+    fold: ColumnFold, cell: Cell, runs: FoldNumbers, at: i64, kept: WaitingEvents, found: EpochMatches
 ) -> Run:
-    """A run as an object, which has taken the event `last`, of the batch or one that was recalled."""
+    """A run as an object, which has taken the event that was recalled."""
     begun = runs.numbers[at + BEGUN]
     slots: Slots = runs.earlier[-begun - 1] if begun < 0 else _slots(fold, begun, found)
-    if last < found.batch.count:
-        return folded(runs, at, slots, found.batch.row(int(last)), found.times[last])
     return folded(runs, at, slots, kept.row(cell), kept.times[cell.waiting])
