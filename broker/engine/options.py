@@ -29,8 +29,8 @@ class Options:
     `runs_max`, `matches_max` and `negated_max` apply to one key value of a SASE+ subscription: runs or their compressed
     form, matches of one event, negated events that are kept; `runs_max` also to one of an AFA subscription, to the runs
     after one event. `column_path`: batches go by columns where single events, or two of a key, are compared by numbers
-    (keyed_runs.column_runs). `key_path`: the groups of a key take all its events of a batch before those of the next
-    key do. `shared_steps`: groups of a template share what is compiled of its steps. `results_later`: what a batch
+    (keyed_runs.column_runs). `machine_path`: one machine after the other takes the events of a batch, and those of a
+    key before those of the next one. `shared_steps`: groups of a template share what is compiled of its steps. `results_later`: what a batch
     completes in different places is put in order when somebody reads it. `columns`, `merging` and `buffer` are ways to
     store its runs (kleene.tables).
     `work_max` and `work_earned` limit the work of one subscription of either kind (account): the most at once, and what
@@ -56,7 +56,7 @@ class Options:
     templates: bool = True
     together: bool = True
     column_path: bool = True
-    key_path: bool = True
+    machine_path: bool = True
     shared_steps: bool = True
     results_later: bool = True
     columns: bool = True

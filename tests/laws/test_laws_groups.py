@@ -22,10 +22,10 @@ from broker.engine.disorder.joined import JoinedResults
 WITHOUT = Options(executors_off=("groups",))
 SWITCHES: Final = (  # each is off in one of so many scripts
     Options(lookback=False),
-    Options(key_path=False),
+    Options(machine_path=False),
     Options(shared_steps=False),
     Options(results_later=False),
-    Options(lookback=False, key_path=False),
+    Options(lookback=False, machine_path=False),
     Options(lookback=False, shared_steps=False),
     Options(templates=False),
     Options(static_index=False),

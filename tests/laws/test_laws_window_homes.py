@@ -76,7 +76,7 @@ def at_home(draw: st.DrawFn) -> list[str]:
     st.lists(st.integers(1, 6), min_size=1, max_size=3),
     st.lists(st.sampled_from(("join", "leave", "restore")), max_size=6),
     st.builds(
-        dict, batches=st.booleans(), key_path=st.booleans(), templates=st.booleans(), prolonging=st.booleans()
+        dict, batches=st.booleans(), machine_path=st.booleans(), templates=st.booleans(), prolonging=st.booleans()
     ),
     st.fixed_dictionaries(
         {},

@@ -3,7 +3,8 @@
 If a stream's machines have few inputs, these are tried one by one; otherwise the static index finds the symbols that an
 event satisfies, as for all other streams.
 
-Here: the path of a whole batch. Hot. Not here: batches with other readers, or that make derived events (dispatcher).
+Here: the path of a whole batch, event by event but where a machine is alone. Hot. Not here: one machine after the other
+(machine_path), batches with other readers, or that make derived events (dispatcher).
 """
 
 from __future__ import annotations
@@ -12,64 +13,19 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ...algebra.predicate import All, condition, holds
+from ...algebra.predicate import holds
 from ...events.batch import Batch
 from ...events.schema import Row
 from ..executors.completions import Completions
-from ..executors.packed import Integers, integers
 from ..index.spaces import Key, Space
 from ..program.account import NOT_SUSPENDED
 from ..program.directory import Static
-from .key_path import key_path
 from .lanes import Lane
-from .marking import filled, mark, mark_column
-from .matchers import Clock, Matcher
+from .machine_path import MachinePath, machine_path
+from .matchers import Clock
+from .trial import Trial
 
 FEW: Final = 8  # inputs of all machines of a stream, up to which they are tried one by one
-
-
-@final
-class Trial:
-    """The inputs of one machine.
-
-    `always` are those that every event satisfies, `guards` and `bits` the others; `mask` those that the current event
-    satisfies.
-    """
-
-    def __init__(self, matcher: Matcher, stream: str) -> None:
-        self.matcher = matcher
-        self.always: i64 = 0
-        self.mask: i64 = 0
-        self.guards: list[All | None] = []
-        self.bits: list[int] = []
-        for at, given in enumerate(matcher.machine.inputs):
-            if given.stream != stream:
-                continue
-            guard = condition(given.guard)
-            if guard is None:
-                self.always |= 1 << at
-            else:
-                self.guards.append(guard)
-                self.bits.append(1 << at)
-
-    def test(self, row: Row) -> None:
-        """Find the inputs that an event satisfies."""
-        mask = self.always
-        guards = self.guards
-        j: i64
-        for j in range(len(guards)):
-            if holds(guards[j], row, (), (), 1, 1):
-                mask |= self.bits[j]
-        self.mask = mask
-
-    def column(self, masks: Integers, batch: Batch) -> Integers:
-        """For each event of a batch the inputs that it satisfies, in this column. Raises what a condition raises."""
-        masks = filled(masks, len(batch), self.always)
-        by_columns = batch.made is None and self.matcher.machine.by_columns
-        for guard, bit in zip(self.guards, self.bits):
-            if guard is not None and not (by_columns and mark_column(masks, batch, guard, bit)):
-                mark(masks, batch.rows(), guard, bit)
-        return masks
 
 
 @final
@@ -84,7 +40,8 @@ class Entry:
 
 @final
 class BatchPath:
-    """The lanes of one stream. `few`: their machines are tried one by one. `by_key`: another way through them."""
+    """The lanes of one stream. `few`: their machines are tried one by one. `alone`: there is one, which takes several
+    events at once."""
 
     def __init__(
         self,
@@ -93,25 +50,37 @@ class BatchPath:
         spaces: list[Space],
         statics: list[dict[Key, Static]],
         clock: Clock,
-        by_key: bool,
+        by_machine: bool,
     ) -> None:
         self.entries = entries
         self.spaces = spaces
         self.statics = statics
         self.clock = clock
+        self.stream = stream
         self.symbols: list[int] = []  # those that the current event satisfies
         lanes = [entry.lane for entry in entries]
         mixed = any(lane.indexes and lane.unfiled for lane in lanes)
         machines = [matcher.machine for lane in lanes if not lane.indexes for matcher in lane.matchers]
         few = len(machines) <= FEW and sum(len(machine.inputs) for machine in machines) <= FEW
         self.few = few and not mixed and not any(machine.by_symbols for machine in machines)
-        self.by_key = key_path(lanes, clock) if by_key else None
+        self._by_machine: MachinePath | None = None
+        self._asked = not by_machine
         self.alone = self.few and len(lanes) == 1 and not lanes[0].indexes and len(machines) == 1
         self.alone = self.alone and machines[0].batches
-        self.masks: Integers = integers()
         for entry in entries:
             tried = self.few and not entry.lane.indexes
             entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if tried else []
+
+    def by_machine(self) -> MachinePath | None:
+        """Another way through the lanes, if there is one. O(machines), once."""
+        if not self._asked:
+            self._asked = True
+            trials: list[list[Trial]] = []
+            for entry in self.entries:
+                unfiled = [matcher for matcher in entry.lane.matchers if matcher.filed is None]
+                trials.append([Trial(matcher, self.stream) for matcher in unfiled])
+            self._by_machine = machine_path([entry.lane for entry in self.entries], trials, self.clock)
+        return self._by_machine
 
     def travel(self, found: Completions, times: list[int], batch: Batch, ids: list[int], now: i64) -> i64:
         """Process a batch; `now` is the newest time before it. Returns how many events were processed.
@@ -172,10 +141,10 @@ class BatchPath:
         condition raises an error."""
         n: i64 = len(times)
         try:
-            self.masks = trial.column(self.masks, batch)
+            trial.masks = trial.column(trial.masks, batch)
         except Exception:  # any error: event by event it is found again
             return 0
-        masks = self.masks
+        masks = trial.masks
         lane = self.entries[0].lane
         clock = self.clock
         matcher = trial.matcher

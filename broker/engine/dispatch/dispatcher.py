@@ -48,7 +48,7 @@ class Dispatcher:
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
         self._room = UsualRoom()
-        self._faults: list[Fault] = []  # those of machines on the key path
+        self._faults: list[Fault] = []  # those on the machine path
         self._feeding = True  # whether a stream of machines' results may have a reader
         self._known = False
 
@@ -114,9 +114,8 @@ class Dispatcher:
             self._room.open(results.completions, n)
         matching = entries is not None
         plainly = matching and self.later and with_times < 0
-        by_key = plainly and n > 1 and self._pass_by_key(stream, results, batch)
-        if by_key:
-            rows = plain = batch.rows()
+        apart = plainly and n > 1 and self._pass_by_machine(stream, results, batch, alone)
+        if apart:
             entries = None
             if alone:  # no cell has anything to do with the events
                 first = n
@@ -168,7 +167,7 @@ class Dispatcher:
                         runs.foretold.ends(i)
                     if len(found.faults) > 0 and self.give_up(results, i):
                         spaces = directory.spaces[number]
-                        entries = None if by_key else machines.entries.get(number)
+                        entries = None if apart else machines.entries.get(number)
                         scopes = forecasts.scopes.get(number)
                         foretold = len(forecasts.scopes) > 0
                     if len(found.derived) > 0 or len(found.faults) > 0:
@@ -212,7 +211,7 @@ class Dispatcher:
                     results.notify(i, target, notice)
             if len(found.faults) > 0 and self.give_up(results, i):
                 spaces = directory.spaces[number]
-                entries = None if by_key else machines.entries.get(number)
+                entries = None if apart else machines.entries.get(number)
                 scopes = forecasts.scopes.get(number)
                 foretold = len(forecasts.scopes) > 0
         if self._faults:
@@ -221,22 +220,28 @@ class Dispatcher:
             self._room.close(results.completions)
         return results
 
-    def _pass_by_key(self, stream: str, results: Results, batch: Batch) -> bool:
-        """Pass a batch to all machines of the stream, key by key; False if that could mix up what others do."""
+    def _pass_by_machine(self, stream: str, results: Results, batch: Batch, alone: bool) -> bool:
+        """Pass a batch to one machine of the stream after the other; False if that could mix up what others do, or one
+        machine is all that there is."""
         machines, times = self.program.machines, results.epochs.times
-        path = machines.batch_path(stream).by_key
-        if path is None or self.program.directory.feeds > 0:  # derived events come between the batch's
+        path = machines.batch_path(stream)
+        if self.program.directory.feeds > 0 or (path.alone and alone):  # derived events come between the batch's
             return False
         if len(machines.entries) > 1 and machines.clock.next < times[-1]:  # machines of other streams have to wake
             return False
-        path.travel(results.completions, times, batch.rows(), results.epochs.ids.all(), results.epochs.starts)
+        by_machine = path.by_machine()
+        if by_machine is None:
+            return False
+        epochs = results.epochs
+        if not by_machine.travel(results.completions, times, batch, epochs.ids, epochs.starts):
+            return False
         results.completions.unordered = True
-        results.epochs.packed.by_key = results.epochs.packed.upto
-        self._faults, results.epochs.faults = results.epochs.faults, []
+        epochs.packed.by_key = epochs.packed.upto
+        self._faults, epochs.faults = epochs.faults, []
         return True
 
     def _give_up_machines(self, results: Results) -> None:
-        """Suspend the subscriptions of machines that failed on the key path, after everything else of the batch."""
+        """Suspend the subscriptions of machines that failed on the machine path, after everything else of the batch."""
         runs = self.runs
         newest = runs.time
         for fault in sorted(self._faults, key=_event_of):
@@ -262,7 +267,7 @@ class Dispatcher:
         """Suspend the subscriptions behind the errors raised at this event; returns whether there were any."""
         if len(results.epochs.faults) == 0 or self.suspend is None:
             return False
-        if not results.completions.unordered:  # otherwise what the key path found is put in order at the end
+        if not results.completions.unordered:  # otherwise what the machine path found is put in order at the end
             report(results, self.runs.time)
         self.suspend(results, event)
         return True

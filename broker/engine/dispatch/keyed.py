@@ -2,7 +2,7 @@
 and for each length of a text with which an attribute is to begin.
 
 Here: these dictionaries, also of machines that need all events of a key for some time; linking the events of a batch
-that have the same key. Hot. Not here: passing the events on (lanes, key_path), the last events of a key
+that have the same key. Hot. Not here: passing the events on (lanes, machine_path), the last events of a key
 (executors.trail).
 """
 

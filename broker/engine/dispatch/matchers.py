@@ -130,6 +130,11 @@ class Clock:
         if due < self.next:
             self.next = due
 
+    def reset(self, matcher: Matcher) -> None:
+        """Set the alarm of a machine that has seen to those it had. O(log n)."""
+        matcher.alarm = NOTHING_DUE
+        self.set(matcher)
+
     def next_of_others(self, matcher: Matcher) -> i64:
         """The first time after which a machine that is not this one must wake. O(alarms of this one)."""
         alarms = self._alarms

@@ -166,7 +166,7 @@ class Completions:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
-        """Put the unread rows, and the packed blocks, in the order of their events. O(rows log rows) if they are not.
+        """Put the unread rows, and the packed blocks, in the order of their events. O(rows + events) if they are not.
 
         Those of one event keep their order, and so do those of a machine.
         """
@@ -175,23 +175,31 @@ class Completions:
         self.unordered = False
         self.epochs.packed.arrange()
         numbers = self.numbers
-        places: list[int] = []
+        begins = integers()  # by event, behind one number: how long its rows are; then, where they begin
         at = self.reported
         while at < self.upto:
-            places.append(at)
-            at += HEADER + numbers[at + 4]
+            length = HEADER + numbers[at + 4]
+            behind = numbers[at] + 2
+            if len(begins) <= behind:
+                begins = roomy(begins, behind + 1)
+            begins[behind] += length
+            at += length
+        sum_of: i64 = self.reported
+        event: i64
+        for event in range(len(begins)):
+            sum_of += begins[event]
+            begins[event] = sum_of
         arranged = numbers[:]
-        to = self.reported
+        at = self.reported
         j: i64
-        for place in sorted(places, key=self._event_at):
-            length = HEADER + numbers[place + 4]
+        while at < self.upto:
+            length = HEADER + numbers[at + 4]
+            to = begins[numbers[at] + 1]
             for j in range(length):
-                arranged[to + j] = numbers[place + j]
-            to += length
+                arranged[to + j] = numbers[at + j]
+            begins[numbers[at] + 1] = to + length
+            at += length
         self.numbers = arranged
-
-    def _event_at(self, place: int) -> int:
-        return int(self.numbers[place])
 
     def read(self, events: Events) -> Iterator[tuple[int, Target, Composed]]:
         """Read the rows that were not read before: each event, with a target and what it completed for that.

@@ -51,7 +51,7 @@ def looking(engine: Engine) -> list[bool]:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("options", [Options(), Options(key_path=False)], ids=["by key", "by event"])
+@pytest.mark.parametrize("options", [Options(), Options(machine_path=False)], ids=["by key", "by event"])
 def test_looking_back_finds_what_runs_find(name: str, options: Options) -> None:
     chance = random.Random(3)
     one, other = engine_of(name, options), engine_of(name, Options(lookback=False))
