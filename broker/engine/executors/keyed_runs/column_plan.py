@@ -196,7 +196,7 @@ class ColumnPlan:
         return len(self.pairs) > 0 or self._folds()
 
     def _take(self, static: Static, keyed: Space | None) -> bool:
-        arcs = static.arcs.arcs
+        arcs = [arc for arc in static.arcs.arcs if arc.symbol < 0]  # machines have had the events of such a batch
         if len(arcs) > self._few:
             return False
         for arc in arcs:
@@ -213,7 +213,7 @@ class ColumnPlan:
 
     def _arc(self, arc: Transition, keyed: Space | None) -> bool:
         begins = Tests(arc.guard, self._matrix, False)
-        if not begins.possible or arc.symbol >= 0:
+        if not begins.possible:
             return False
         self._read(begins.slots)
         if arc.target is not None:

@@ -25,7 +25,7 @@ from ..matches import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
 from .pane_columns import NO_ITEMS, NO_ROWS, PaneColumns
-from .pane_groups import NO_REST, Group
+from .pane_groups import NO_REST, NONE_YET, Group
 from .tables import WindowTables
 from .window_page import NO_CLOSINGS, MeasureClosing
 
@@ -150,6 +150,24 @@ class WindowCell(PanePartition):
             at -= 1
         before[0] = row
         times[0] = int(time)
+
+    def note_ends(self, intervals: list[int], last: i64, moment: i64) -> None:
+        """Note for panes that they had a window at an event. O(panes)."""
+        ends = self.ends
+        columns = self.columns
+        count: i64 = len(ends)
+        while count < 2 * columns.count:
+            ends = put_integer(ends, count, NONE_YET)
+            count += 1
+        at: i64
+        pane: i64
+        for at in range(0, len(intervals), 2):
+            low: i64 = intervals[at] - columns.base
+            high: i64 = intervals[at + 1] - columns.base
+            for pane in range(max(low, 0), high + 1):
+                ends[2 * pane] = last
+                ends[2 * pane + 1] = moment
+        self.ends = ends
 
     def forget(self) -> None:
         """Drop all panes and the log: no window is open."""

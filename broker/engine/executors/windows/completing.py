@@ -37,6 +37,13 @@ class CompletedPanes:
         self.account = account
         self.mode: i64 = MODES[tables.keep]
 
+    def finish(self, cell: WindowCell, time: i64, found: Completions) -> None:
+        """Report what the current event completes, and drop what leads nowhere."""
+        if len(cell.groups) > 0:
+            self.report(cell, time, found)
+        if cell.columns.count > 0:
+            self.stepper.settle(cell)
+
     def report(self, cell: WindowCell, time: i64, found: Completions) -> None:
         """Report the windows that the current event completes. `cell.count` is its number."""
         tables = self.tables

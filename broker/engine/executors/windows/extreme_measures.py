@@ -41,6 +41,15 @@ class FloatExtremeMeasure(WindowMeasure):
             return
         self._add(found, position)
 
+    def push_at(self, batch: Batch, at: i64, position: i64) -> None:
+        column = column_of(batch, self.attribute)
+        if isinstance(column, FloatColumn):
+            value = column.numbers[at]
+            if value == value:
+                self._add(value, position)
+        else:
+            super().push_at(batch, at, position)
+
     def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
         column = column_of(batch, self.attribute)
         if not isinstance(column, FloatColumn):

@@ -25,7 +25,7 @@ from ..matches import Item, WaitingRun
 from .cell import WindowCell
 from .completing import CompletedPanes
 from .home_tests import HomeConstants, HomeTests, Shape
-from .stepping import QUIET, UNTOUCHED, Stepper
+from .stepping import NO_EVENTS, NO_PLACE, QUIET, Stepper
 from .tables import WindowTables
 from .window_matches import WindowAudience, waiting_starts
 
@@ -190,17 +190,11 @@ class HomeMachine(Executor):
             cell = member.cell = WindowCell(member.key, self.tables)
         stepper = self.stepper
         self.account.spend(1 + len(cell.groups))
-        done: i64 = UNTOUCHED
-        if stepper.prolongs and cell.columns.count > 0:
-            done = stepper.prolong(cell, column, row, time, item)
-        if done == UNTOUCHED:
-            stepper.move(cell, column, row, time, item)
+        done = stepper.step(cell, column, row, NO_EVENTS, NO_PLACE, time, item)
         if done != QUIET:
             if len(cell.groups) > 0:
                 found.serve(member.audience(self.tables))
-                self.completing.report(cell, time, found)
-            if cell.columns.count > 0:
-                stepper.settle(cell)
+            self.completing.finish(cell, time, found)
         cell.last = time
         cell.count += 1
         if stepper.lost > 0:

@@ -19,7 +19,7 @@ from ..packed import Integers, integers, put_integer
 from .cell import WindowCell
 from .completing import page_of
 from .pane_groups import NONE_YET, Group, below
-from .stepping import Stepper, note_ends
+from .stepping import Stepper
 from .window_page import OVER
 
 NOBODY: Final = -1
@@ -57,7 +57,7 @@ class LongestWindows:
             return
         for group in groups:
             if group.last != NONE_YET:
-                note_ends(cell, group.intervals(), group.last, group.moment)
+                cell.note_ends(group.intervals(), group.last, group.moment)
                 group.last = NONE_YET
         panes: list[int] = []
         base = int(cell.columns.base)
@@ -83,7 +83,7 @@ class LongestWindows:
             if tables.final[group.state] != 0:
                 part = tables.part[group.state]
                 ripe = self.stepper.ripe(cell, part) if tables.least[part] > 1 else group.high + 1
-                note_ends(cell, below(intervals, ripe), cell.count, time)
+                cell.note_ends(below(intervals, ripe), cell.count, time)
         known = min(len(cell.ends) // 2, len(alive))
         self._report(cell, [pane for pane in range(known) if not alive[pane]], found)
 
@@ -93,7 +93,7 @@ class LongestWindows:
         if not alone or not self._one(cell, cell.groups[0], found):
             for group in cell.groups:
                 if group.last != NONE_YET:
-                    note_ends(cell, group.intervals(), group.last, group.moment)
+                    cell.note_ends(group.intervals(), group.last, group.moment)
             self._report(cell, list(range(len(cell.ends) // 2)), found)
         cell.groups = []
         if cell.columns.count > 0:

@@ -11,18 +11,18 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....events.batch import Batch
+from ....events.batch import Batch, TextColumn
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import Account
 from ..completions import Audience, Completions
-from ..contract import NO_ROWS, NOTHING_DUE, Executor, Member
+from ..contract import NOTHING_DUE, Executor, Member
 from ..matches import Item, WaitingRun
 from ..packed import Integers
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
-from .stepping import QUIET, UNTOUCHED, Stepper
+from .stepping import NO_EVENTS, NO_PLACE, NO_ROW, QUIET, Stepper
 from .tables import WindowTables
 from .window_inputs import WindowInputs
 from .window_matches import WindowAudience, waiting_starts
@@ -77,6 +77,7 @@ class WindowMachine(Executor):
         self.stretches = self.lone and self.stepper.stretches
         self.quick = len(tables.gaps) == 0 and len(tables.dense) > 0 and self.waiting is None and tables.back == 0
         self.quick = self.quick and self.stepper.prolongs
+        self.placed = self.quick and tables.by_column  # events are read from columns, where there are any
 
     @property
     def method(self) -> str:
@@ -91,9 +92,15 @@ class WindowMachine(Executor):
         found: Completions,
     ) -> None:  # fmt: skip
         if not self.stretches:
+            single = self.tables.single
+            column = batch.columns[single] if single >= 0 and len(batch.columns) > 0 else None
+            if self.placed and self.home is None and isinstance(column, TextColumn):
+                self._take_keyed(column, masks, times, batch, items, upto, limit, found)
+                return
+            batch.rows()
             super().take_all(masks, times, batch, items, upto, limit, found)
             return
-        by_columns = self.by_columns and batch.made is None
+        by_columns = not self.placed and batch.made is None
         if by_columns and self.rowing > 0:
             self.rowing -= 1
             batch.rows()
@@ -112,12 +119,10 @@ class WindowMachine(Executor):
             if self.lost > 0:
                 return
             cell = self.only
-            passed: i64 = 0
-            if cell is not None and self.calm > 0 and self.at < upto:
-                at = self.at
+            at = self.at
+            if cell is not None and self.calm > 0 and at < upto:
                 self._stretch(cell, masks, times, batch, items, upto, limit)
-                passed = self.at - at
-            if passed >= STRETCH:
+            if self.at - at >= STRETCH:
                 self.patience = CALM_MIN
             elif self.patience < self.patience_max:
                 self.patience += 1
@@ -132,8 +137,7 @@ class WindowMachine(Executor):
         account = self.account
         dense = self.tables.dense
         shift = self.shift
-        rows: list[Row] = NO_ROWS if self.by_columns and batch.made is None else batch.rows()
-        rowed = len(rows) > 0
+        placed = self.placed and len(batch.columns) > 0
         at = self.at
         self.taken = True
         while at < upto and self.lost == 0 and cell.columns.count > 0:
@@ -145,8 +149,40 @@ class WindowMachine(Executor):
             self.alone += 1
             calm = self.calm
             self.calm = 0
-            row = rows[at] if rowed else batch.row(at)
-            self._take_open(cell, dense[masks[at] >> shift], row, time, items[at], found, calm)
+            letter = dense[masks[at] >> shift]
+            if placed:
+                self._take_open(cell, letter, NO_ROW, batch, at, time, items[at], found, calm)
+            else:
+                self._take_open(cell, letter, batch.row(at), batch, NO_PLACE, time, items[at], found, calm)
+            at += 1
+            self.at = at
+
+    def _take_keyed(
+        self, column: TextColumn, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
+        limit: i64, found: Completions,
+    ) -> None:  # fmt: skip
+        """As `take_all`, where a text of a column is the key: its partition is looked up once a batch."""
+        dense, shift, rousing, codes = self.tables.dense, self.shift, self.rousing, column.codes
+        known: list[WindowCell | None] = [None] * len(column.texts)
+        at = self.at
+        most = max(limit, times[at])
+        while at < upto and self.lost == 0:
+            time: i64 = times[at]
+            if time > most:
+                return
+            mask = masks[at]
+            code = codes[at]
+            if code >= 0 and (self.awake or mask & rousing != 0):
+                found.event = at
+                self.account.earn()
+                cell = known[code]
+                if cell is None:
+                    cell = known[code] = self.cells.get(column.texts[code])
+                if cell is not None and cell.columns.count > 0:
+                    self.taken = True
+                    self._take_open(cell, dense[mask >> shift], NO_ROW, batch, at, time, items[at], found, 0)
+                else:
+                    self.take(mask, batch.row(at), time, 0, 0, (), items[at], found)
             at += 1
             self.at = at
 
@@ -174,21 +210,21 @@ class WindowMachine(Executor):
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
     ) -> bool:
         tables = self.tables
-        cell: WindowCell | None = self.only
+        cell = self.only
+        key: Any = ()
         if cell is None:
-            key: Any = tables.partition(row)
+            key = tables.partition(row)
             if key is None:
                 return False
             cell = self.cells.get(key)
-        else:
-            key = ()
         self.taken = True
         self.alone += 1
         calm = self.calm
         self.calm = 0
         letter = mask >> self.shift
         if self.quick and cell is not None and cell.columns.count > 0:
-            return self._take_open(cell, self.tables.dense[letter], row, time, item, found, calm)
+            self._take_open(cell, self.tables.dense[letter], row, NO_EVENTS, NO_PLACE, time, item, found, calm)
+            return True
         looks = len(tables.gaps) > 0
         if tables.gap >= 0:
             looks = False
@@ -207,30 +243,22 @@ class WindowMachine(Executor):
             self.keep(key, cell)
         if looks and not tables.forgets:
             letter |= looked(tables, cell, row, time, slots_of(tables, cell, time))
-        stepper = self.stepper
+        stepper, waiting = self.stepper, self.waiting
         opened = cell.columns.count > 0
         self.account.spend(1 + len(cell.groups))
-        column = tables.column(letter)
-        waiting = self.waiting
-        done: i64 = UNTOUCHED
-        if stepper.prolongs and opened:
-            done = stepper.prolong(cell, column, row, time, item)
-        if done == UNTOUCHED:
-            stepper.move(cell, column, row, time, item)
+        done = stepper.step(cell, tables.column(letter), row, NO_EVENTS, NO_PLACE, time, item)
         if done == QUIET:
             self.calm = calm + 1
+        elif waiting is None:
+            self.completing.finish(cell, time, found)
         else:
-            if waiting is not None:
-                waiting.completed(cell, time, found)
-            elif len(cell.groups) > 0:
-                self.completing.report(cell, time, found)
+            waiting.completed(cell, time, found)
             if cell.columns.count > 0:
                 stepper.settle(cell)
         cell.last = time
         cell.count += 1
         if self.sleeps and opened != (cell.columns.count > 0):
-            self.opened += -1 if opened else 1
-            self.awake = self.opened > 0
+            self._count_opened(-1 if opened else 1)
         if waiting is not None:
             self._wait(cell)
         if len(cell.before) > 0:
@@ -241,30 +269,27 @@ class WindowMachine(Executor):
         return True
 
     def _take_open(
-        self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item, found: Completions, calm: i64
-    ) -> bool:
+        self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, item: Item,
+        found: Completions, calm: i64,
+    ) -> None:  # fmt: skip
         """As `take`, for a partition with open windows that are told as they end, by conditions on the event alone."""
         stepper = self.stepper
         self.account.spend(1 + len(cell.groups))
-        done = stepper.prolong(cell, column, row, time, item)
-        if done == UNTOUCHED:
-            stepper.move(cell, column, row, time, item)
-        if done == QUIET:
+        if stepper.step(cell, column, row, batch, place, time, item) == QUIET:
             self.calm = calm + 1
         else:
-            if len(cell.groups) > 0:
-                self.completing.report(cell, time, found)
-            if cell.columns.count > 0:
-                stepper.settle(cell)
+            self.completing.finish(cell, time, found)
         if self.sleeps and cell.columns.count == 0:
-            self.opened -= 1
-            self.awake = self.opened > 0
+            self._count_opened(-1)
         cell.last = time
         cell.count += 1
         if stepper.lost > 0:
             self.lost += stepper.lost
             stepper.lost = 0
-        return True
+
+    def _count_opened(self, more: i64) -> None:
+        self.opened += more
+        self.awake = self.opened > 0
 
     def keep(self, key: Any, cell: WindowCell | None) -> None:
         """Have this partition under a key from now on, or none."""
@@ -302,8 +327,7 @@ class WindowMachine(Executor):
             waiting.end(cell, found)
             self.queue.drop(cell)
             if self.sleeps:
-                self.opened -= 1
-                self.awake = self.opened > 0
+                self._count_opened(-1)
             cell = self.queue.first()
         self._set_alarm()
 
@@ -336,7 +360,7 @@ class WindowMachine(Executor):
         cells = self.cells.values()
         return {
             "windows": 1,
-            "window_keys": len(self.cells),
+            "window_keys": len(cells),
             "window_starts": sum([int(cell.columns.count) for cell in cells]),
             "window_groups": sum([len(cell.groups) for cell in cells]),
             "window_events": sum([int(cell.columns.size) for cell in cells]),
@@ -368,9 +392,8 @@ class WindowMachine(Executor):
             cell.load(each)
             self.keep(key, cell)
             cells.append(cell)
-            self.opened += self.sleeps and cell.columns.count > 0
-        if self.sleeps:
-            self.awake = self.opened > 0
+            if self.sleeps and cell.columns.count > 0:
+                self._count_opened(1)
         for number in waiting:
             self.queue.touch(cells[number])
         self.taken = True

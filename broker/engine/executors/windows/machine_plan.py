@@ -112,7 +112,8 @@ class WindowsPlan(MachinePlan):
         machine.batches = options.batches
         machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging
         machine.stretches = machine.stretches and options.prolonging and options.stretches
-        machine.by_columns = machine.stretches
+        machine.placed = machine.placed and options.prolonging
+        machine.by_columns = machine.stretches or machine.placed
         return machine
 
     @property

@@ -40,8 +40,8 @@ def position_of(value: Computation) -> int:
 
 
 def column_of(batch: Batch, attribute: i64) -> Column | None:
-    """The column of an attribute, if a batch has columns and no rows."""
-    return batch.columns[attribute] if batch.made is None and attribute >= 0 else None
+    """The column of an attribute, if a batch has columns."""
+    return batch.columns[attribute] if attribute >= 0 and len(batch.columns) > 0 else None
 
 
 @mypyc_attr(acyclic=True)  # a value is computed from rows, which know no measures
@@ -61,6 +61,10 @@ class WindowMeasure:
     def push(self, row: Row, times: Slots, position: i64) -> None:
         """Add an event; `times` has its time."""
         raise AssertionError
+
+    def push_at(self, batch: Batch, at: i64, position: i64) -> None:
+        """Add an event of a batch."""
+        self.push(batch.row(at), NO_TIMES, position)
 
     def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
         """Add the events from the index `first` to below `upto`, of which the first one has this position."""
@@ -154,6 +158,14 @@ class IntegerMeasure(WindowMeasure):
             self.count += 1
             self.total += value
 
+    def push_at(self, batch: Batch, at: i64, position: i64) -> None:
+        column = column_of(batch, self.attribute)
+        if isinstance(column, IntegerColumn):
+            self.count += 1
+            self.total += int(column.numbers[at])
+        else:
+            super().push_at(batch, at, position)
+
     def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
         column = column_of(batch, self.attribute)
         if not isinstance(column, IntegerColumn):
@@ -235,19 +247,30 @@ class FloatMeasure(WindowMeasure):
         at = self.attribute
         found: Any = row[at] if at >= 0 else self.value.value(row, (), times, 1, 1)
         if found is not None:
-            value: float = found
-            self.count += 1
-            # As exact_sums says; written here, since a call costs as much.
-            high = self.high
-            total = high + value
-            part = total - high
-            rest = ((high - (total - part)) + (value - part)) + self.low
-            high = total + rest
-            self.high = high
-            self.low = rest - (high - total)
-            magnitude = high if high >= 0.0 else -high
-            if magnitude > self.greatest:
-                self.greatest = magnitude
+            self._add(found)
+
+    def push_at(self, batch: Batch, at: i64, position: i64) -> None:
+        column = column_of(batch, self.attribute)
+        if isinstance(column, FloatColumn):
+            value = column.numbers[at]
+            if value == value:
+                self._add(value)
+        else:
+            super().push_at(batch, at, position)
+
+    def _add(self, value: float) -> None:
+        """Add a number, as exact_sums says."""
+        self.count += 1
+        high = self.high
+        total = high + value
+        part = total - high
+        rest = ((high - (total - part)) + (value - part)) + self.low
+        high = total + rest
+        self.high = high
+        self.low = rest - (high - total)
+        magnitude = high if high >= 0.0 else -high
+        if magnitude > self.greatest:
+            self.greatest = magnitude
 
     def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
         where = self.attribute

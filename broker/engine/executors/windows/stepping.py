@@ -14,6 +14,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
+from ....events.batch import Batch, batch_of_rows
 from ....events.schema import Row
 from ...program.account import Account
 from ..matches import Item
@@ -24,6 +25,9 @@ from .tables import WindowTables
 
 FEW: Final = 8  # groups up to which the one in a state is searched for
 NO_TIME: Final[Slots] = ()
+NO_ROW: Final[Row] = ()
+NO_PLACE: Final = -1
+NO_EVENTS: Final = batch_of_rows([])  # of an event that has no place in one
 UNTOUCHED: Final = 0
 QUIET: Final = 1
 STEPPED: Final = 2
@@ -55,7 +59,19 @@ class Stepper:
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
-    def prolong(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> i64:
+    def step(self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, item: Item) -> i64:
+        """Take the windows of a partition along an event, and begin those that begin with it. Says what `prolong` says.
+
+        The event is the `row`; or, if nothing needs that, the one with the index `place` in a batch, not -1.
+        """
+        if self.prolongs and cell.columns.count > 0:
+            done = self.prolong(cell, column, row, batch, place, time, item)
+            if done != UNTOUCHED:
+                return done
+        self.move(cell, column, row if place < 0 else batch.row(place), time, item)
+        return STEPPED
+
+    def prolong(self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, item: Item) -> i64:
         """Do what `move` does, if the only group stays alone. O(measures, and panes that become too old).
 
         Most events only make the windows of a group longer. Returns UNTOUCHED if more than one group may be left, and
@@ -80,18 +96,18 @@ class Stepper:
             if len(group.rest) > 0:
                 return UNTOUCHED
             panes = kept.panes
-            place = 2 * (group.low - kept.base)
+            low = 2 * (group.low - kept.base)
             end = 2 * (group.high - kept.base)
             least = cell.count - tables.most[0] + 1
             since = time - tables.within[0]
-            if panes[place] < least or panes[place + 1] < since:
+            if panes[low] < least or panes[low + 1] < since:
                 if panes[end] < least or panes[end + 1] < since:
                     return UNTOUCHED  # none of them is young enough
-                while panes[place] < least or panes[place + 1] < since:
-                    place += 2
-                group.low = kept.base + (place >> 1)
+                while panes[low] < least or panes[low + 1] < since:
+                    low += 2
+                group.low = kept.base + (low >> 1)
                 quiet = False
-            if tables.final[state] != 0 and panes[place] <= cell.count - tables.least[0] + 1:
+            if tables.final[state] != 0 and panes[low] <= cell.count - tables.least[0] + 1:
                 quiet = False
         elif tables.final[state] != 0:
             if self.waits and quiet:
@@ -111,7 +127,10 @@ class Stepper:
         kept.note(row, item)
         measure = cell.measure
         while measure is not None:
-            measure.push(row, NO_TIME, cell.count)
+            if place >= 0:
+                measure.push_at(batch, place, cell.count)
+            else:
+                measure.push(row, NO_TIME, cell.count)
             measure = measure.rest
         if kept.count > self.starts_max or kept.size > self.events_max:
             self._limit(cell)
@@ -267,7 +286,7 @@ class Stepper:
             return count + 1
         group = groups[known]
         if group.last != NONE_YET and not self._all_now(group):
-            note_ends(cell, group.intervals(), group.last, group.moment)
+            cell.note_ends(group.intervals(), group.last, group.moment)
             group.last = NONE_YET
         if group.high == pane - 1:
             group.high = pane
@@ -289,7 +308,7 @@ class Stepper:
         if group.last != other.last and not self._all_now(group):
             for one in (group, other):
                 if one.last != NONE_YET:
-                    note_ends(cell, one.intervals(), one.last, one.moment)
+                    cell.note_ends(one.intervals(), one.last, one.moment)
             group.last = NONE_YET
         group.merge(other)
 
@@ -379,22 +398,3 @@ class Stepper:
                 cell.forget()
         elif self.trims_at_once or first - columns.base >= TRIMMED_MIN:
             cell.trim(first, self.trims_at_once)
-
-
-def note_ends(cell: WindowCell, intervals: list[int], last: i64, moment: i64) -> None:
-    """Note for panes that they had a window at an event. O(panes)."""
-    ends = cell.ends
-    columns = cell.columns
-    count: i64 = len(ends)
-    while count < 2 * columns.count:
-        ends = put_integer(ends, count, NONE_YET)
-        count += 1
-    at: i64
-    pane: i64
-    for at in range(0, len(intervals), 2):
-        low: i64 = intervals[at] - columns.base
-        high: i64 = intervals[at + 1] - columns.base
-        for pane in range(max(low, 0), high + 1):
-            ends[2 * pane] = last
-            ends[2 * pane + 1] = moment
-    cell.ends = ends

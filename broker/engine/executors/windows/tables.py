@@ -13,7 +13,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Computation
+from ....algebra.computation import Computation, EventValue
 from ....algebra.normal_form import ALWAYS, NEVER, Form
 from ....algebra.predicate import All, computation, condition
 from ....algebra.terms import (
@@ -75,6 +75,7 @@ class MeasurePlan:
         self.sums = kind in (TOTAL, EXACT)
         self.greatest = kind == GREATEST
         self.floats = kind == EXACT or (not self.sums and term.type == "float")
+        self.by_column = (self.floats or self.sums) and isinstance(self.value, EventValue)
 
     def make(self) -> WindowMeasure:
         if self.counts:
@@ -120,7 +121,8 @@ class WindowTables:
     `plain`: one part without bounds. `sleeps`: without open windows, an event that satisfies no condition changes
     nothing. `foresees`: what an event satisfies is known without those before it, and has a column in `dense`. `rows`:
     the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are measures, of these
-    `kinds`; `counted`: they say how many values there were. `marks`: of a partition that has had no event (cell).
+    `kinds`; `counted`: they say how many values there were; `by_column`: nothing else reads the rows of events.
+    `marks`: of a partition that has had no event (cell).
     `blank`: a row of nulls.
 
     `order`: the conditions as machines number them; the first `plain_bits` read the event alone. `rousing`: of these,
@@ -315,6 +317,7 @@ class WindowTables:
         self.plans = [MeasurePlan(kind, term) for kind, term in self._measured]
         self.counted = [plan.counts or (plan.sums and plan.nullable) for plan in self.plans]
         self.measured = len(self._measured) > 0
+        self.by_column = not (self.rows or self.timed) and all(plan.by_column for plan in self.plans)
 
     def measures(self) -> WindowMeasure | None:
         """The measures of a new partition, as a chain."""
