@@ -214,6 +214,8 @@ class Dispatcher:
                 entries = None if apart else machines.entries.get(number)
                 scopes = forecasts.scopes.get(number)
                 foretold = len(forecasts.scopes) > 0
+        if apart:
+            runs.symbols = []  # the machines have had the events
         if self._faults:
             self._give_up_machines(results)
         if matching:

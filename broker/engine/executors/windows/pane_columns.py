@@ -13,7 +13,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....events.batch import Batch
 from ....events.schema import Row
 from ..matches import Item
-from ..packed import Integers, integers
+from ..packed import Integers, integers, put_integer
 from .window_page import SharedColumns
 
 EMPTIED_MAX: Final = 32  # numbers of panes up to which their column is used again
@@ -28,13 +28,33 @@ NO_ROWS: Final[list[Row]] = []
 @mypyc_attr(acyclic=True)
 class ColumnStretch:
     """Events of a log whose rows are still in columns: those from the number `begin` to below `end`, of which the first
-    one has the index `first` in the batch."""
+    one has the index `first` in the batch. The others follow it there, or have these `indexes`."""
 
     def __init__(self, batch: Batch, first: i64, begin: i64, end: i64) -> None:
         self.batch = batch
         self.first = first
         self.begin = begin
         self.end = end
+        self.indexes: Integers = integers()
+
+    def row(self, number: i64) -> Row:
+        """The row of an event."""
+        at = number - self.begin
+        return self.batch.row(self.first + at if len(self.indexes) == 0 else self.indexes[at])
+
+    def add(self, batch: Batch, at: i64, number: i64) -> bool:
+        """Add the event with this number; False if it does not belong here."""
+        if self.batch is not batch or self.end != number:
+            return False
+        count = self.end - self.begin
+        if len(self.indexes) > 0:
+            self.indexes = put_integer(self.indexes, count, at)
+        elif self.first + count != at:
+            if count > 1:
+                return False
+            self.indexes = put_integer(put_integer(self.indexes, 0, self.first), 1, at)
+        self.end += 1
+        return True
 
 
 NO_STRETCHES: Final[list[ColumnStretch]] = []
@@ -104,6 +124,19 @@ class PaneColumns(SharedColumns):
                 self.rows.append(row)
         self.size += 1
 
+    def note_at(self, batch: Batch, at: i64, item: Item) -> None:
+        """Add an event of a batch to the log; its row is made when somebody reads it."""
+        if self.size == 0 or not self.rowed:
+            self.note(batch.row(at) if self.rowed else UNMADE, item)
+            return
+        begin = self.logged + self.size
+        self.note(UNMADE, item)
+        stretches = self.stretches
+        if len(stretches) == 0:
+            self.stretches = [ColumnStretch(batch, at, begin, begin + 1)]
+        elif not stretches[-1].add(batch, at, begin):
+            stretches.append(ColumnStretch(batch, at, begin, begin + 1))
+
     def extend(self, batch: Batch, items: list[Item], first: i64, upto: i64) -> None:
         """Add several events to the log, which has some. O(their number)."""
         self.listed()
@@ -126,10 +159,11 @@ class PaneColumns(SharedColumns):
         """The rows of the log, if it has any. O(those that are still in columns)."""
         self.listed()
         rows = self.rows
+        upto = self.logged + self.size  # another log may go on with the last stretch
         for stretch in self.stretches:
             at: i64
-            for at in range(max(stretch.begin, self.logged), stretch.end):
-                rows[at - self.logged] = stretch.batch.row(stretch.first + at - stretch.begin)
+            for at in range(max(stretch.begin, self.logged), min(stretch.end, upto)):
+                rows[at - self.logged] = stretch.row(at)
         self.stretches = NO_STRETCHES
         return rows
 

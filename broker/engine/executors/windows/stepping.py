@@ -77,11 +77,9 @@ class Stepper:
         Most events only make the windows of a group longer. Returns UNTOUCHED if more than one group may be left, and
         nothing was done; QUIET if there is no window to report nor a group to drop; else STEPPED.
         """
-        tables = self.tables
-        groups = cell.groups
+        tables, groups, marks = self.tables, cell.groups, cell.marks
         if len(groups) != 1:
             return UNTOUCHED
-        marks = cell.marks
         before = marks[0] * tables.columns + column
         group = groups[0]
         state = tables.body[group.state * tables.columns + column]
@@ -124,14 +122,17 @@ class Stepper:
             if self.note(cell, row, time, item):
                 self._limit(cell)
             return QUIET if quiet else STEPPED
-        kept.note(row, item)
         measure = cell.measure
-        while measure is not None:
-            if place >= 0:
+        if place >= 0:
+            kept.note_at(batch, place, item)
+            while measure is not None:
                 measure.push_at(batch, place, cell.count)
-            else:
+                measure = measure.rest
+        else:
+            kept.note(row, item)
+            while measure is not None:
                 measure.push(row, NO_TIME, cell.count)
-            measure = measure.rest
+                measure = measure.rest
         if kept.count > self.starts_max or kept.size > self.events_max:
             self._limit(cell)
         return QUIET if quiet else STEPPED
@@ -147,10 +148,8 @@ class Stepper:
         group = cell.groups[0]
         if tables.bounded and len(group.rest) > 0:
             return first
-        columns = tables.columns
-        dense = tables.dense
-        body = tables.body
-        prefix = tables.prefix
+        columns, dense = tables.columns, tables.dense
+        body, prefix = tables.body, tables.prefix
         begins = tables.first
         final = tables.final
         terminal = tables.terminal

@@ -121,7 +121,7 @@ class WindowTables:
     `plain`: one part without bounds. `sleeps`: without open windows, an event that satisfies no condition changes
     nothing. `foresees`: what an event satisfies is known without those before it, and has a column in `dense`. `rows`:
     the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are measures, of these
-    `kinds`; `counted`: they say how many values there were; `by_column`: nothing else reads the rows of events.
+    `kinds`; `counted`: they say how many values there were; `by_column`: measures read events in columns.
     `marks`: of a partition that has had no event (cell).
     `blank`: a row of nulls.
 
@@ -317,7 +317,7 @@ class WindowTables:
         self.plans = [MeasurePlan(kind, term) for kind, term in self._measured]
         self.counted = [plan.counts or (plan.sums and plan.nullable) for plan in self.plans]
         self.measured = len(self._measured) > 0
-        self.by_column = not (self.rows or self.timed) and all(plan.by_column for plan in self.plans)
+        self.by_column = not self.timed and all(plan.by_column for plan in self.plans)
 
     def measures(self) -> WindowMeasure | None:
         """The measures of a new partition, as a chain."""
