@@ -1,6 +1,6 @@
 """One machine after the other takes a batch: windows beside windows, groups and merged automata, as event by event.
 
-Subscriptions come and go, batches are rows or columns of any size, and now and then a limit is hit or a condition fails.
+Subscriptions come and go, batches are rows or columns of any size; now and then a limit is hit or a condition fails.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def found(seed: int, switches: dict[str, Any]) -> tuple[dict[str, list[Any]], An
 def test_one_machine_after_the_other_is_event_by_event(seed: int) -> None:
     expected = found(seed, {"machine_path": False, "batches": False})
     switched: tuple[dict[str, Any], ...] = (
-        {}, {"machine_path": False}, {"prolonging": False}, {"stretches": False}, {"dormancy": False}
+        {}, {"machine_path": False}, {"prolonging": False}, {"stretches": False}
     )  # fmt: skip
     for switches in switched:
         assert found(seed, switches) == expected

@@ -94,21 +94,20 @@ class WindowMachine(Executor):
         if not self.stretches:
             single = self.tables.single
             column = batch.columns[single] if single >= 0 and len(batch.columns) > 0 else None
-            if self.placed and self.home is None and isinstance(column, TextColumn):
+            if not self.placed or not isinstance(column, TextColumn):
+                batch.rows()
+            if self.quick and self.home is None and isinstance(column, TextColumn):
                 self._take_keyed(column, masks, times, batch, items, upto, limit, found)
-                return
-            batch.rows()
-            super().take_all(masks, times, batch, items, upto, limit, found)
+            else:
+                super().take_all(masks, times, batch, items, upto, limit, found)
             return
         by_columns = not self.placed and batch.made is None
         if by_columns and self.rowing > 0:
             self.rowing -= 1
             batch.rows()
             by_columns = False
-        begun: i64 = times[self.at]
-        most = max(limit, begun)
-        first = self.at
-        alone = self.alone
+        most = max(limit, times[self.at])
+        first, alone = self.at, self.alone
         while self.at < upto and times[self.at] <= most:
             cell = self.only
             until = min(self.at + self.patience, upto)
@@ -134,10 +133,7 @@ class WindowMachine(Executor):
         most: i64, found: Completions,
     ) -> None:  # fmt: skip
         """Take events of the only partition one by one, as long as it has open windows."""
-        account = self.account
-        dense = self.tables.dense
-        shift = self.shift
-        placed = self.placed and len(batch.columns) > 0
+        dense, shift = self.tables.dense, self.shift
         at = self.at
         self.taken = True
         while at < upto and self.lost == 0 and cell.columns.count > 0:
@@ -145,15 +141,11 @@ class WindowMachine(Executor):
             if time > most:
                 return
             found.event = at
-            account.earn()
+            self.account.earn()
             self.alone += 1
             calm = self.calm
             self.calm = 0
-            letter = dense[masks[at] >> shift]
-            if placed:
-                self._take_open(cell, letter, NO_ROW, batch, at, time, items[at], found, calm)
-            else:
-                self._take_open(cell, letter, batch.row(at), batch, NO_PLACE, time, items[at], found, calm)
+            self._take_at(cell, dense[masks[at] >> shift], batch, at, time, items[at], found, calm)
             at += 1
             self.at = at
 
@@ -180,7 +172,7 @@ class WindowMachine(Executor):
                     cell = known[code] = self.cells.get(column.texts[code])
                 if cell is not None and cell.columns.count > 0:
                     self.taken = True
-                    self._take_open(cell, dense[mask >> shift], NO_ROW, batch, at, time, items[at], found, 0)
+                    self._take_at(cell, dense[mask >> shift], batch, at, time, items[at], found, 0)
                 else:
                     self.take(mask, batch.row(at), time, 0, 0, (), items[at], found)
             at += 1
@@ -267,6 +259,15 @@ class WindowMachine(Executor):
             self.lost += stepper.lost
             stepper.lost = 0
         return True
+
+    def _take_at(
+        self, cell: WindowCell, column: i64, batch: Batch, at: i64, time: i64, item: Item, found: Completions, calm: i64
+    ) -> None:
+        """The same for an event of a batch, of which no row is made if measures read it in columns."""
+        if self.placed and batch.made is None:
+            self._take_open(cell, column, NO_ROW, batch, at, time, item, found, calm)
+        else:
+            self._take_open(cell, column, batch.row(at), batch, NO_PLACE, time, item, found, calm)
 
     def _take_open(
         self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, item: Item,
