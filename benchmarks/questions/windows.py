@@ -25,6 +25,7 @@ from ..ticks import Tick, market, to_csv
 from ..windows.workloads import (
     AGGREGATES,
     ASLEEP,
+    COLUMNS,
     DISORDERED,
     DORMANT,
     FAMILIES,
@@ -32,6 +33,7 @@ from ..windows.workloads import (
     KEYS,
     LATE,
     STRANGER,
+    TOGETHER,
     TOUCHED,
     WORKLOADS,
     Workload,
@@ -42,7 +44,8 @@ from .cases import MICRO, workload
 from .question import Question
 
 OURS, READ, LOOP, DUCKDB, FLINK = "Foretell", "Foretell, all results read", "a plain loop", "DuckDB", "Flink SQL"
-COLUMNS = "Foretell, of columns"
+IN_COLUMNS = f"Foretell, columns of {COLUMNS:,}"
+EACH, AT_ONCE = "each alone", "at once"
 ALONE, MANY = "one", "a family"
 IN_ORDER, DISORDER = "in order", "in disorder"
 PASSES: Final = 3
@@ -86,6 +89,9 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
             for who, some in ((ALONE, names[:1]), (MANY, names)):
                 job = {"ticks": str(files["many"]), "queries": dormant(some, low, high), "passes": 1, "read": False}
                 measurements[name, who] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
+        job = {"ticks": str(files["names"]), "passes": PASSES, "read": False}
+        job["queries"] = [WORKLOADS[name].query() for name in TOGETHER]
+        measurements[AT_ONCE, OURS] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
         for name, (windows, moved) in DISORDERED.items():
             query = Workload(windows, "one", AGGREGATES["sum"]).query()
             for who, share in ((IN_ORDER, 0.0), (DISORDER, LATE)):
@@ -101,6 +107,10 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
     late = [_late(name, found[name, IN_ORDER], found[name, DISORDER]) for name in DISORDERED]
     long, short = (_units(found[name, OURS]) for name in (LONG, SHORT))
     growth = Spread.of(a / b for a, b in zip(long, short))
+    sums = [sum(costs) for costs in zip(*(_units(found[name, OURS]) for name in TOGETHER))]
+    at_once = _units(found[AT_ONCE, OURS])
+    together = {EACH: asdict(Spread.of(sums)), AT_ONCE: asdict(Spread.of(at_once))}
+    together["times"] = asdict(Spread.of(a / b for a, b in zip(at_once, sums)))
     return {
         "compiled": forms[0].compiled,
         "workload": workload(stocks, effort),
@@ -109,6 +119,7 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
         "families": families,
         "dormant": dormants,
         "late": late,
+        "together": {"names": TOGETHER} | together,
         "growth": asdict(growth) | {"reached": targets.WINDOWS_GROWTH.reached(growth)},
     }
 
@@ -163,10 +174,10 @@ def redrawn(ticks: Sequence[Tick]) -> list[Tick]:
 def _contestants(asked: Workload, file: str, pythons: Mapping[str, str], folder: str) -> dict[str, Callable[[], Any]]:
     job = {"ticks": file, "queries": [asked.query()], "passes": PASSES, "read": bool(asked.loop)}
     found: dict[str, Callable[[], Any]] = {OURS: partial(trial, "benchmarks.windows.trial", job, folder=folder)}
-    if asked.by == "one":
-        found[COLUMNS] = partial(trial, "benchmarks.windows.trial", job | {"columns": True}, folder=folder)
+    order: dict[str, Any] = job | {"columns": True, "batch": COLUMNS}
+    found[IN_COLUMNS] = partial(trial, "benchmarks.windows.trial", order, folder=folder)
     if asked.loop:
-        order: dict[str, Any] = {"ticks": file, "loop": asked.loop, "by": asked.by, "passes": PASSES}
+        order = {"ticks": file, "loop": asked.loop, "by": asked.by, "passes": PASSES}
         found[LOOP] = partial(trial, "benchmarks.windows.loops", order)
     if asked.duckdb and DUCKDB in pythons:
         order = {"ticks": file, "query": asked.duckdb, "passes": PASSES}
@@ -234,6 +245,11 @@ def table(answer: dict[str, Any]) -> Table:
             f"{each['name']}: {each['times']['median']:.1f} times in order{most}; {each['units']['median']:.1f} units,"
             f" {each['told_per_event']:.2f} results an event"
         )
+    together = answer["together"]
+    missing.append(
+        f"{', '.join(together['names'])} at once: {together[AT_ONCE]['median']:.1f} units,"
+        f" {together['times']['median']:.2f} times the sum of each alone"
+    )
     told = f"{LONG} over {SHORT}: {growth['median']:.2f} times, at most {targets.WINDOWS_GROWTH.must}"
     shown = Table(caption="\n".join([told, *missing]), caption_justify="left")
     for heading in ("windows", "who"):
@@ -260,7 +276,7 @@ QUESTION: Final = Question(
     text="What do windows cost, and who is faster at them: Foretell, DuckDB, Flink SQL, or a plain loop?",
     bias=(
         "Foretell and the loops have decoded events in memory, in batches of 100; results are made, and in a row of"
-        " their own read, which makes an object with an id of each.",
+        f" their own read, which makes an object with an id of each. Columns come in batches of {COLUMNS:,}.",
         "DuckDB has all events in a table in memory and one thread, and gives one sum of all windows: it neither waits"
         " for events nor tells a window when it is complete. That is a batch over a table: what windows cost at least"
         " where all events are there, not the price of telling each window with the event that completes it.",

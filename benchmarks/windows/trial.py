@@ -2,10 +2,11 @@
 
     python -m benchmarks.windows.trial < job.json
 
-The ticks come as CSV. Timed is `publish` of all batches of 100, results made but not read; then, of a second engine,
-`publish` with all results read, which gives the sum of their sums. Best of `passes`. The garbage collector is as Python
-starts it. With `moved`, the stream is in any order, and the share `late` of the events comes up to so many places late;
-what is withdrawn does not count as a window. With `columns`, events come as columns, made before they are timed.
+The ticks come as CSV. Timed is `publish` of all batches, of 100 or `batch` events, results made but not read; then, of a
+second engine, `publish` with all results read, which gives the sum of their sums. Best of `passes`. The garbage
+collector is as Python starts it. With `moved`, the stream is in any order, and the share `late` of the events comes up
+to so many places late; what is withdrawn does not count as a window. With `columns`, events come as columns, made before
+they are timed.
 """
 
 from __future__ import annotations
@@ -65,9 +66,10 @@ def played(job: dict[str, Any], ticks: list[Tick], read: bool) -> tuple[float, i
     for number, query in enumerate(job["queries"]):
         engine.subscribe(f"q{number}", language="window", query=query)
     told, windows, total, spent = 0, 0, 0.0, 0.0
-    for first in [*range(0, len(coming), BATCH), len(coming)]:
-        times = [time for time, _ in coming[first : first + BATCH]]
-        rows = [row for _, row in coming[first : first + BATCH]]
+    size: int = job.get("batch", BATCH)
+    for first in [*range(0, len(coming), size), len(coming)]:
+        times = [time for time, _ in coming[first : first + size]]
+        rows = [row for _, row in coming[first : first + size]]
         given = columns(rows) if job.get("columns") else None
         begun = process_time()
         if not rows:

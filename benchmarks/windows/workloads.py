@@ -55,7 +55,13 @@ DISORDERED: Final[dict[str, tuple[str, int]]] = {
 }
 
 
-DORMANT: Final = 10_000
+TOGETHER: Final = ("tumble 100", "session 300 by name", "clock 1,000 by name", "A until the next B")
+"""Subscriptions to these at once are compared with the sum of what each costs alone."""
+COLUMNS: Final = 1_000
+"""As many events come in a batch of columns."""
+
+
+DORMANT: Final = 1_000
 """As many subscriptions have windows of one name each, of which an event touches one at most."""
 ASLEEP, TOUCHED = "names that do not come", "names that come"
 STRANGER: Final = "no tick"

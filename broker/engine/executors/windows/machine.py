@@ -194,9 +194,8 @@ class WindowMachine(Executor):
         self.calm = upto - first
         if upto > first:
             cell.note_all(batch, items, first, upto)
-            cell.last = times[upto - 1]
             self.account.turn_over(upto - first, 2)
-            self.at = upto
+            cell.last, self.at = times[upto - 1], upto
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
