@@ -2,11 +2,11 @@
 
     python -m benchmarks.windows.trial < job.json
 
-The ticks come as CSV. Timed is `publish` of all batches, of 100 or `batch` events, results made but not read; then, of a
-second engine, `publish` with all results read, which gives the sum of their sums. Best of `passes`. The garbage
+The ticks come as CSV. Timed is `publish` of all batches, of 100 or `batch` events, results made but not read; then, of
+a second engine, `publish` with all results read, which gives the sum of their sums. Best of `passes`. The garbage
 collector is as Python starts it. With `moved`, the stream is in any order, and the share `late` of the events comes up
-to so many places late; what is withdrawn does not count as a window. With `columns`, events come as columns, made before
-they are timed.
+to so many places late; what is withdrawn does not count as a window. With `columns`, events come as columns, made
+before they are timed.
 """
 
 from __future__ import annotations
