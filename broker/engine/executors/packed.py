@@ -17,7 +17,7 @@ with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import append, extend, vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
-_USUAL: Final = 8_192  # zeros that are there already: to make them costs as much as to copy them
+_USUAL: Final = 65_536  # zeros that are there already: to make them costs as much as to copy them
 _ZEROS: Final = memoryview(bytes(8 * _USUAL)).cast("q")
 _FLOAT_ZEROS: Final = _ZEROS.cast("B").cast("d")
 ROOM: Final = 32  # numbers for which a new column has room, if its owner asks for room

@@ -1,8 +1,8 @@
 """Which of many intervals contain a number: their ends cut the line into parts, and a part has a list of those over it.
 
 What covers a part contains every number in it; what begins or ends inside is compared. Both lists are in the order of
-the lower bounds of a second number: where that has no upper bounds, what covers a part is found without comparing more
-than one that does not match.
+the lower bounds of a second number, which stand beside what covers a part: where that number has no upper bounds, it is
+found without comparing more than one that does not match, and nothing is looked up of those that do.
 
 Here: that form, which does not change. Hot. Not here: intervals that come and go, and when this is worth making
 (intervals).
@@ -16,7 +16,7 @@ from typing import Final, final
 
 from mypy_extensions import i32, i64
 
-from ...events.batch import packed_floats, zeros
+from ...events.batch import float_zeros, packed_floats, zeros
 from .columns import COMPILED, Column, ascending, column, not_above
 
 with suppress(ImportError):  # interpreted code works without it
@@ -26,7 +26,7 @@ if not COMPILED:
     globals()["vec"] = {i32: list, i64: list}
 
 ENDS: Final = 8  # in a part, at first
-LISTED_MAX: Final = 32  # places in lists for an interval, on average: parts become larger where it would need more
+LISTED_MAX: Final = 24  # places in lists for an interval, on average: parts become larger where it would need more
 
 
 @final
@@ -61,6 +61,10 @@ class Covers:
         self._covering = _numbers(_begun(self._covering_upto))
         self._inside = _numbers(_begun(self._inside_upto))
         self._list()
+        self._seconds = column()  # of what covers a part, the lower bounds of the second number
+        self._uppers = highs2  # its upper bounds, by number
+        if two:
+            self._put_beside()
 
     def most(self, part: i64) -> int:
         """The most that `find` may find in a part."""
@@ -77,41 +81,53 @@ class Covers:
     def find(self, part: i64, x: float, z: float, found: vec[i64]) -> i64:
         """Write the numbers of the intervals around x in this part, and z, to a column that has room for `most`; how
         many there are. By rank. O(found + ends of a part)."""
-        bounded = self._bounded
-        if self._two and z != z:
+        two, bounded = self._two, self._bounded
+        if two and z != z:
             return 0
-        highs2, order = self._highs2, self._order
-        limit: i64 = len(order)
-        if self._two:
-            limit = not_above(self._lows2, z, 0, limit)
+        seconds, uppers, lows2, highs2 = self._seconds, self._uppers, self._lows2, self._highs2
+        lows, highs, order = self._lows, self._highs, self._order
+        covering, inside = self._covering, self._inside
+        place: i64 = 0
+        at: i64 = 0
+        if part > 0:
+            place, at = self._covering_upto[part - 1], self._inside_upto[part - 1]
+        upto, end = self._covering_upto[part], self._inside_upto[part]
         count: i64 = 0
-        place: i64
-        rank: i64
-        covering, upto = self._covering, self._covering_upto
-        for place in range(0 if part == 0 else upto[part - 1], upto[part]):
-            rank = i64(covering[place])
-            if rank >= limit:
+        number: i64
+        while at < end:
+            rank = i64(inside[at])
+            if two and lows2[rank] > z:
                 break
-            if bounded and highs2[rank] < z:
-                continue
-            found[count] = rank
-            count += 1
-        inside, upto = self._inside, self._inside_upto
-        lows, highs = self._lows, self._highs
-        for place in range(0 if part == 0 else upto[part - 1], upto[part]):
-            rank = i64(inside[place])
-            if rank >= limit:
-                break
+            at += 1
             if lows[rank] > x or highs[rank] < x or (bounded and highs2[rank] < z):
                 continue
-            at = count
-            while at > 0 and found[at - 1] > rank:
-                found[at] = found[at - 1]
-                at -= 1
-            found[at] = rank
+            own = order[rank]
+            while place < upto:  # those that cover the part and come before it
+                number = i64(covering[place])
+                if two:
+                    second = seconds[place]
+                    if second > lows2[rank] or (second == lows2[rank] and number > own):
+                        break
+                    if bounded and uppers[number] < z:
+                        place += 1
+                        continue
+                elif number > own:
+                    break
+                found[count] = number
+                count += 1
+                place += 1
+            found[count] = own
             count += 1
-        for place in range(count):
-            found[place] = order[found[place]]
+        while place < upto:
+            if two:
+                if seconds[place] > z:
+                    break
+                if bounded and uppers[i64(covering[place])] < z:
+                    place += 1
+                    continue
+            found[count] = i64(covering[place])
+            count += 1
+            place += 1
         return count
 
     def _locate(self) -> int:
@@ -128,6 +144,16 @@ class Covers:
             if upto > first:
                 total += upto - first
         return int(total)
+
+    def _put_beside(self) -> None:
+        """Have numbers instead of ranks of what covers a part, and the bounds by which these are ranked. O(places)."""
+        covering, order, lows2 = self._covering, self._order, self._lows2
+        self._seconds = seconds = float_zeros(len(covering))
+        place: i64
+        for place in range(len(covering)):
+            rank = i64(covering[place])
+            seconds[place] = lows2[rank]
+            covering[place] = i32(order[rank])
 
     def _count(self) -> None:
         """Count the places in the lists of each part. O(n + parts)."""
