@@ -137,6 +137,7 @@ HOT: Final = (
     "broker/engine/executors/speculative/families.py",
     "broker/engine/executors/speculative/forms.py",
     "broker/engine/executors/speculative/found.py",
+    "broker/engine/executors/speculative/limit_table.py",
     "broker/engine/executors/speculative/machine.py",
     "broker/engine/executors/speculative/moves.py",
     "broker/engine/executors/speculative/nodes.py",

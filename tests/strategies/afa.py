@@ -100,7 +100,7 @@ def number_texts(draw: st.DrawFn) -> str:
 @st.composite
 def related_texts(draw: st.DrawFn) -> list[str]:
     """Texts that begin alike, perhaps with the same key: they differ in constants of the first arc, of the last one or
-    of those between, or in later arcs."""
+    of those between, in WITHIN, or in later arcs."""
     firsts = ("x > {c}", "x <= {c}", "{c} > x AND ty != 'C'", "x >= {c} AND ty = 'A'", "ty = 'A'")
     first = draw(st.sampled_from(("", "", "k = 'K' AND ", "k = '{k}' AND "))) + draw(st.sampled_from(firsts))
     last = draw(st.sampled_from(("x < {e}", "x >= {e} AND ty != 'B'", "x > f", "r >= 1")))
@@ -110,7 +110,7 @@ def related_texts(draw: st.DrawFn) -> list[str]:
     shared = [f"m{at}: {arc}" for at, arc in enumerate(draw(st.lists(st.sampled_from(middle), max_size=3)))]
     update = draw(st.sampled_from(("", " SET f = x", " SET r = 1")))
     head = f"FROM S{draw(st.sampled_from(('', ' BY k')))}\nREGISTER r INT = 0, f FLOAT = 0\nSTART a\nFINAL d\n"
-    within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10", " WITHIN {w}")))
     straight = draw(st.booleans())  # states one behind the other, with constants of their own
     second = draw(st.sampled_from(("x < {g}", "x >= {g} AND ty != 'B'", "ty != 'A'")))
     third = draw(st.sampled_from(("x >= {g}", "x > {e}", "TRUE")))
@@ -120,6 +120,7 @@ def related_texts(draw: st.DrawFn) -> list[str]:
     for _ in range(draw(st.integers(2, 5))):
         constants = {name: draw(st.sampled_from(("0", "0.5", "1", "1.5"))) for name in "ceg"}
         constants["k"] = draw(st.sampled_from("KL"))
+        constants["w"] = draw(st.sampled_from(("1", "2", "3", "10")))
         own = f"o: b -> c WHEN x = {draw(st.sampled_from('01'))}"
         arcs = [f"a0: a -> b WHEN {first}{update}", *shared, f"e0: c -> d WHEN {last}"]
         if straight:
@@ -127,7 +128,7 @@ def related_texts(draw: st.DrawFn) -> list[str]:
         if draw(st.integers(0, 3)) == 0:
             arcs.append(own)
         body = "\n".join([*arcs, "b -> c WHEN FALSE"]).format_map(constants)
-        texts.append(head + body + within)
+        texts.append(head + body + within.format_map(constants))
     return texts
 
 

@@ -2,7 +2,7 @@
 
 A constant is one with which an arc compares an attribute of its event: the only arc out of the start, the only arc into
 the only final state, or one of those that follow the first, as long as nothing else leads to a state or out of it. So
-the events of a run say which one such an arc has taken.
+the events of a run say which one such an arc has taken. The length of WITHIN is another constant.
 
 Here: the places, forms that automata share, texts as forms with constants. Not here: automata that run as one
 (families), the constants of texts of one shape (machine_plan).
@@ -28,6 +28,7 @@ FINAL: Final = 2
 BOTH: Final = 3
 SECOND: Final = 4
 ARCS_MAX: Final = 16  # behind the first that may have constants of their own
+LIFETIME: Final = SECOND << ARCS_MAX  # of WITHIN
 
 
 def bits(places: int) -> list[int]:
@@ -37,18 +38,25 @@ def bits(places: int) -> list[int]:
 
 @final
 class PlacedConstant:
-    """A place with a constant: the number of the arc, and that of the comparison in its only clause."""
+    """A place with a constant: the number of the arc, and that of the comparison in its only clause; -1 for WITHIN.
+
+    A value satisfies the constant if times `sign` it is above it, or if not `strict` equal.
+    """
 
     def __init__(self, place: int, arc: int, atom: int, operator: str) -> None:
         self.place = place
         self.arc = arc
         self.atom = atom
-        self.operator = operator
+        self.sign = 1.0 if operator in (">", ">=") else -1.0
+        self.strict = operator in (">", "<")
 
-    def in_automaton(self, automaton: Automaton) -> Constant:
+    def in_automaton(self, automaton: Automaton) -> object:
+        """The constant, which may be a marked literal."""
+        if self.place == LIFETIME:
+            return automaton.within
         constant = automaton.arcs[self.arc].guard[0][self.atom].right
         assert isinstance(constant, Constant)
-        return constant
+        return constant.value
 
 
 @final
@@ -83,16 +91,18 @@ class RegisterForm:
         ]
         found = [_placed(automaton, place, number) for place, number in wanted if number >= 0]
         self.constants = [each for each in found if each is not None]
+        if _has_lifetime(automaton):
+            self.constants.append(PlacedConstant(LIFETIME, -1, -1, "<"))
         self.places = sum([each.place for each in self.constants])
         blank = automaton
         for each in self.constants:
-            blank = with_arc(blank, each.arc, with_constant(blank.arcs[each.arc], each.atom, 0.0))
+            blank = _without(blank, each)
         self.blank = blank
         self._hash = hash(blank)
         self._beginning: CommonStart | None = None
         # Of the arcs that a beginning is made of only the first may have a constant.
         self._begins = not any(arc.target == 0 for arc in blank.arcs) and not any(
-            each.place != START and blank.arcs[each.arc].source == 0 for each in self.constants
+            each.place not in (START, LIFETIME) and blank.arcs[each.arc].source == 0 for each in self.constants
         )
 
     def __hash__(self) -> int:
@@ -103,7 +113,11 @@ class RegisterForm:
 
     def everywhere(self) -> int:
         """All places; ALONE if none of them lies between START and FINAL."""
-        return self.places if self.places >= SECOND else ALONE
+        return self.places if self.places & ~(BOTH | LIFETIME) else ALONE
+
+    def with_lifetime(self, places: int) -> int:
+        """The places, and that of WITHIN if there is one."""
+        return places | (self.places & LIFETIME)
 
     def at(self, places: int) -> list[int] | None:
         """The numbers of the constants at places; None if one is missing. O(places)."""
@@ -118,8 +132,7 @@ class RegisterForm:
 
     def read(self, automaton: Automaton) -> tuple[float, ...]:
         """The constants of an automaton of this form."""
-        values = [each.in_automaton(automaton).value for each in self.constants]
-        return tuple([float(value) for value in values if isinstance(value, (int, float))])
+        return tuple([as_float(each.in_automaton(automaton)) for each in self.constants])
 
     def beginning(self, text: RegisterText) -> CommonStart:
         """Of a text of this form. O(1), or O(arcs) if it reads a constant."""
@@ -127,8 +140,8 @@ class RegisterForm:
             return self._beginning
         plain = text.automaton
         for each in self.constants:
-            if each.place == START:
-                plain = with_arc(plain, each.arc, with_constant(plain.arcs[each.arc], each.atom, 0.0))
+            if each.place in (START, LIFETIME):
+                plain = _without(plain, each)
         starts = tuple([replace(arc, name="") for arc in plain.arcs if arc.source == 0 and len(arc.guard) > 0])
         self._beginning = CommonStart((*merging_key(plain), starts))
         return self._beginning
@@ -164,6 +177,14 @@ class RegisterText:
     def beginning(self) -> CommonStart:
         return self.form.beginning(self)
 
+    @property
+    def within(self) -> int | None:
+        """The length of its WITHIN."""
+        constants = self.form.constants
+        if len(constants) > 0 and constants[-1].place == LIFETIME:
+            return int(self.constants[-1])
+        return self.form.blank.within
+
 
 def text_of(automaton: Automaton) -> RegisterText:
     """An automaton without others of its shape. O(arcs x places)."""
@@ -180,6 +201,14 @@ def with_constant(arc: Arc, at: int, constant: float) -> Arc:
 
 def with_arc(automaton: Automaton, number: int, arc: Arc) -> Automaton:
     return replace(automaton, arcs=(*automaton.arcs[:number], arc, *automaton.arcs[number + 1 :]))
+
+
+def _without(automaton: Automaton, constant: PlacedConstant) -> Automaton:
+    """The automaton with another constant there, which is the same for all."""
+    if constant.place == LIFETIME:
+        return replace(automaton, within=1)
+    arc = automaton.arcs[constant.arc]
+    return with_arc(automaton, constant.arc, with_constant(arc, constant.atom, 0.0))
 
 
 def _placed(automaton: Automaton, place: int, number: int) -> PlacedConstant | None:
@@ -215,6 +244,17 @@ def _has_constant(atom: Comparison) -> bool:
         case Comparison("<" | "<=" | ">" | ">=", Attribute(Side.EVENT, _, "float"), Constant(value, _)):
             return is_exact(value)
     return False
+
+
+def _has_lifetime(automaton: Automaton) -> bool:
+    within: object = automaton.within
+    return is_exact(within) and (number_in(within) is not None or as_float(within) > 0)
+
+
+def as_float(value: object) -> float:
+    """The number that a constant is, as a float."""
+    assert isinstance(value, (int, float))
+    return float(value)
 
 
 def is_exact(value: object) -> bool:

@@ -39,6 +39,11 @@ class Contributions:
         self.within = within
         self.known: KnownEvents = {}
 
+    def keep(self, within: int | None) -> None:
+        """Keep them for events that live so long, too."""
+        if self.within is not None and within is not None:
+            self.within = max(self.within, within)
+
     def take(self, time: i64, item: Item) -> i64:
         """The number of an event."""
         if isinstance(item, int):
@@ -64,14 +69,26 @@ class Contributions:
 
 @final
 class ResultPage(MatchColumns):
-    """Results in columns. `known`: the ids behind events of published streams; `endless`: events live for ever."""
+    """Results in columns. `known`: the ids behind events of published streams; `within`: how long events live, None for
+    ever. Members with another WITHIN have a page of their own with the same results."""
 
-    def __init__(self, owners: ResultOwners, changes: Changes, known: KnownEvents, endless: bool) -> None:
+    def __init__(self, owners: ResultOwners, changes: Changes, known: KnownEvents, within: int | None) -> None:
         super().__init__()
         self.owners = owners
         self.changes = changes
         self.known = known
-        self.endless = endless
+        self.within = within
+        self._others: dict[int, ResultPage] = {}
+
+    def of(self, member: RegisterMember) -> ResultPage:
+        """The page of a member."""
+        within = member.text.within
+        if not self.owners.lives or within is None or within == self.within:
+            return self
+        page = self._others.get(within)
+        if page is None:
+            page = self._others[within] = ResultPage(self.owners, self.changes, self.known, within)
+        return page
 
     def match(self, at: i64) -> Matched:
         """The result at a place, with its lifetime (AFA, 3.1) and the number by which it is known."""
@@ -79,7 +96,7 @@ class ResultPage(MatchColumns):
         registers = self._registers(at)
         known = self._number(at, registers)
         start, begin = int(changes.start(at)), int(changes.time(at))
-        end = None if self.endless else int(start + changes.within)
+        end = None if self.within is None else start + self.within
         items: list[Item] = self.events(at)
         return Matched([], start, begin, registers, known, (begin, end), (items, 0, len(items)))
 
@@ -103,7 +120,7 @@ class ResultPage(MatchColumns):
     def lifetime(self, at: i64) -> list[int | None]:
         changes = self.changes
         begin = int(changes.time(at))
-        return [begin, None] if self.endless else [begin, int(changes.start(at) + changes.within)]
+        return [begin, None if self.within is None else int(changes.start(at)) + self.within]
 
     def number(self, at: i64) -> int:
         return self._number(at, self._registers(at))
@@ -134,7 +151,7 @@ class ResultPage(MatchColumns):
         owners, changes = self.owners, self.changes
         if owners.single and upto == first + 1:
             return [
-                (member, LifetimeMatches(self, [int(first)]))
+                (member, LifetimeMatches(self.of(member), [int(first)]))
                 for member in owners.members(changes, first)
                 if member.number in members and member.number not in gone
             ]
@@ -145,7 +162,7 @@ class ResultPage(MatchColumns):
                 if member.number in members and member.number not in gone:
                     own = found.get(member.number)
                     if own is None:
-                        found[member.number] = LifetimeMatches(self, [int(at)])
+                        found[member.number] = LifetimeMatches(self.of(member), [int(at)])
                     else:
                         own.places.append(int(at))
         return [(members[number], found[number]) for number in sorted(found)]

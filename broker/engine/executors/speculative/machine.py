@@ -38,11 +38,10 @@ class RegisterMachine(Executor):
 
     def __init__(self, automaton: Automaton, work_max: int, work_earned: int, runs_max: int) -> None:
         super().__init__(Account(work_max, work_earned), inputs_of(automaton))
-        self.within = automaton.within
         self.work_max = work_max
         self.work_earned = work_earned
         self.together = RegistersTogether(runs_max)
-        self.contributions = Contributions(self.within)
+        self.contributions = Contributions(automaton.within)
         self.seen: i64 = -FOREVER
         self._until_clean: i64 = CLEAN_MIN
 
@@ -57,6 +56,7 @@ class RegisterMachine(Executor):
         """Add a subscription; `number`: -1 for the next one."""
         if self.together.size() > 0:
             self.account.widen(self.work_max, self.work_earned)
+        self.contributions.keep(text.within)
         return self.together.join(target, text, self.together.made if number < 0 else number)
 
     def leave(self, member: RegisterMember) -> None:
@@ -93,10 +93,10 @@ class RegisterMachine(Executor):
     def _report(self, found: Completions) -> None:
         """Report the results of an event to those whose they are, as places in columns."""
         groups = self.together.groups
-        known, endless = self.contributions.known, self.within is None
+        known = self.contributions.known
         if len(groups) == 1:
             group = groups[0]
-            page, first, upto = group.show(known, endless)
+            page, first, upto = group.show(known)
             amount = group.amount(page, first, upto)
             self.account.spend(MATCH_UNITS * amount)
             if amount > 0:
@@ -107,7 +107,7 @@ class RegisterMachine(Executor):
             return
         parts: list[tuple[RegisterMember, LifetimeMatches]] = []
         for group in groups:
-            page, first, upto = group.show(known, endless)
+            page, first, upto = group.show(known)
             parts += page.parts(first, upto, self.together.members, group.gone)
         self.account.spend(MATCH_UNITS * sum([len(own.places) for _, own in parts]))
         if len(parts) > 0:
@@ -125,7 +125,7 @@ class RegisterMachine(Executor):
 
     def clear(self) -> None:
         self.together.clear()
-        self.contributions = Contributions(self.within)
+        self.contributions = Contributions(self.contributions.within)
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
         self._clean(time)

@@ -24,7 +24,7 @@ from ...program.target import Outcome, Target
 from ..contract import EventKey, Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from ..revising import Reviser
-from .constants import RegisterForm, RegisterText, is_exact, text_of
+from .constants import RegisterForm, RegisterText, as_float, is_exact, text_of
 from .machine import RegisterMachine, inputs_of
 from .owners import RegisterMember
 from .reviser import SpeculativeReviser
@@ -167,8 +167,9 @@ class RegisterTexts:
         self._make = parts.automaton(automaton)
         self._parts = parts
         form = RegisterForm(automaton)
+        self._lives = form.with_lifetime(0) != 0
         self._constants = [each.in_automaton(automaton) for each in form.constants]
-        self._numbers = [number_in(constant.value) for constant in self._constants]
+        self._numbers = [number_in(constant) for constant in self._constants]
         blank = replace(form.blank, arcs=tuple([replace(arc, conjuncts=()) for arc in form.blank.arcs]))
         self._others = sorted(numbers_in(blank))
         self._forms: Recent[Literals, RegisterForm] = Recent(FORMS_MAX)
@@ -176,18 +177,21 @@ class RegisterTexts:
     def plan(self, bound: BoundLiterals, automaton: AutomatonMaker) -> RegisterPlan:
         """O(literals), and for the first text of a form O(arcs x places)."""
         literals = bound.literals
-        constants: list[float] = []
-        for number, constant in zip(self._numbers, self._constants):
-            value = constant.value if number is None else chosen(literals, number)
-            if not isinstance(value, int | float) or not is_exact(value):
-                return RegisterPlan(text_of(automaton(bound)))
-            constants.append(float(value))
+        values = [
+            constant if number is None else chosen(literals, number)
+            for number, constant in zip(self._numbers, self._constants)
+        ]
+        if not all(map(is_exact, values)):
+            return RegisterPlan(text_of(automaton(bound)))
+        constants = tuple(map(as_float, values))
+        if self._lives and constants[-1] <= 0:
+            return RegisterPlan(text_of(automaton(bound)))
         others = tuple([literals[number] for number in self._others])
         form = self._forms.get(others)
         if form is None:
             form = RegisterForm(automaton(bound))
             self._forms.put(others, form)
-        return RegisterPlan(RegisterText(form, tuple(constants), None, self.automaton, literals))
+        return RegisterPlan(RegisterText(form, constants, None, self.automaton, literals))
 
     def automaton(self, literals: Literals) -> Automaton:
         """O(size of the parts with marks)."""

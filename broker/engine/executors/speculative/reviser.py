@@ -31,7 +31,6 @@ class SpeculativeReviser(Reviser):
     def __init__(self, outcome: Outcome, within: int | None, work_max: int, work_earned: int, runs_max: int) -> None:
         self.account = Account(work_max, work_earned)
         self.target = Target(outcome, None)
-        self.endless = within is None
         self.work_max = work_max
         self.work_earned = work_earned
         self.together = RegistersTogether(runs_max)
@@ -47,6 +46,7 @@ class SpeculativeReviser(Reviser):
     def join(self, automaton: Automaton, number: int) -> int:
         if self.together.size() > 0:
             self.account.widen(self.work_max, self.work_earned)
+        self.contributions.keep(automaton.within)
         number = self.together.made if number < 0 else number
         return self.together.join(self.target, text_of(automaton), number).number
 
@@ -93,9 +93,9 @@ class SpeculativeReviser(Reviser):
         found: list[tuple[int, Revision]] = []
         for group in self.together.groups:
             if group.speculation.changes.count > 0:
-                page, own = group.settle(self.contributions.known, self.endless)
+                page, own = group.settle(self.contributions.known)
                 for member, at in own:
-                    revision: Revision = (page.changes.inserted(at), LifetimeMatches(page, [at]))
+                    revision: Revision = (page.changes.inserted(at), LifetimeMatches(page.of(member), [at]))
                     found.append((member.number, revision))
         self.account.spend(MATCH_UNITS * len(found))
         return found

@@ -43,13 +43,10 @@ class MergedUnits:
         self.runs_max = runs_max
         self.families = [family_of(unit) for unit in units] if families is None else families
         automata = [common_of(unit, family) for unit, family in zip(units, self.families)]
-        ranked = [
-            members if family is None else [members[number] for number in family.ranked]
-            for (_, members), family in zip(self.units, self.families)
-        ]
         self.gone: set[int] = set()
         self.count = sum(len(members) for _, members in units)
         self.automata = automata
+        self.within = automata[0].within  # they have that in common
         if len(automata) == 1:  # its states keep their numbers, so that arcs may come that lead to others
             owners = [(0, operand) for operand in range(len(automata[0].operands))]
             self.places = [list(range(len(automata[0].states)))]
@@ -59,14 +56,15 @@ class MergedUnits:
             owners, self.places = whole.owners, whole.places
             self.speculation = Speculation(whole.automaton, runs_max * self.count, labels=whole.labels)
         finals = [automaton.final for automaton in automata]
-        self.owners = ResultOwners(self.speculation.automaton.final, owners, self.families, ranked, finals)
+        each = [members for _, members in self.units]
+        self.owners = ResultOwners(self.speculation.automaton.final, owners, self.families, each, finals)
         self.page: ResultPage | None = None  # of the results that were shown last
         self.shown: i64 = 0  # changes that were shown
 
-    def settle(self, known: KnownEvents, endless: bool) -> tuple[ResultPage, list[tuple[RegisterMember, int]]]:
+    def settle(self, known: KnownEvents) -> tuple[ResultPage, list[tuple[RegisterMember, int]]]:
         """The changes since the last call in columns, and by their places, whose each is. Not where they are shown."""
         changes = self.speculation.settle()
-        page = ResultPage(self.owners, changes, known, endless)
+        page = ResultPage(self.owners, changes, known, self.within)
         found: list[tuple[RegisterMember, int]] = []
         index: i64
         for index in range(changes.left):
@@ -76,12 +74,12 @@ class MergedUnits:
                     found.append((member, int(at)))
         return page, found
 
-    def show(self, known: KnownEvents, endless: bool) -> tuple[ResultPage, i64, i64]:
+    def show(self, known: KnownEvents) -> tuple[ResultPage, i64, i64]:
         """The results since the last call, from a place to below another; none is ever withdrawn. O(1)."""
         changes = self.speculation.changes
         page, first, upto = self.page, self.shown, changes.count
         if page is None or page.changes is not changes or page.known is not known:
-            page = self.page = ResultPage(self.owners, changes, known, endless)
+            page = self.page = ResultPage(self.owners, changes, known, self.within)
         changes.show(self.speculation.arena)
         self.shown = upto
         if upto >= SHOWN_MAX:
@@ -95,6 +93,10 @@ class MergedUnits:
             return int(upto - first)
         amount = 0
         at: i64
+        if len(self.gone) == 0:
+            for at in range(first, upto):
+                amount += self.owners.count(page.changes, at)
+            return amount
         for at in range(first, upto):
             owners = self.owners.members(page.changes, at)
             amount += len([1 for member in owners if member.number not in self.gone])
@@ -151,9 +153,9 @@ class MergedUnits:
                 family = before.families[was]
                 kept = registers
                 if family is not None and state != 0:
-                    ranked = before.owners.ranked[was]
-                    reached = [ranked[rank] for rank in family.begun(registers)]
-                    if not any(member in reached for member in self.units[at][1]):
+                    those = before.units[was][1]
+                    reached = {those[number].number for number in family.begun(registers, 0)}
+                    if not any(member.number in reached for member in self.units[at][1]):
                         continue
                 if family is not None and self.families[at] is None:
                     kept = family.own(registers)
@@ -301,9 +303,10 @@ class RegistersTogether:
         for state, whole in enumerate(group.places[unit]):
             own.setdefault(whole, state)
         family = group.families[unit]
-        rank = group.owners.ranked[unit].index(member)
+        number = group.units[unit][1].index(member)
+        newest = max(now, int(group.speculation.newest))
         for key, state, begun, registers in group.speculation.waiting_runs(now):
-            if state in own and (family is None or rank in family.begun(registers)):
+            if state in own and (family is None or number in family.begun(registers, newest - begun)):
                 yield WaitingRun(key, own[state], begun, [])
 
     def statistics(self) -> dict[str, int]:

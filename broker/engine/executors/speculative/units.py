@@ -17,19 +17,20 @@ from .owners import RegisterMember
 Unit: TypeAlias = "tuple[int, list[RegisterMember]]"
 """Where the constants of the unit's automata are, and whose these are."""
 ALL: Final = -1  # every place that a form has
+NOWHERE: Final = 0  # but that of WITHIN
 
 
 def units_of(members: Sequence[RegisterMember]) -> list[Unit]:
     """Families of two or more members, and the others alone, in the order of the members. O(members x constants)."""
     units: list[Unit] = []
     left = list(members)
-    for level in (ALL, BOTH, START, FINAL):
+    for level in (ALL, BOTH, START, FINAL, NOWHERE):
         forms: dict[RegisterForm, list[RegisterMember]] = {}
         for member in left:
             forms.setdefault(member.text.form, []).append(member)
         left = []
         for form, alike in forms.items():
-            places = form.everywhere() if level == ALL else level
+            places = form.everywhere() if level == ALL else form.with_lifetime(level)
             if places == ALONE or form.at(places) is None:
                 left += alike
                 continue
