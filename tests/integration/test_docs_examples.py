@@ -52,6 +52,7 @@ from broker.engine.executors import match_graph
 from broker.engine.executors.groups import machine_plan as group_plans
 from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
+from broker.engine.executors.speculative import machine_plan as register_plans
 from broker.engine.executors.speculative import together as register_results
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
 from broker.engine.executors.tuple_counts import tables as counting
@@ -172,6 +173,7 @@ LIMIT_MODULES: Final = (
     state_machine,
     kleene_plan,
     group_plans,
+    register_plans,
     conditions,
     exploration,
     countable,

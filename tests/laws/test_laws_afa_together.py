@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies.afa import related_texts
+from strategies.afa import line_texts, related_texts
 
 from broker.engine import Engine, Options
 from broker.events.errors import ForetellError
@@ -27,7 +27,7 @@ Step = tuple[str, Any]
 
 @st.composite
 def scripts(draw: st.DrawFn) -> list[Step]:
-    texts = draw(related_texts())
+    texts = draw(related_texts() | line_texts())
     steps: list[Step] = [("join", text) for text in texts]
     time = 0
     for _ in range(draw(st.integers(1, 14))):
@@ -98,7 +98,7 @@ def test_subscriptions_together_have_what_each_has_alone(steps: list[Step], most
 @st.composite
 def disordered_scripts(draw: st.DrawFn) -> list[Step]:
     """As `scripts`, with events in any order, withdrawals and promises."""
-    texts = draw(related_texts())
+    texts = draw(related_texts() | line_texts())
     steps: list[Step] = [("join", text) for text in texts]
     kinds = ("publish",) * 6 + ("retract", "retract", "promise", "promise key", "leave", "join", "update", "save")
     for _ in range(draw(st.integers(1, 18))):

@@ -100,10 +100,10 @@ def number_texts(draw: st.DrawFn) -> str:
 @st.composite
 def related_texts(draw: st.DrawFn) -> list[str]:
     """Texts that begin alike, perhaps with the same key: they differ in constants of the first arc, of the last one or
-    of those between, in WITHIN, or in later arcs."""
-    firsts = ("x > {c}", "x <= {c}", "{c} > x AND ty != 'C'", "x >= {c} AND ty = 'A'", "ty = 'A'")
+    of those between, also texts, in WITHIN, or in later arcs."""
+    firsts = ("x > {c}", "x <= {c}", "{c} > x AND ty != 'C'", "x >= {c} AND ty = 'A'", "ty = 'A'", "ty = '{t}'")
     first = draw(st.sampled_from(("", "", "k = 'K' AND ", "k = '{k}' AND "))) + draw(st.sampled_from(firsts))
-    last = draw(st.sampled_from(("x < {e}", "x >= {e} AND ty != 'B'", "x > f", "r >= 1")))
+    last = draw(st.sampled_from(("x < {e}", "x >= {e} AND ty != 'B'", "x > f", "r >= 1", "ty = '{u}' AND x < {e}")))
     middle = (
         "b -> b WHEN x >= 0 SET r = r + 1", "b -> c WHEN ty = 'B'", "b -> c SET f = f + x", "c -> c WHEN ty != 'A'",
     )  # fmt: skip
@@ -112,14 +112,15 @@ def related_texts(draw: st.DrawFn) -> list[str]:
     head = f"FROM S{draw(st.sampled_from(('', ' BY k')))}\nREGISTER r INT = 0, f FLOAT = 0\nSTART a\nFINAL d\n"
     within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10", " WITHIN {w}")))
     straight = draw(st.booleans())  # states one behind the other, with constants of their own
-    second = draw(st.sampled_from(("x < {g}", "x >= {g} AND ty != 'B'", "ty != 'A'")))
+    second = draw(st.sampled_from(("x < {g}", "x >= {g} AND ty != 'B'", "ty != 'A'", "k = '{l}' AND x >= {g}")))
     third = draw(st.sampled_from(("x >= {g}", "x > {e}", "TRUE")))
     further = ("t: c -> c WHEN ty != 'A'", "t: b1 -> b WHEN x = 0", "t: b -> d")
     turns = draw(st.lists(st.sampled_from(further), max_size=1))
     texts = []
     for _ in range(draw(st.integers(2, 5))):
         constants = {name: draw(st.sampled_from(("0", "0.5", "1", "1.5"))) for name in "ceg"}
-        constants["k"] = draw(st.sampled_from("KL"))
+        constants |= {name: draw(st.sampled_from("KL")) for name in "kl"}
+        constants |= {name: draw(st.sampled_from("AB")) for name in "tu"}
         constants["w"] = draw(st.sampled_from(("1", "2", "3", "10")))
         own = f"o: b -> c WHEN x = {draw(st.sampled_from('01'))}"
         arcs = [f"a0: a -> b WHEN {first}{update}", *shared, f"e0: c -> d WHEN {last}"]
@@ -129,6 +130,25 @@ def related_texts(draw: st.DrawFn) -> list[str]:
             arcs.append(own)
         body = "\n".join([*arcs, "b -> c WHEN FALSE"]).format_map(constants)
         texts.append(head + body + within.format_map(constants))
+    return texts
+
+
+@st.composite
+def line_texts(draw: st.DrawFn) -> list[str]:
+    """Texts whose arcs follow each other in one line: they differ in texts and numbers of each, and in WITHIN."""
+    asked = ("ty = '{t}'", "ty = '{t}' AND x >= {c}", "ty = '{t}' AND x < {c}", "k = '{k}' AND x < {c}", "x > {c}")
+    conditions = draw(st.lists(st.sampled_from(asked), min_size=2, max_size=3))
+    head = f"FROM S{draw(st.sampled_from(('', '', ' BY k', ' BY ty')))}\nSTART a\nFINAL d\n"
+    within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN {w}")))
+    texts = []
+    for _ in range(draw(st.integers(2, 5))):
+        arcs = []
+        for at, condition in enumerate(conditions):
+            target = "d" if at == len(conditions) - 1 else STATES[at + 1]
+            own = {"t": "AB", "k": "KL", "c": ("0", "0.5", "1", "1.5")}
+            constants = {name: draw(st.sampled_from(values)) for name, values in own.items()}
+            arcs.append(f"a{at}: {STATES[at]} -> {target} WHEN {condition.format_map(constants)}")
+        texts.append(head + "\n".join(arcs) + within.format(w=draw(st.sampled_from("1235"))))
     return texts
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from broker.engine import Engine, Options
-from broker.engine.executors.speculative.families import LimitTree
 from broker.events.instant import FOREVER
 
 TEXT = """FROM S{by}
@@ -115,15 +114,3 @@ def test_two_constants_make_one_family(disorder: str | None) -> None:
     assert sum(len(ours) for ours, _ in found) > 20
     assert any("differ in two constants only and share all states" in line for line in engine.explain())
     engine.check_invariants()
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9, 40])
-def test_limits_that_a_value_satisfies(count: int) -> None:
-    chance = random.Random(count)
-    limits = [float(chance.randrange(10)) for _ in range(count)]
-    tree = LimitTree(limits)
-    for upto in range(count + 1):
-        for value in range(-1, 11):
-            known = range(upto)
-            assert tree.satisfied(upto, value, False) == [at for at in known if limits[at] <= value]
-            assert tree.satisfied(upto, value, True) == [at for at in known if limits[at] < value]

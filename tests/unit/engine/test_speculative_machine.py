@@ -49,3 +49,29 @@ def test_results_are_the_same_whenever_they_are_read() -> None:
     unread = [engine.publish("S", *batch) for batch in batches]
     assert [list(found) for found in reversed(unread)] == wanted[::-1]
     assert sum(map(len, unread)) == sum(map(len, wanted)) > 3_000
+
+
+def test_members_with_a_within_of_their_own_share_runs_and_have_results_of_their_own_lifetimes() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"v": "float"})
+    text = "FROM S START a FINAL c x: a -> b WHEN v > 1 w: b -> b WHEN v > 2 y: b -> c WHEN v < 0 WITHIN {within}"
+    for within in (3, 5, 9):
+        engine.subscribe(f"within_{within}", language="afa", query=text.format(within=within))
+    assert "3 of them differ in one constant only and share all states" in str(engine.explain())
+    found = [match for time, v in ((1, 2.0), (3, 3.0), (5, -1.0)) for match in engine.publish("S", [time], [(v,)])]
+    assert sorted((match.subscription, match.lifetime) for match in found) == [
+        ("within_3", (5, 6)), ("within_5", (5, 6)), ("within_5", (5, 8)), ("within_9", (5, 10)), ("within_9", (5, 12)),
+    ]  # fmt: skip
+
+
+def test_members_with_texts_of_their_own_share_runs_without_a_key() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"s": "string?", "v": "float"})
+    text = "FROM S START a FINAL c x: a -> b WHEN s = '{one}' AND v > {least} y: b -> c WHEN s = '{other}'"
+    for one, other, least in (("A", "B", 1), ("B", "A", 1), ("A", "A", 2), ("A", "B", 3)):
+        query = text.format(one=one, other=other, least=least)
+        engine.subscribe(f"{one}{other}{least}", language="afa", query=query)
+    assert "4 of them differ in 3 constants only and share all states" in str(engine.explain())
+    rows: list[tuple[str | None, float]] = [("A", 2.5), ("B", 2.0), ("A", 3.5), ("A", 0.0), (None, 9.0), ("B", 0.0)]
+    found = [match.subscription for at, row in enumerate(rows) for match in engine.publish("S", [at], [row])]
+    assert found == ["AB1", "BA1", "AA2"]

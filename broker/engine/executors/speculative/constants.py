@@ -2,7 +2,8 @@
 
 A constant is one with which an arc compares an attribute of its event: the only arc out of the start, the only arc into
 the only final state, or one of those that follow the first, as long as nothing else leads to a state or out of it. So
-the events of a run say which one such an arc has taken. The length of WITHIN is another constant.
+the events of a run say which one such an arc has taken. The length of WITHIN is another constant. So are texts to which
+such arcs compare attributes, in an automaton that is one line of arcs, unless one of them is the key of all its events.
 
 Here: the places, forms that automata share, texts as forms with constants. Not here: automata that run as one
 (families), the constants of texts of one shape (machine_plan).
@@ -12,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from ....algebra.terms import Attribute, Comparison, Constant, Side
+from ....automaton.analyses.first_key import first_key
 from ....automaton.automaton import Arc, Automaton, Kind
 from ....language.marked_literals import number_in
 from .merging import Key, merging_key
@@ -29,6 +31,9 @@ BOTH: Final = 3
 SECOND: Final = 4
 ARCS_MAX: Final = 16  # behind the first that may have constants of their own
 LIFETIME: Final = SECOND << ARCS_MAX  # of WITHIN
+TEXTS: Final = 20  # bits by which the place of an arc's text is above that of its number
+TEXT_MIN: Final = 1 << TEXTS
+Literal: TypeAlias = "float | str"
 
 
 def bits(places: int) -> list[int]:
@@ -40,11 +45,12 @@ def bits(places: int) -> list[int]:
 class PlacedConstant:
     """A place with a constant: the number of the arc, and that of the comparison in its only clause; -1 for WITHIN.
 
-    A value satisfies the constant if times `sign` it is above it, or if not `strict` equal.
+    A value satisfies a number if times `sign` it is above it, or if not `strict` equal. `textual`: it is a text.
     """
 
     def __init__(self, place: int, arc: int, atom: int, operator: str) -> None:
         self.place = place
+        self.textual = place >= TEXT_MIN
         self.arc = arc
         self.atom = atom
         self.sign = 1.0 if operator in (">", ">=") else -1.0
@@ -89,11 +95,15 @@ class RegisterForm:
             for at, number in enumerate(lane[1:])
             if automaton.arcs[number].target != automaton.final
         ]
-        found = [_placed(automaton, place, number) for place, number in wanted if number >= 0]
-        self.constants = [each for each in found if each is not None]
+        wanted = [(place, number) for place, number in wanted if number >= 0]
+        found = [_placed(automaton, place, number) for place, number in wanted]
         if _has_lifetime(automaton):
-            self.constants.append(PlacedConstant(LIFETIME, -1, -1, "<"))
+            found.append(PlacedConstant(LIFETIME, -1, -1, "<"))
+        if len(lane) == len(_living(automaton)) and not first_key(automaton):
+            found += [_placed(automaton, place << TEXTS, number) for place, number in wanted]
+        self.constants = [each for each in found if each is not None]
         self.places = sum([each.place for each in self.constants])
+        self.lifetime = next((at for at, each in enumerate(self.constants) if each.place == LIFETIME), -1)
         blank = automaton
         for each in self.constants:
             blank = _without(blank, each)
@@ -101,8 +111,9 @@ class RegisterForm:
         self._hash = hash(blank)
         self._beginning: CommonStart | None = None
         # Of the arcs that a beginning is made of only the first may have a constant.
+        first = lane[0] if lane else -1
         self._begins = not any(arc.target == 0 for arc in blank.arcs) and not any(
-            each.place not in (START, LIFETIME) and blank.arcs[each.arc].source == 0 for each in self.constants
+            each.arc >= 0 and each.arc != first and blank.arcs[each.arc].source == 0 for each in self.constants
         )
 
     def __hash__(self) -> int:
@@ -113,26 +124,33 @@ class RegisterForm:
 
     def everywhere(self) -> int:
         """All places; ALONE if none of them lies between START and FINAL."""
-        return self.places if self.places & ~(BOTH | LIFETIME) else ALONE
+        return self.places if self.places & ~(BOTH | BOTH << TEXTS | LIFETIME) else ALONE
 
-    def with_lifetime(self, places: int) -> int:
-        """The places, and that of WITHIN if there is one."""
-        return places | (self.places & LIFETIME)
+    def around(self, places: int) -> int:
+        """The places, with that of a text instead or in addition for each, and that of WITHIN if there is one; ALONE if
+        one is missing."""
+        found = self.places & LIFETIME
+        for place in bits(places):
+            own = self.places & (place | place << TEXTS)
+            if own == 0:
+                return ALONE
+            found |= own
+        return found
 
     def at(self, places: int) -> list[int] | None:
         """The numbers of the constants at places; None if one is missing. O(places)."""
         found = [number for number, each in enumerate(self.constants) if each.place & places]
-        arcs = {self.constants[number].arc for number in found}
-        return found if self.places & places == places and len(arcs) == len(found) else None
+        read = {(self.constants[number].arc, self.constants[number].atom) for number in found}
+        return found if self.places & places == places and len(read) == len(found) else None
 
     def elsewhere(self, places: int) -> list[int]:
         """The numbers of the constants that no place of these has. O(places)."""
-        arcs = {each.arc for each in self.constants if each.place & places}
-        return [number for number, each in enumerate(self.constants) if each.arc not in arcs]
+        read = {(each.arc, each.atom) for each in self.constants if each.place & places}
+        return [number for number, each in enumerate(self.constants) if (each.arc, each.atom) not in read]
 
-    def read(self, automaton: Automaton) -> tuple[float, ...]:
+    def read(self, automaton: Automaton) -> tuple[Literal, ...]:
         """The constants of an automaton of this form."""
-        return tuple([as_float(each.in_automaton(automaton)) for each in self.constants])
+        return tuple([as_constant(each.in_automaton(automaton)) for each in self.constants])
 
     def beginning(self, text: RegisterText) -> CommonStart:
         """Of a text of this form. O(1), or O(arcs) if it reads a constant."""
@@ -140,7 +158,7 @@ class RegisterForm:
             return self._beginning
         plain = text.automaton
         for each in self.constants:
-            if each.place in (START, LIFETIME):
+            if each.place in (START, START << TEXTS, LIFETIME):
                 plain = _without(plain, each)
         starts = tuple([replace(arc, name="") for arc in plain.arcs if arc.source == 0 and len(arc.guard) > 0])
         self._beginning = CommonStart((*merging_key(plain), starts))
@@ -155,7 +173,7 @@ class RegisterText:
     def __init__(
         self,
         form: RegisterForm,
-        constants: tuple[float, ...],
+        constants: tuple[Literal, ...],
         made: Automaton | None,
         make: Callable[[Any], Automaton] | None = None,
         literals: Any = None,
@@ -180,10 +198,8 @@ class RegisterText:
     @property
     def within(self) -> int | None:
         """The length of its WITHIN."""
-        constants = self.form.constants
-        if len(constants) > 0 and constants[-1].place == LIFETIME:
-            return int(self.constants[-1])
-        return self.form.blank.within
+        at = self.form.lifetime
+        return self.form.blank.within if at < 0 else int(as_float(self.constants[at]))
 
 
 def text_of(automaton: Automaton) -> RegisterText:
@@ -193,9 +209,16 @@ def text_of(automaton: Automaton) -> RegisterText:
 
 
 def with_constant(arc: Arc, at: int, constant: float) -> Arc:
-    """The arc with another constant at a place of its only clause."""
+    """The arc with another number at a place of its only clause."""
     atoms = list(arc.guard[0])
     atoms[at] = replace(atoms[at], right=Constant(constant, "float"))
+    return replace(arc, guard=(tuple(atoms),))
+
+
+def with_any_text(arc: Arc, at: int) -> Arc:
+    """The arc for any text instead of the one there; null is none."""
+    atoms = list(arc.guard[0])
+    atoms[at] = Comparison(">=", atoms[at].left, Constant("", "string"))
     return replace(arc, guard=(tuple(atoms),))
 
 
@@ -207,17 +230,18 @@ def _without(automaton: Automaton, constant: PlacedConstant) -> Automaton:
     """The automaton with another constant there, which is the same for all."""
     if constant.place == LIFETIME:
         return replace(automaton, within=1)
-    arc = automaton.arcs[constant.arc]
-    return with_arc(automaton, constant.arc, with_constant(arc, constant.atom, 0.0))
+    arc, at = automaton.arcs[constant.arc], constant.atom
+    changed = with_any_text(arc, at) if constant.textual else with_constant(arc, at, 0.0)
+    return with_arc(automaton, constant.arc, changed)
 
 
 def _placed(automaton: Automaton, place: int, number: int) -> PlacedConstant | None:
-    """The first constant of an arc that runs read once."""
+    """The first number, or text, of an arc that runs read once."""
     arc = automaton.arcs[number]
     if arc.kind is Kind.EPSILON or len(arc.guard) != 1:
         return None
     for at, atom in enumerate(arc.guard[0]):
-        if _has_constant(atom):
+        if _has_text(atom) if place >= TEXT_MIN else _has_constant(atom):
             return PlacedConstant(place, number, at, atom.operator)
     return None
 
@@ -246,6 +270,13 @@ def _has_constant(atom: Comparison) -> bool:
     return False
 
 
+def _has_text(atom: Comparison) -> bool:
+    match atom:
+        case Comparison("=", Attribute(Side.EVENT, _, "string"), Constant(str(), _)):
+            return True
+    return False
+
+
 def _has_lifetime(automaton: Automaton) -> bool:
     within: object = automaton.within
     return is_exact(within) and (number_in(within) is not None or as_float(within) > 0)
@@ -255,6 +286,11 @@ def as_float(value: object) -> float:
     """The number that a constant is, as a float."""
     assert isinstance(value, (int, float))
     return float(value)
+
+
+def as_constant(value: object) -> Literal:
+    """A constant without what it may be marked with."""
+    return str(value) if isinstance(value, str) else as_float(value)
 
 
 def is_exact(value: object) -> bool:

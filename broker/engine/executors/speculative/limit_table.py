@@ -21,10 +21,10 @@ BLOCK: Final = 16  # rows
 class LimitTable:
     """`width` limits for each of `count` members. `_rows`: the limits; `_least`: of each block, `_root`: of all."""
 
-    def __init__(self, columns: Sequence[Sequence[float]]) -> None:
-        """`columns`: of each limit those of all members. O(members log members)."""
-        first = columns[0]
-        order = sorted(range(len(first)), key=first.__getitem__)
+    def __init__(self, columns: Sequence[Sequence[float]], members: Sequence[int]) -> None:
+        """`columns`: of each limit, of which there may be none, those of all; `members`: of which of them the rows are.
+        O(members log members)."""
+        order = sorted(members, key=columns[0].__getitem__) if len(columns) > 0 else members
         self.width: i64 = len(columns)
         self.count: i64 = len(order)
         self._members: Integers = integers_of(order)
@@ -34,7 +34,7 @@ class LimitTable:
             block = order[begin : begin + BLOCK]
             least += [min([column[member] for member in block]) for column in columns]
         self._least: Floats = floats_of(least)
-        self._root: Floats = floats_of([min(column) for column in columns])
+        self._root: Floats = floats_of([min([column[member] for member in order]) for column in columns])
 
     def reached(self, values: Floats) -> list[int]:
         """The numbers of the members none of whose limits is above its value, those with low first limits first.
@@ -48,6 +48,8 @@ class LimitTable:
             j += 1
         if j < width:
             return found
+        if width == 0:
+            return [int(member) for member in self._members]
         rows, least, members = self._rows, self._least, self._members
         first = values[0]
         block: i64 = 0

@@ -24,7 +24,7 @@ from ...program.target import Outcome, Target
 from ..contract import EventKey, Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from ..revising import Reviser
-from .constants import RegisterForm, RegisterText, as_float, is_exact, text_of
+from .constants import RegisterForm, RegisterText, as_constant, as_float, is_exact, text_of
 from .machine import RegisterMachine, inputs_of
 from .owners import RegisterMember
 from .reviser import SpeculativeReviser
@@ -167,7 +167,7 @@ class RegisterTexts:
         self._make = parts.automaton(automaton)
         self._parts = parts
         form = RegisterForm(automaton)
-        self._lives = form.with_lifetime(0) != 0
+        self._lifetime = form.lifetime
         self._constants = [each.in_automaton(automaton) for each in form.constants]
         self._numbers = [number_in(constant) for constant in self._constants]
         blank = replace(form.blank, arcs=tuple([replace(arc, conjuncts=()) for arc in form.blank.arcs]))
@@ -181,10 +181,10 @@ class RegisterTexts:
             constant if number is None else chosen(literals, number)
             for number, constant in zip(self._numbers, self._constants)
         ]
-        if not all(map(is_exact, values)):
+        if not all(isinstance(value, str) or is_exact(value) for value in values):
             return RegisterPlan(text_of(automaton(bound)))
-        constants = tuple(map(as_float, values))
-        if self._lives and constants[-1] <= 0:
+        constants = tuple(map(as_constant, values))
+        if self._lifetime >= 0 and as_float(constants[self._lifetime]) <= 0:
             return RegisterPlan(text_of(automaton(bound)))
         others = tuple([literals[number] for number in self._others])
         form = self._forms.get(others)

@@ -136,26 +136,26 @@ class MergedUnits:
 
     def own_nodes(self, before: MergedUnits, nodes: list[list[Any]]) -> list[list[Any]]:
         """The saved runs of another group that are of units here, in the states that they have here."""
-        states: list[tuple[int, int, dict[int, int]]] = []
+        states: list[tuple[int, int, dict[int, int], list[int]]] = []
         for at, (_, members) in enumerate(self.units):
             was = next(i for i, (_, those) in enumerate(before.units) if members[0] in those)
             to: dict[int, int] = {}
-            for state, own in zip(before.places[was], self.places[at]):
-                to.setdefault(state, own)  # states that no run reaches are behind the start
-            states.append((at, was, to))
+            for state, whole in zip(before.places[was], self.places[at]):
+                to.setdefault(state, whole)  # states that no run reaches are behind the start
+            own = {member.number for member in members}
+            numbers = [number for number, member in enumerate(before.units[was][1]) if member.number in own]
+            states.append((at, was, to, numbers))
         found: list[list[Any]] = []
         for start, order, end, state, registers, trace, links in nodes:
             seen: set[int] = set()
-            for at, was, to in states:
+            for at, was, to, numbers in states:
                 mine = to.get(state)
                 if mine is None or mine in seen:
                     continue
                 family = before.families[was]
                 kept = registers
                 if family is not None and state != 0:
-                    those = before.units[was][1]
-                    reached = {those[number].number for number in family.begun(registers, 0)}
-                    if not any(member.number in reached for member in self.units[at][1]):
+                    if not any(family.may_be(number, registers, 0) for number in numbers):
                         continue
                 if family is not None and self.families[at] is None:
                     kept = family.own(registers)
@@ -306,7 +306,7 @@ class RegistersTogether:
         number = group.units[unit][1].index(member)
         newest = max(now, int(group.speculation.newest))
         for key, state, begun, registers in group.speculation.waiting_runs(now):
-            if state in own and (family is None or number in family.begun(registers, newest - begun)):
+            if state in own and (family is None or family.may_be(number, registers, newest - begun)):
                 yield WaitingRun(key, own[state], begun, [])
 
     def statistics(self) -> dict[str, int]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from ....automaton.automaton import Automaton
-from .constants import ALONE, BOTH, FINAL, START, RegisterForm, bits
+from .constants import ALONE, BOTH, FINAL, START, Literal, RegisterForm, bits
 from .families import ConstantFamily
 from .owners import RegisterMember
 
@@ -30,7 +30,7 @@ def units_of(members: Sequence[RegisterMember]) -> list[Unit]:
             forms.setdefault(member.text.form, []).append(member)
         left = []
         for form, alike in forms.items():
-            places = form.everywhere() if level == ALL else form.with_lifetime(level)
+            places = form.everywhere() if level == ALL else form.around(level)
             if places == ALONE or form.at(places) is None:
                 left += alike
                 continue
@@ -47,7 +47,7 @@ def _equal(members: list[RegisterMember], numbers: list[int]) -> list[list[Regis
     """Those together that have the constants with these numbers in common."""
     if len(numbers) == 0:
         return [members]
-    found: dict[tuple[float, ...], list[RegisterMember]] = {}
+    found: dict[tuple[Literal, ...], list[RegisterMember]] = {}
     for member in members:
         constants = member.text.constants
         found.setdefault(tuple([constants[number] for number in numbers]), []).append(member)
