@@ -69,9 +69,10 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
         except BenchmarkError as error:
             missing[name] = str(error)
     with tempfile.TemporaryDirectory(prefix="foretell-benchmark-") as folder, builds(say) as forms:
-        files = {by: Path(folder) / f"{by}.csv" for by in ("names", "many")}
+        files = {by: Path(folder) / f"{by}.csv" for by in ("names", "many", "dormant")}
         to_csv(files["names"], ticks)
-        to_csv(files["many"], redrawn(ticks))
+        to_csv(files["many"], redrawn(ticks, KEYS))
+        to_csv(files["dormant"], redrawn(ticks, DORMANT))
         measurements: dict[tuple[str, str], Callable[[], Any]] = {}
         for name, asked in WORKLOADS.items():
             file = str(files["many" if asked.by == "many" else "names"])
@@ -84,10 +85,10 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
                 job = {"ticks": str(files["names"]), "queries": family(windows, few), "passes": PASSES, "read": False}
                 measurements[name, who] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
         low, high = (prices[len(prices) * share // 4] for share in (1, 3))
-        comers = sorted({name for name, _, _ in redrawn(ticks)})[:DORMANT]
+        comers = sorted({name for name, _, _ in redrawn(ticks, DORMANT)})
         for name, names in ((ASLEEP, [f"{STRANGER} {at}" for at in range(len(comers))]), (TOUCHED, comers)):
             for who, some in ((ALONE, names[:1]), (MANY, names)):
-                job = {"ticks": str(files["many"]), "queries": dormant(some, low, high), "passes": 1, "read": False}
+                job = {"ticks": str(files["dormant"]), "queries": dormant(some, low, high), "passes": 1, "read": False}
                 measurements[name, who] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
         job = {"ticks": str(files["names"]), "passes": PASSES, "read": False}
         job["queries"] = [WORKLOADS[name].query() for name in TOGETHER]
@@ -165,10 +166,10 @@ def _late(name: str, ordered: Sequence[Mapping[str, Any]], late: Sequence[Mappin
     }
 
 
-def redrawn(ticks: Sequence[Tick]) -> list[Tick]:
-    """The same ticks with names drawn uniformly from many."""
+def redrawn(ticks: Sequence[Tick], names: int) -> list[Tick]:
+    """The same ticks with names drawn uniformly from so many."""
     chance = random.Random(1)
-    return [(f"K{chance.randrange(KEYS)}", price, volume) for _, price, volume in ticks]
+    return [(f"K{chance.randrange(names)}", price, volume) for _, price, volume in ticks]
 
 
 def _contestants(asked: Workload, file: str, pythons: Mapping[str, str], folder: str) -> dict[str, Callable[[], Any]]:

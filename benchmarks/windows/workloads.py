@@ -62,7 +62,7 @@ COLUMNS: Final = 1_000
 
 
 DORMANT: Final = 1_000
-"""As many subscriptions have windows of one name each, of which an event touches one at most."""
+"""As many subscriptions have windows of one name each: that of no event, or of one in so many events."""
 ASLEEP, TOUCHED = "names that do not come", "names that come"
 STRANGER: Final = "no tick"
 
