@@ -29,7 +29,7 @@ from .pane_groups import NO_REST, NONE_YET, Group
 from .tables import WindowTables
 from .window_page import NO_CLOSINGS, MeasureClosing
 
-TRIMMED_MIN: Final = 64  # panes or events that must be useless before columns are moved
+TRIMMED_MIN: Final = 64  # events that must be useless before columns are moved
 
 # What a query does not need are these, which stay empty.
 NO_TIMES: Final[list[int | None]] = []
@@ -194,10 +194,12 @@ class WindowCell(PanePartition):
         """
         old = self.columns
         dead = first - old.base
-        if dead <= 0 or (not at_once and (dead < TRIMMED_MIN or 2 * dead < old.count)):
+        if dead <= 0:
             return
         start: i64 = old.panes[2 * dead]
-        events = start - old.logged
+        events = start - old.logged  # at least as many as panes
+        if not at_once and (events < TRIMMED_MIN or 2 * events < old.size):
+            return
         rows = old.listed().rows[events:] if old.rowed else NO_ROWS
         left = old.panes[2 * dead : 2 * old.count]
         self.columns = PaneColumns(first, left, start, old.rowed).fill(old.items[events:], rows)

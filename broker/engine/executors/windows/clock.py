@@ -19,7 +19,7 @@ from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
 from ..packed import put_integer
-from .cell import TRIMMED_MIN, WindowCell
+from .cell import WindowCell
 from .completing import page_of, write_one
 from .stepping import NO_TIME
 from .tables import WindowTables
@@ -210,7 +210,7 @@ class ClockMachine(Executor):
             if len(self.spare) < SPARE_MAX:
                 cell.renew(None)
                 self.spare.append(cell)
-        elif self.trims_at_once or head >= TRIMMED_MIN:
+        else:
             cell.trim(cell.columns.base + head, self.trims_at_once)
 
     # --- state -------------------------------------------------------------------------------------------------------

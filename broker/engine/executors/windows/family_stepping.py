@@ -17,7 +17,6 @@ from ....events.schema import Row
 from ...program.account import Account
 from ..completions import HEADER, Completions
 from ..matches import Item
-from .cell import TRIMMED_MIN
 from .completing import page_of
 from .family_cell import NEARBY, FamilyCell, Rectangle, RectangleGroup
 from .family_columns import FamilyColumns
@@ -276,7 +275,7 @@ class FamilyStepper:
         cell = family.cell
         if kept == 0:
             cell.forget()
-        elif self.stepper.trims_at_once or first - cell.columns.base >= TRIMMED_MIN:
+        else:
             cell.trim(first, self.stepper.trims_at_once)
 
     def _limit(self, family: FamilyCell) -> None:

@@ -19,7 +19,7 @@ from ....events.schema import Row
 from ...program.account import Account
 from ..matches import Item
 from ..packed import Integers, integers, put_integer
-from .cell import TRIMMED_MIN, WindowCell
+from .cell import WindowCell
 from .pane_groups import NO_REST, NONE_YET, Group, cut_all
 from .tables import WindowTables
 
@@ -395,5 +395,5 @@ class Stepper:
         if kept == 0:
             if columns.count > 0:
                 cell.forget()
-        elif self.trims_at_once or first - columns.base >= TRIMMED_MIN:
+        else:
             cell.trim(first, self.trims_at_once)

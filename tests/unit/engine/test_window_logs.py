@@ -1,0 +1,36 @@
+"""What a partition keeps of the events of its windows is bounded by those that are open, whatever has passed."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker.engine import Engine, Options
+
+EVENTS, KEYS = 12_000, 3
+TEXTS = {
+    "tumbling": ("FROM S BY k WINDOW EVERY 100 EVENTS AGGREGATE sum(p) AS s, median(p) AS m", 100),
+    "sliding": ("FROM S BY k WINDOW LAST 100 EVENTS EVERY 1 EVENT AGGREGATE sum(p) AS s", 100),
+    "until": ("FROM S BY k WINDOW AFTER any* MATCHING [p = 0] any* [p = 50] & any{1,60} AGGREGATE sum(p) AS s", 60),
+    "clock": ("FROM S BY k WINDOW EVERY 300 AGGREGATE median(p) AS m", 100),
+}
+
+
+@pytest.mark.parametrize("columns", [False, True], ids=["rows", "columns"])
+@pytest.mark.parametrize("text", list(TEXTS))
+def test_events_of_windows_that_are_over_are_dropped(text: str, columns: bool) -> None:
+    query, most = TEXTS[text]
+    engine = Engine(Options())
+    engine.add_stream("S", {"k": "string", "p": "float"})
+    engine.subscribe("w", language="window", query=query)
+    found = kept = 0
+    for first in range(0, EVENTS, 300):
+        numbers = range(first, first + 300)
+        names, prices = [f"key {at % KEYS}" for at in numbers], [float(at % 97) for at in numbers]
+        if columns:
+            found += len(engine.publish_columns("S", {"k": names, "p": prices}, list(numbers)))
+        else:
+            found += len(engine.publish("S", list(numbers), list(zip(names, prices))))
+        engine.check_invariants()
+        kept = max(kept, engine.statistics()["window_events"])
+    assert found > 100
+    assert kept <= KEYS * (2 * most + 64)  # half of a log may be over, and a few events more
