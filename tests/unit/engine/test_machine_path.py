@@ -1,4 +1,4 @@
-"""The key path: groups take the events of a batch key by key; results and their order are those of event by event."""
+"""The machine path: machines take a batch one after the other; results and their order are those of event by event."""
 
 from __future__ import annotations
 
@@ -89,26 +89,44 @@ def _whose(match: Any) -> str:
     return str(match.subscription)
 
 
-def goes_by_key(own: Engine) -> bool:
-    """Whether a batch reaches the key path."""
+def goes_by_machine(own: Engine) -> bool:
+    """Whether a batch goes to one machine after the other."""
     dispatcher: Any = own.runtime
     results = own.publish("S", [own.now or 0] * 2, [("A", 1.0, 1), ("B", 1.0, 1)])
     assert dispatcher.results is results
     return bool(results.completions.unordered)
 
 
-def test_which_batches_go_key_by_key() -> None:
-    assert goes_by_key(engine(Options(), list(TEXTS)))
-    assert not goes_by_key(engine(Options(machine_path=False), list(TEXTS)))
+def test_which_batches_go_by_machine() -> None:
+    assert goes_by_machine(engine(Options(), list(TEXTS)))
+    assert not goes_by_machine(engine(Options(machine_path=False), list(TEXTS)))
     derives = engine(Options(), list(TEXTS))
     derives.subscribe("made", query="SELECT * FROM FILTER{k = 'A' AND p > 1}(S) PUBLISH Made")
-    assert goes_by_key(derives)
+    assert goes_by_machine(derives)
     derives.subscribe("reads", query="SELECT * FROM Made")
-    assert not goes_by_key(derives)  # an event of Made comes between two of the batch
+    assert not goes_by_machine(derives)  # an event of Made comes between two of the batch
     beside = engine(Options(), list(TEXTS))
     repeats = "PATTERN SEQ(S+ a[]) WHERE skip_till_any_match(a[]) { a[i].p > 1 } WITHIN 2"
     beside.subscribe("other", language="sase", query=repeats)
-    assert not goes_by_key(beside)  # no key says which events it is about
+    assert not goes_by_machine(beside)  # no key says which events it is about
+
+
+TUMBLES = "FROM S BY k WINDOW EVERY 3 EVENTS AGGREGATE sum(p) AS s"
+SLEEPS = "FROM S BY k WINDOW AFTER any* MATCHING [p > {0}] any{{2}} AGGREGATE max(v) AS m, min(v) AS l{0}"
+
+
+def test_windows_beside_others_go_by_machine() -> None:
+    beside = engine(Options(), [])
+    beside.subscribe("tumbles", language="window", query=TUMBLES)
+    assert not goes_by_machine(beside)  # it is alone, and takes whole batches anyway
+    beside.subscribe("filter", query="SELECT * FROM FILTER{p > 1}(S)")
+    assert goes_by_machine(beside)
+    for number in range(9):
+        assert goes_by_machine(beside)
+        beside.subscribe(f"sleeps-{number}", language="window", query=SLEEPS.format(number))
+    assert not goes_by_machine(beside)  # an index finds which of so many conditions an event satisfies
+    beside.unsubscribe("sleeps-0")
+    assert goes_by_machine(beside)
 
 
 @pytest.mark.parametrize("kind", ["chain", "merged", "contiguous"])
