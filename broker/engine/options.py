@@ -36,8 +36,8 @@ class Options:
     `work_max` and `work_earned` limit the work of one subscription of either kind (account): the most at once, and what
     each event adds. `buffered_events_max`: the events of all streams that are not final yet (disorder).
     `promised_regions_max`: kinds of events of one stream of which punctuations differ (promised). `updates_max`:
-    changes of the arcs of one subscription (updating). `batches`: a machine that is the only reader of a stream takes
-    several events at once. `dormancy`: a machine of windows without open ones gets no event that can begin none.
+    changes of the arcs of one subscription (updating). `batches`: machines of windows take several events at once.
+    `dormancy`: a machine of windows without open ones gets no event that can begin none.
     `window_keys`: where windows are in one partition only, their machine gets no event of another one.
     `composite_keys`: the same of composite subscriptions whose matches have the events of one partition only.
     `prolonging`: where all open windows stay together, an event is not taken through all that it may do to others.

@@ -35,16 +35,13 @@ from .batch import (
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
 from .event_columns import EventColumns
-from .row_columns import packed_column
+from .row_columns import GREATEST, NULL_TEXT, USUAL, packed_column
 from .schema import Attribute, Row, Value
 from .stream import StreamDefinition
 from .text_codes import FIRST, TextCodes
 from .validation import check_rows, encodable, misfit, unknown_attribute
 
 FEW: Final = 256  # rows of which columns are worth making: of fewer, most texts may be new in each batch
-NULL_TEXT: Final = -1
-_GREATEST: Final = 2**63 - 1
-_USUAL: Final = 2**60
 _WHOLE: Final = "bBhHiIlLqQnN"
 _NO_COLUMNS: Final = (str, bytes, bytearray, Mapping, set, frozenset)
 
@@ -246,7 +243,7 @@ def _of_buffer(attribute: Attribute, view: memoryview) -> Column | None:
         if view.itemsize < 8 or kind in "qln":
             return IntegerColumn(widened(view))
         large: list[Any] = view.tolist()
-        return IntegerColumn(packed_integers(large)) if max(large, default=0) <= _GREATEST else None
+        return IntegerColumn(packed_integers(large)) if max(large, default=0) <= GREATEST else None
     if attribute.type == "bool" and kind == "?":
         truths: list[Any] = view.tolist()
         return ObjectColumn(truths)
@@ -282,7 +279,7 @@ def _integers(values: list[Any], nullable: bool) -> Column | None:
     nulls = False
     for value in values:
         if type(value) is int:
-            if not (-_USUAL < value < _USUAL or -_GREATEST - 1 <= value <= _GREATEST):
+            if not (-USUAL < value < USUAL or -GREATEST - 1 <= value <= GREATEST):
                 return None
         elif value is None and nullable:
             nulls = True

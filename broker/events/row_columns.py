@@ -15,9 +15,9 @@ from .batch import NULL_NUMBER, Column, FloatColumn, IntegerColumn, TextColumn, 
 from .schema import Attribute
 from .text_codes import FIRST, TextCodes
 
-_NULL_TEXT: Final = -1
-_GREATEST: Final = 2**63 - 1
-_USUAL: Final = 2**60
+NULL_TEXT: Final = -1
+GREATEST: Final = 2**63 - 1
+USUAL: Final = 2**60
 
 
 def packed_column(attribute: Attribute, rows: list[tuple[Any, ...]], position: int) -> Column | None:
@@ -54,7 +54,7 @@ def _integers(rows: list[tuple[Any, ...]], position: int) -> Column | None:
     numbers = zeros(len(rows))
     for at, row in enumerate(rows):
         value = row[position]
-        if type(value) is not int or not (-_USUAL < value < _USUAL or -_GREATEST - 1 <= value <= _GREATEST):
+        if type(value) is not int or not (-USUAL < value < USUAL or -GREATEST - 1 <= value <= GREATEST):
             return None
         numbers[at] = value
     return IntegerColumn(numbers)
@@ -71,7 +71,7 @@ def _texts(rows: list[tuple[Any, ...]], position: int, nullable: bool) -> Column
                 return None
             codes[at] = code
         elif value is None and nullable:
-            codes[at] = _NULL_TEXT
+            codes[at] = NULL_TEXT
         else:
             return None
         if at == FIRST and 4 * len(known.texts) > 3 * FIRST:

@@ -75,11 +75,7 @@ class BatchPath:
         """Another way through the lanes, if there is one. O(machines), once."""
         if not self._asked:
             self._asked = True
-            trials: list[list[Trial]] = []
-            for entry in self.entries:
-                unfiled = [matcher for matcher in entry.lane.matchers if matcher.filed is None]
-                trials.append([Trial(matcher, self.stream) for matcher in unfiled])
-            self._by_machine = machine_path([entry.lane for entry in self.entries], trials, self.clock)
+            self._by_machine = machine_path([entry.lane for entry in self.entries], self.stream, self.clock)
         return self._by_machine
 
     def travel(self, found: Completions, times: list[int], batch: Batch, ids: list[int], now: i64) -> i64:

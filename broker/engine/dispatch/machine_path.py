@@ -15,6 +15,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ...algebra.normal_form import ALWAYS
 from ...events.batch import Batch
 from ..executors.completions import Completions
 from ..executors.contract import NOTHING_DUE
@@ -23,7 +24,7 @@ from ..executors.keyed_events import NO_EVENT, KeyedEvents
 from ..program.account import NOT_SUSPENDED
 from .keyed import KeyReaders
 from .lanes import Lane
-from .matchers import Clock
+from .matchers import Clock, Matcher
 from .trial import Trial
 
 FEW: Final = 8  # conditions of machines that sleep, up to which each is tried with all events
@@ -160,12 +161,27 @@ class MachinePath:
             at = following[at]
 
 
-def machine_path(lanes: list[Lane], trials: list[list[Trial]], clock: Clock) -> MachinePath | None:
-    """The path through lanes; None if a machine of them is neither filed by a key nor takes several events, a lane has
-    several streams, or many conditions find those that wake machines, which an index does at once."""
+def machine_path(lanes: list[Lane], stream: str, clock: Clock) -> MachinePath | None:
+    """The path of a stream through lanes; None if a machine of them is neither filed by a key nor takes several events,
+    a lane has several streams, or many conditions find those that wake machines, which an index does at once.
+    O(machines)."""
+    unfiled: list[list[Matcher]] = []
     sleeping = 0
-    for lane, tried in zip(lanes, trials):
-        if len(lane.streams) > 1 or not all(trial.matcher.machine.batches for trial in tried):
+    for lane in lanes:
+        if len(lane.streams) > 1:
             return None
-        sleeping += sum([len(trial.guards) for trial in tried if trial.always == 0])
-    return MachinePath(lanes, trials, clock) if sleeping <= FEW else None
+        found: list[Matcher] = []
+        for matcher in lane.matchers:
+            if matcher.filed is not None:
+                continue
+            machine = matcher.machine
+            if not machine.batches:  # before anything is compiled: there may be many
+                return None
+            guards = [given.guard for given in machine.inputs if given.stream == stream]
+            if ALWAYS not in guards:
+                sleeping += len(guards)
+            found.append(matcher)
+        unfiled.append(found)
+    if sleeping > FEW:
+        return None
+    return MachinePath(lanes, [[Trial(matcher, stream) for matcher in found] for found in unfiled], clock)
