@@ -117,12 +117,12 @@ class MatchBlocks:
         paths[self.paths_upto] = number
         self.paths_upto += 1
 
-    def close(self, member: i64, path: i64, width: i64) -> None:
-        """Complete a PRODUCT of the members and the paths that were written from these positions on."""
+    def close(self, member: i64, path: i64, width: i64, kind: i64 = PRODUCT) -> None:
+        """Complete a product of the members and the paths that were written from these positions on."""
         members = self.members_upto - member
         count = (self.paths_upto - path) // width if width != 1 else self.paths_upto - path
         if members > 0 and count > 0:
-            self._write(PRODUCT, member, members, path, count, width)
+            self._write(kind, member, members, path, count, width)
             self.total += members * count
 
     def turn(self, path: i64) -> None:

@@ -22,7 +22,7 @@ from .blocks import FIELDS, LATE, MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, floats, integers, put, put_integer
 from .members import Members
-from .pending_pairs import NONE, PendingPairs
+from .pending_pairs import NONE, PAIR_EACH, PendingPairs
 from .steps import StepClause
 from .wait import WaitCell
 from .wait_template import WaitTemplate
@@ -57,9 +57,11 @@ class TrailingCell(GroupCell):
         self._levels: Floats = floats()
         self._times: Integers = integers()
         self._height: i64 = 0
+        self._alive = False  # whether the first pair of the oldest start is known to be a match so far
 
     def forget(self, handle: int) -> None:
         """O(pairs)."""
+        self._alive = False
         self._pending.forget(handle)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
@@ -84,16 +86,11 @@ class TrailingCell(GroupCell):
         pairs, starts, d = self.template.pairs, self.waiting.starts, self.template.wait.d
         within, killed, pending = self.template.wait.within, self.template.killed, self._pending
         block: i64 = 0
-        i: i64
         while block < pairs.upto:
             member, first, count = pairs.blocks[block + 3], pairs.blocks[block + 5], pairs.blocks[block + 6]
             block += FIELDS
             level = self.waiting.points[member * d + killed]
-            at: i64 = 0
-            for i in range(first, first + count):
-                start = pairs.paths[i]
-                at = starts.since_event(start, at, starts.count)
-                pending.add(start, starts.times[at] + within, pairs.members[member], event, time, level)
+            pending.add_all(starts, within, pairs.paths, first, count, pairs.members[member], event, time, level)
 
     def _kill(self, row: Row, time: i64) -> None:
         """Record the value by which an event kills."""
@@ -106,18 +103,21 @@ class TrailingCell(GroupCell):
             self._levels = put(self._levels, height, x[killed])
             self._times = put_integer(self._times, height, time)
             self._height = height + 1
+            self._alive = False
 
     def due(self) -> int:
         """The time after which `advance` has something to report. O(1), and once for each killed pair."""
         pending = self._pending
         while pending.upto > 0:
+            if self._alive:
+                return int(pending.deadline())
             pair = pending.pair()
             while pair != NONE and self._killed(pair):
                 pending.drop()
                 pair = pending.pair()
-            if pair != NONE:
-                return int(pending.deadline())
-            pending.drop_start()  # nobody needs to be woken for it
+            self._alive = pair != NONE
+            if not self._alive:
+                pending.drop_start()  # nobody needs to be woken for it
         return FOREVER
 
     def advance(self, time: i64, out: MatchBlocks) -> None:
@@ -131,34 +131,49 @@ class TrailingCell(GroupCell):
     def advance_first(self, out: MatchBlocks) -> None:
         """O(pairs, log)."""
         pending = self._pending
-        start, pair = pending.start(), pending.pair()
+        pairs, own, start, pair = pending.pairs, pending.levels, pending.start(), pending.pair()
+        levels, times, height = self._levels, self._times, self._height
+        low: i64 = 0 if pair == NONE else self._after(pairs[pair * PAIR_EACH + 2])
+        before: i64 = NONE
+        member, path = out.members_upto, out.paths_upto
         while pair != NONE:
-            if not self._killed(pair):
-                member, path = out.members_upto, out.paths_upto
-                out.add_member(pending.handle(pair))
-                out.add_number(start)
-                out.add_number(pending.event(pair))
-                out.close_one(member, path, 1, 2, LATE)
-            pending.drop()
-            pair = pending.pair()
+            place = pair * PAIR_EACH
+            completed = pairs[place + 2]
+            while low < height and times[low] <= completed:
+                low += 1
+            if pairs[place] != NONE and not (low < height and own[pair] <= levels[low]):
+                if pairs[place + 1] != before:  # neighbours with both events in common are one block
+                    out.close(member, path, 2, LATE)
+                    member, path, before = out.members_upto, out.paths_upto, pairs[place + 1]
+                    out.add_number(start)
+                    out.add_number(before)
+                out.add_member(pairs[place])
+            pair = pairs[place + 3]
+        out.close(member, path, 2, LATE)
         pending.drop_start()
+        self._alive = False
+
+    def _after(self, time: i64) -> i64:
+        """The first value that was recorded after a time. O(log)."""
+        low: i64 = 0
+        high = self._height
+        times = self._times
+        while low < high:
+            middle = (low + high) >> 1
+            if times[middle] <= time:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     def _killed(self, pair: i64) -> bool:
         """Whether a pair is no match: an event after it had a value that dominates its level, or its member has left.
         O(log)."""
-        pending = self._pending
-        if pending.handle(pair) == NONE:
+        pairs, place = self._pending.pairs, pair * PAIR_EACH
+        if pairs[place] == NONE:
             return True
-        level, completed = pending.level(pair), pending.time(pair)
-        low: i64 = 0
-        high = self._height
-        while low < high:
-            middle = (low + high) >> 1
-            if self._times[middle] <= completed:
-                low = middle + 1
-            else:
-                high = middle
-        return low < self._height and level <= self._levels[low]
+        low = self._after(pairs[place + 2])
+        return low < self._height and self._pending.levels[pair] <= self._levels[low]
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
@@ -177,9 +192,7 @@ class TrailingCell(GroupCell):
 
     def used(self, events: set[int]) -> None:
         self.waiting.used(events)
-        for start, _, pairs in self._pending.each():
-            events.add(start)
-            events.update(event for _, event, _, _ in pairs)
+        self._pending.used(events)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
@@ -195,6 +208,7 @@ class TrailingCell(GroupCell):
         for i, (level, time) in enumerate(dumped["kills"]):
             self._levels, self._times = put(self._levels, i, level), put_integer(self._times, i, time)
         self._height = len(dumped["kills"])
+        self._alive = False
 
     def statistics(self) -> dict[str, int]:
         return {**self.waiting.statistics(), "pairs": sum(len(pairs) for _, _, pairs in self._pending.each())}

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from broker.engine.executors.groups.pending_pairs import NONE, PendingPairs
+from broker.engine.executors.groups.pending_pairs import NONE, PAIR_EACH, PendingPairs
 
 Pair = tuple[int, int, int, float]
 
@@ -30,10 +30,10 @@ def test_columns_have_what_lists_have(seed: int) -> None:
             assert start <= min([each for each, pairs in lists.items() if pairs], default=start)
             assert columns.deadline() == 10 * start + 100
             pair_at = columns.pair()
-            if pair_at != NONE and columns.handle(pair_at) != NONE:
-                expected = lists[start].pop(0)
-                found = columns.handle(pair_at), columns.event(pair_at), columns.time(pair_at), columns.level(pair_at)
-                assert found == expected
+            if pair_at != NONE:
+                handle, event_of, time, _ = (int(columns.pairs[pair_at * PAIR_EACH + j]) for j in range(PAIR_EACH))
+                if handle != NONE:
+                    assert (handle, event_of, time, columns.levels[pair_at]) == lists[start].pop(0)
             if pair_at != NONE:
                 columns.drop()
             if columns.pair() == NONE:
