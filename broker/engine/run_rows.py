@@ -101,7 +101,6 @@ class RunRows(TableRows):
     def _packed(self, packed: MemberMatches, block: i64) -> None:
         blocks = packed.blocks
         event, roster = int(blocks[block]), packed.rosters[blocks[block + 1]]
-        first = blocks[block + 2]
         run: PartialMatch | None = None
         pairs: PairMatches | None = None
         last: i64 = NO_EVENT
@@ -113,9 +112,8 @@ class RunRows(TableRows):
             run = packed.run(block)
             if run is not None:
                 born = int(run.born)
-        j: i64
-        for j in range(first, first + blocks[block + 3]):
-            self._serve(roster.target(int(packed.members[j])), event, run, int(last), pairs, born)
+        for target in packed.targets(block, self.epochs.batch):
+            self._serve(target, event, run, int(last), pairs, born)
 
     def _serve(
         self, target: Target, event: int, run: PartialMatch | None, last: int, pairs: PairMatches | None, born: int

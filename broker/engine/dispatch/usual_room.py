@@ -41,7 +41,7 @@ class UsualRoom:
         """Note what a batch has written."""
         packed = found.epochs.packed
         self._blocks = _fitting(self._blocks, packed.upto)
-        self._members = _fitting(self._members, packed.total)
+        self._members = _fitting(self._members, packed.listed)
         self.usual = (found.upto + self._events - 1) // self._events
 
 

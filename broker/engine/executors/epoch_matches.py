@@ -166,12 +166,9 @@ class EpochMatches:
 
     def complete_block(self, packed: MemberMatches, block: i64) -> None:
         """Complete the matches of a packed block one by one. O(matches)."""
-        blocks, members = packed.blocks, packed.members
-        event, run, roster = int(blocks[block]), packed.run(block), packed.rosters[blocks[block + 1]]
-        first = blocks[block + 2]
-        j: i64
-        for j in range(first, first + blocks[block + 3]):
-            self.complete(event, run, roster.target(int(members[j])))
+        event, run = int(packed.blocks[block]), packed.run(block)
+        for target in packed.targets(block, self.batch):
+            self.complete(event, run, target)
 
     def cut(self, block: int) -> Blocks:
         """Take the blocks from a number on out of the columns, which end there now. O(their matches)."""

@@ -1,11 +1,11 @@
 """Which of many intervals contain a number: their ends cut the line into parts, and a part has a list of those over it.
 
 What covers a part contains every number in it; what begins or ends inside is compared. Both lists are in the order of
-the lower bounds of a second number, which stand beside what covers a part: where that number has no upper bounds, it is
-found without comparing more than one that does not match, and nothing is looked up of those that do.
+the lower bounds of a second number, so that what a number rules out is the end of each: those that are found can be
+counted without looking at them, where the second number has no upper bounds.
 
-Here: that form, which does not change. Hot. Not here: intervals that come and go, and when this is worth making
-(intervals).
+Here: that form, which does not change, so that who has counted may ask later for what was counted. Hot. Not here:
+intervals that come and go, and when this is worth making (intervals).
 """
 
 from __future__ import annotations
@@ -34,110 +34,137 @@ class Covers:
     """The intervals of these columns, in the order of `lows`, which must not change. O(n log n + places in lists).
 
     A rank is the place of an interval in the order of `lows2`, if there are `two` numbers. Part 0 is below the first
-    cut.
+    cut. A list is of ranks, ascending.
     """
 
     def __init__(self, lows: Column, highs: Column, lows2: Column, highs2: Column, two: bool) -> None:
-        order = ascending(lows2) if two else vec[i64](range(len(lows)))
         self._two = two
-        self._order = order
-        self._lows, self._highs = _taken(lows, order), _taken(highs, order)
-        self._lows2, self._highs2 = column(), column()
-        self._bounded = False  # the second number, from above
-        if two:
-            self._lows2, self._highs2 = _taken(lows2, order), _taken(highs2, order)
-            self._bounded = min(list(highs2)) < math.inf
+        self._order = ascending(lows2) if two else vec[i64](range(len(lows)))
+        self._uppers = column()  # of the second number, by rank; empty if there are none
+        if two and min(list(highs2)) < math.inf:
+            self._uppers = _taken(highs2, self._order)
+        self._bounds = self._by_rank(lows, highs, lows2)  # low, high and lower bound of the second number
         # By rank: the first part that an interval covers, and the part behind the last one.
-        self._firsts, self._uptos = zeros(len(order)), zeros(len(order))
-        sorted_highs = _taken(highs, ascending(highs))
+        self._firsts, self._uptos = zeros(len(lows)), zeros(len(lows))
+        sorted_highs = packed_floats(sorted(highs))
         distance: i64 = ENDS
         self._cuts = _cuts(lows, sorted_highs, distance)
-        while self._locate() > LISTED_MAX * len(order):
+        while self._locate() > LISTED_MAX * len(lows):
             distance *= 2
             self._cuts = _cuts(lows, sorted_highs, distance)
-        parts: i64 = len(self._cuts) + 1
-        self._covering_upto, self._inside_upto = zeros(parts), zeros(parts)
-        self._count()
-        self._covering = _numbers(_begun(self._covering_upto))
-        self._inside = _numbers(_begun(self._inside_upto))
+        # Of each part, where the list of what covers it begins, and that of what begins or ends inside.
+        self._begins = zeros(2 * len(self._cuts) + 3)
+        self._count_places()
+        self._lists = _numbers(_begun(self._begins))
         self._list()
-        self._seconds = column()  # of what covers a part, the lower bounds of the second number
-        self._uppers = highs2  # its upper bounds, by number
-        if two:
-            self._put_beside()
+        self._firsts, self._uptos = zeros(0), zeros(0)
 
     def most(self, part: i64) -> int:
         """The most that `find` may find in a part."""
-        before: i64 = part - 1
-        most = self._covering_upto[part] + self._inside_upto[part]
-        if part > 0:
-            most -= self._covering_upto[before] + self._inside_upto[before]
-        return int(most)
+        return int(self._begins[2 * part + 2] - self._begins[2 * part])
 
     def part(self, x: float) -> i64:
         """The part in which a number is. O(log n)."""
         return not_above(self._cuts, x, 0, len(self._cuts))
 
+    def count(self, x: float, z: float) -> i64:
+        """How many intervals are around x, and z. O(log n + ends of a part), and O(found) if z has upper bounds."""
+        two, lists, bounds, begins = self._two, self._lists, self._bounds, self._begins
+        if x != x or (two and z != z):
+            return 0
+        part = not_above(self._cuts, x, 0, len(self._cuts))
+        begin, inside, end = begins[2 * part], begins[2 * part + 1], begins[2 * part + 2]
+        upto = inside
+        if two:  # the first one of a higher bound
+            low = begin
+            while low < upto:
+                middle = (low + upto) >> 1
+                if bounds[3 * i64(lists[middle]) + 2] <= z:
+                    low = middle + 1
+                else:
+                    upto = middle
+        count = upto - begin
+        place: i64
+        for place in range(inside, end):
+            at: i64 = 3 * i64(lists[place])
+            if two and bounds[at + 2] > z:
+                break
+            if bounds[at] <= x and bounds[at + 1] >= x:
+                count += 1
+        if len(self._uppers) > 0:
+            count -= self._beyond(begin, upto, x, z) + self._beyond(inside, end, x, z)
+        return count
+
+    def _beyond(self, begin: i64, end: i64, x: float, z: float) -> i64:
+        """Of those in a stretch of a list that are around x, and begin below z, how many end below it."""
+        lists, bounds, uppers = self._lists, self._bounds, self._uppers
+        count: i64 = 0
+        place: i64
+        for place in range(begin, end):
+            rank = i64(lists[place])
+            if bounds[3 * rank + 2] <= z and uppers[rank] < z and bounds[3 * rank] <= x and bounds[3 * rank + 1] >= x:
+                count += 1
+        return count
+
     def find(self, part: i64, x: float, z: float, found: vec[i64]) -> i64:
         """Write the numbers of the intervals around x in this part, and z, to a column that has room for `most`; how
         many there are. By rank. O(found + ends of a part)."""
-        two, bounded = self._two, self._bounded
-        if two and z != z:
+        two, lists, bounds, begins, order = self._two, self._lists, self._bounds, self._begins, self._order
+        if x != x or (two and z != z):
             return 0
-        seconds, uppers, lows2, highs2 = self._seconds, self._uppers, self._lows2, self._highs2
-        lows, highs, order = self._lows, self._highs, self._order
-        covering, inside = self._covering, self._inside
-        place: i64 = 0
-        at: i64 = 0
-        if part > 0:
-            place, at = self._covering_upto[part - 1], self._inside_upto[part - 1]
-        upto, end = self._covering_upto[part], self._inside_upto[part]
+        uppers = self._uppers
+        bounded = len(uppers) > 0
+        place, at = begins[2 * part], begins[2 * part + 1]
+        last, end = at, begins[2 * part + 2]
+        upto: i64 = len(order)
         count: i64 = 0
-        number: i64
-        while at < end:
-            rank = i64(inside[at])
-            if two and lows2[rank] > z:
-                break
-            at += 1
-            if lows[rank] > x or highs[rank] < x or (bounded and highs2[rank] < z):
-                continue
-            own = order[rank]
-            while place < upto:  # those that cover the part and come before it
-                number = i64(covering[place])
-                if two:
-                    second = seconds[place]
-                    if second > lows2[rank] or (second == lows2[rank] and number > own):
-                        break
-                    if bounded and uppers[number] < z:
-                        place += 1
-                        continue
-                elif number > own:
+        while True:
+            inside = upto
+            if at < end:
+                inside = i64(lists[at])
+                if two and bounds[3 * inside + 2] > z:
+                    inside, at = upto, end
+            while place < last:  # those that cover the part and come before it
+                rank = i64(lists[place])
+                if rank > inside or (two and bounds[3 * rank + 2] > z):
                     break
-                found[count] = number
-                count += 1
                 place += 1
-            found[count] = own
-            count += 1
-        while place < upto:
+                if not (bounded and uppers[rank] < z):
+                    found[count] = order[rank]
+                    count += 1
+            if inside == upto:
+                return count
+            at += 1
+            if bounds[3 * inside] <= x and bounds[3 * inside + 1] >= x and not (bounded and uppers[inside] < z):
+                found[count] = order[inside]
+                count += 1
+
+    def found(self, x: float, z: float) -> vec[i64]:
+        """The numbers of the intervals around x, and z, by rank. O(log n + found + ends of a part)."""
+        part = self.part(x)
+        numbers = zeros(self.most(part))
+        return numbers[: self.find(part, x, z, numbers)]
+
+    def _by_rank(self, lows: Column, highs: Column, lows2: Column) -> Column:
+        """The bounds that lists are compared with, beside each other. O(n)."""
+        order, two = self._order, self._two
+        made = float_zeros(3 * len(order))
+        rank: i64
+        for rank in range(len(order)):
+            number = order[rank]
+            made[3 * rank], made[3 * rank + 1] = lows[number], highs[number]
             if two:
-                if seconds[place] > z:
-                    break
-                if bounded and uppers[i64(covering[place])] < z:
-                    place += 1
-                    continue
-            found[count] = i64(covering[place])
-            count += 1
-            place += 1
-        return count
+                made[3 * rank + 2] = lows2[number]
+        return made
 
     def _locate(self) -> int:
         """Find the parts that each interval covers; how many these are in all. O(n log n)."""
-        lows, highs, cuts, firsts, uptos = self._lows, self._highs, self._cuts, self._firsts, self._uptos
+        bounds, cuts, firsts, uptos = self._bounds, self._cuts, self._firsts, self._uptos
         many: i64 = len(cuts)
         total: i64 = 0
         rank: i64
-        for rank in range(len(lows)):
-            low, high = lows[rank], highs[rank]
+        for rank in range(len(firsts)):
+            low, high = bounds[3 * rank], bounds[3 * rank + 1]
             first: i64 = 0 if low == -math.inf else not_above(cuts, low, 0, many) + 1
             upto: i64 = many + 1 if high == math.inf else not_above(cuts, high, 0, many)
             firsts[rank], uptos[rank] = first, upto
@@ -145,62 +172,54 @@ class Covers:
                 total += upto - first
         return int(total)
 
-    def _put_beside(self) -> None:
-        """Have numbers instead of ranks of what covers a part, and the bounds by which these are ranked. O(places)."""
-        covering, order, lows2 = self._covering, self._order, self._lows2
-        self._seconds = seconds = float_zeros(len(covering))
-        place: i64
-        for place in range(len(covering)):
-            rank = i64(covering[place])
-            seconds[place] = lows2[rank]
-            covering[place] = i32(order[rank])
-
-    def _count(self) -> None:
+    def _count_places(self) -> None:
         """Count the places in the lists of each part. O(n + parts)."""
-        lows, highs, firsts, uptos = self._lows, self._highs, self._firsts, self._uptos
-        covering, inside = self._covering_upto, self._inside_upto
-        parts: i64 = len(covering)
+        bounds, firsts, uptos, counts = self._bounds, self._firsts, self._uptos, self._begins
+        parts: i64 = len(self._cuts) + 1
         rank: i64
         part: i64
-        for rank in range(len(lows)):
-            low, high = lows[rank], highs[rank]
+        for rank in range(len(firsts)):
+            low, high = bounds[3 * rank], bounds[3 * rank + 1]
             if low > high:
                 continue
             first, upto = firsts[rank], uptos[rank]
             if first < upto:
-                covering[first] += 1
+                counts[2 * first] += 1
                 if upto < parts:
-                    covering[upto] -= 1
+                    counts[2 * upto] -= 1
             if low > -math.inf:
-                inside[first - 1] += 1
+                counts[2 * first - 1] += 1
             if high < math.inf and (low == -math.inf or first - 1 < upto):
-                inside[upto] += 1
+                counts[2 * upto + 1] += 1
         for part in range(1, parts):
-            covering[part] += covering[part - 1]
+            counts[2 * part] += counts[2 * part - 2]
 
     def _list(self) -> None:
-        """Write the lists, with the counts where the next of each goes. O(n + places)."""
-        lows, highs, firsts, uptos = self._lows, self._highs, self._firsts, self._uptos
-        covering, inside = self._covering, self._inside
-        covering_upto, inside_upto = self._covering_upto, self._inside_upto
+        """Write the lists, with the places where the next of each goes. O(n + places)."""
+        bounds, firsts, uptos, lists, ends = self._bounds, self._firsts, self._uptos, self._lists, self._begins
         rank: i64
         part: i64
-        for rank in range(len(lows)):
-            low, high = lows[rank], highs[rank]
+        for rank in range(len(firsts)):
+            low, high = bounds[3 * rank], bounds[3 * rank + 1]
             if low > high:
                 continue
             number = i32(rank)
             first, upto = firsts[rank], uptos[rank]
             for part in range(first, upto):
-                place = covering_upto[part]
-                covering[place] = number
-                covering_upto[part] = place + 1
+                place = ends[2 * part]
+                lists[place] = number
+                ends[2 * part] = place + 1
             if low > -math.inf:
-                inside[inside_upto[first - 1]] = number
-                inside_upto[first - 1] += 1
+                lists[ends[2 * first - 1]] = number
+                ends[2 * first - 1] += 1
             if high < math.inf and (low == -math.inf or first - 1 < upto):
-                inside[inside_upto[upto]] = number
-                inside_upto[upto] += 1
+                lists[ends[2 * upto + 1]] = number
+                ends[2 * upto + 1] += 1
+        at: i64 = len(ends) - 1
+        while at > 0:  # each list begins where the one before ends
+            ends[at] = ends[at - 1]
+            at -= 1
+        ends[0] = 0
 
 
 def _taken(values: Column, order: vec[i64]) -> Column:

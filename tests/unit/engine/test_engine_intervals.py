@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from broker.engine.index.columns import column
 from broker.engine.index.covers import LISTED_MAX, Covers
-from broker.engine.index.intervals import MANY, Bounds, Intervals
+from broker.engine.index.intervals import OFTEN, Bounds, Intervals
 
+MANY = 64
 NUMBERS = [-math.inf, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, math.inf]
 numbers = st.sampled_from(NUMBERS)
 bounds = st.builds(Bounds, numbers, numbers, numbers, numbers)
@@ -74,17 +75,24 @@ def test_asked_often_the_same_are_found_in_the_same_order(
     two: bool, open_above: bool, count: int, chance: random.Random, asked: list[tuple[float, float]]
 ) -> None:
     """Lists of the parts that intervals cover, against a scan; then a change, after which they are made again."""
-    intervals: Intervals[int] = Intervals(two)
+    intervals: Intervals[int] = Intervals(two, many=MANY)
     entries: dict[Bounds, int] = {}
     for number in range(count):
         b = Bounds(*(chance.choice([*NUMBERS, *map(float, range(-40, 41))]) for _ in range(4 if two else 2)))
         entries[b._replace(high2=math.inf) if open_above else b] = number
     intervals.fill(list(entries.items()))
     for round in range(2):
-        scanned = [searched(intervals, x, z) for x, z in asked[: count // 2]]
-        for _ in range(len(entries)):
+        scanned = [searched(intervals, x, z) for x, z in asked]
+        assert intervals.covered() is None
+        for _ in range(OFTEN + 1):
             intervals.search(0.0, 0.0, 0.0)
-        assert [searched(intervals, x, z) for x, z in asked[: count // 2]] == scanned
+        assert [searched(intervals, x, z) for x, z in asked] == scanned
+        covers = intervals.covers
+        assert (covers is not None) is (len(entries) >= MANY)
+        if covers is not None:
+            assert [covers.count(x, z) for x, z in asked] == [len(found) for found in scanned]
+            members = intervals.members()
+            assert [[members[at] for at in covers.found(x, z)] for x, z in asked] == scanned
         for (x, z), found in zip(asked, scanned, strict=False):
             assert sorted(found) == expected(entries, two, x, x, z)
         if round == 0:

@@ -12,7 +12,7 @@ from mypy_extensions import i64
 from ....events.batch import Batch
 from ...program.directory import Directory
 from ...program.transition import Place
-from ..member_matches import ALONE, RUN, ends_of
+from ..member_matches import ALONE, RUN, ends_of_box
 from ..packed import Floats, Integers, integers, put_integer
 from .cells import Cell, Run
 from .column_plan import ColumnFold, ColumnPair, ColumnPlan
@@ -60,7 +60,7 @@ class ColumnMatches(KeyedRuns):
     def note_room(self) -> None:
         """Note how many matches the batch has so far, and some more."""
         packed = self.found.packed
-        self._blocks, self._members = packed.upto + packed.upto // 4, packed.total + packed.total // 4
+        self._blocks, self._members = packed.upto + packed.upto // 4, packed.listed + packed.listed // 4
         self._events = self.batch.count
 
     # --- single events ------------------------------------------------------------------------------------------
@@ -97,10 +97,15 @@ class ColumnMatches(KeyedRuns):
             x = 0.0 if box.first < 0 else numbers[box.first * stride + i] * box.first_sign
             z = 0.0 if box.second < 0 else numbers[box.second * stride + i] * box.second_sign
             if packs:
-                count = members.search(x, x, z)
+                covers = members.covered()
+                if covers is not None:
+                    count = covers.count(x, z)
+                    if count > 0:
+                        found.packed.count(i, ends_of_box(box.box), found.times[i], count)
+                    continue
+                count = members.search(x, x, z, False)
                 if count > 0:
-                    time: i64 = found.times[i]
-                    found.packed.add(i, ends_of(members), time, members.found, 0, count, 0, ALONE)
+                    found.packed.add(i, ends_of_box(box.box), found.times[i], members.found, 0, count, 0, ALONE)
             else:
                 members.find(x, x, z, found.targets)
                 found.close(int(i), None)

@@ -58,6 +58,7 @@ class ColumnBox:
     """A box, and where the numbers of its axes are."""
 
     def __init__(self, box: Box[Target], matrix: NumberMatrix) -> None:
+        self.box = box
         self.members = box.members
         self.first = _slot_of(box.first, matrix)
         self.second = _slot_of(box.second, matrix)
