@@ -155,7 +155,8 @@ class FoldCell(GroupCell):
                 if numbers[place + TOUCHED] == 0:
                     numbers[place + TOUCHED] = 1
                     self._untouched -= 1
-                self._step(i, row, time, length, out)
+                if not self._ends(waiting.rows[i]):
+                    self._step(i, row, time, length, out)
 
     def _turn(self, time: i64) -> None:
         """Begin another epoch. Runs that no event of the last one affected continue to wait."""
@@ -202,6 +203,10 @@ class FoldCell(GroupCell):
                 at += 1
             new.close(row, slots, linked(None, self.item) if self._epochs.lineage else None)
             self.noted = event
+
+    def _ends(self, bound: Row) -> bool:
+        """Whether it is known that the event does not follow the one that a run took last."""
+        return self._pair is bound and not self._paired
 
     def _slots(self, runs: FoldRuns, run: i64) -> Slots:
         """The slots of a run, counters included."""

@@ -52,19 +52,16 @@ class Lookback:
         self._steps = [LookStep(clause.bounds, clause.compares) for clause in clauses]
         self._late = any(step.others or step.compares is not None for step in self._steps)
         begins = [0]  # by step where its bounds on attributes begin, in the columns behind
-        coordinates: list[int] = []
-        attributes: list[int] = []
+        asked: list[int] = []  # of each bound the attribute and the coordinate
         signs: list[float] = []
         for step in self._steps:
             for bound in step.attributes:
-                coordinates.append(int(bound.coordinate))
-                attributes.append(int(bound.attribute))
+                asked += [int(bound.attribute), int(bound.coordinate)]
                 signs.append(bound.sign)
             begins.append(len(signs))
         self._begins: Integers = integers_from(begins)
-        self._coordinates: Integers = integers_from(coordinates)
+        self._asked: Integers = integers_from(asked)
         self._signs: Floats = floats_from(signs)
-        self._attributes = attributes
         self._guards: list[All | None] = [clause.guard for clause in clauses]
         self._guarded = any(guard is not None for guard in self._guards)
         self._x: Floats = filled(template.d * len(template.steps), INFINITY)  # by step: the least values from it on
@@ -132,18 +129,12 @@ class Lookback:
 
     def _fits(self, step: i64, row: Row, at: i64) -> bool:
         """Lower the values to those of an event at a step; False if no member has it there."""
-        x, root, coordinates, signs, attributes = (
-            self._x, self.members.root, self._coordinates, self._signs, self._attributes
-        )  # fmt: skip
-        bound = self._begins[step]
-        end = self._begins[step + 1]
+        x, root, asked, begins = self._x, self.members.root, self._asked, self._begins
+        bound, end = begins[step], begins[step + 1]
         while bound < end:
-            given = row[attributes[bound]]
-            if isinstance(given, float):
-                value = signs[bound] * given
-            else:
-                value = signs[bound] * number_of(given)
-            coordinate = coordinates[bound]
+            given = row[asked[2 * bound]]
+            value = self._signs[bound] * (given if isinstance(given, float) else number_of(given))
+            coordinate = asked[2 * bound + 1]
             if not root[coordinate] <= value:
                 return False
             if value < x[at + coordinate]:

@@ -140,27 +140,35 @@ class MemberPage:
         x0 = x[at]
         several = self.d > 1  # the first two are compared without a loop
         x1 = x[at + 1] if several else x0
-        d, points, least, slots = self.d, self.points, self.least, self.slots
+        d, points, least = self.d, self.points, self.least
+        greatest = self.greatest if bounded else least
+        ascending = self.axis == 0  # blocks behind one that begins too high begin higher
         handles, upto = out.room_for_members(self.count), out.members_upto
-        slot: i64 = 0
+        blocks: i64 = (self.slots + BLOCK - 1) >> SHIFT
+        block: i64 = -1
+        corner = -d
         j: i64 = 0
-        while slot < slots:
-            base = (slot >> SHIFT) * d
-            end = slot + BLOCK
-            if end > slots:
-                end = slots
-            if bounded and self.greatest[slot >> SHIFT] <= above:
-                slot = end
+        while block + 1 < blocks:
+            block += 1
+            corner += d
+            if bounded and greatest[block] <= above:
                 continue
-            if not least[base] <= x0 or (several and not least[base + 1] <= x1):
-                slot = end
+            first_least = least[corner]
+            if not first_least <= x0:
+                if ascending and first_least < INFINITY:  # one without members begins nowhere
+                    break
+                continue
+            if several and not least[corner + 1] <= x1:
                 continue
             j = 2
-            while j < d and least[base + j] <= x[at + j]:
+            while j < d and least[corner + j] <= x[at + j]:
                 j += 1
             if j < d:
-                slot = end
                 continue
+            slot = block << SHIFT
+            end = slot + BLOCK
+            if end > self.slots:
+                end = self.slots
             base = slot * d
             while slot < end:
                 value = points[base]

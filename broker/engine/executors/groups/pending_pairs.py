@@ -46,6 +46,7 @@ class PendingPairs:
         at = self._place(start, self.first)
         if at == self.upto or self._starts[at * START_EACH] != start:
             self._enter(at, start, deadline)
+        self._open(1)
         self._append(at, handle, event, time, level)
 
     def add_all(
@@ -54,7 +55,9 @@ class PendingPairs:
     ) -> None:  # fmt: skip
         """Add pairs of a member with so many starts, whose events are there from `first` on, ascending; `known` has
         their times. As `add` for each, but most are next to the one before."""
-        at, seen = self.first, first - first
+        at = self.first
+        seen: i64 = 0
+        self._open(count)
         i: i64
         for i in range(first, first + count):
             start = events[i]
@@ -89,19 +92,21 @@ class PendingPairs:
         self.upto += 1
         starts[at], starts[at + 1], starts[at + 2], starts[at + 3] = start, deadline, NONE, NONE
 
+    def _open(self, count: i64) -> None:
+        """Room for so many more pairs, whatever rows are free."""
+        rows = self._made + count
+        self.pairs = with_room_for_integers(self.pairs, rows * PAIR_EACH)
+        self.levels = with_room(self.levels, rows)
+
     def _append(self, i: i64, handle: i64, event: i64, time: i64, level: float) -> None:
-        """Add a pair to a start."""
-        pair = self._free
+        """Add a pair to a start, for which there is room."""
+        pairs, starts, pair, at = self.pairs, self._starts, self._free, i * START_EACH
         if pair != NONE:
-            self._free = self.pairs[pair * PAIR_EACH + 3]
+            self._free = pairs[pair * PAIR_EACH + 3]
         else:
             pair = self._made
             self._made = pair + 1
-            if len(self.pairs) < (pair + 1) * PAIR_EACH:
-                self.pairs = with_room_for_integers(self.pairs, (pair + 1) * PAIR_EACH)
-            if len(self.levels) <= pair:
-                self.levels = with_room(self.levels, pair + 1)
-        pairs, starts, place, at = self.pairs, self._starts, pair * PAIR_EACH, i * START_EACH
+        place = pair * PAIR_EACH
         pairs[place] = handle
         pairs[place + 1] = event
         pairs[place + 2] = time

@@ -185,6 +185,9 @@ class Starts:
             return self._walk_back(points, at, first, upto, out)
         j: i64
         values, greatest, events = self.values, self._greatest, self.events
+        several = d > 1  # the first two are compared without a loop
+        p0 = points[at]
+        p1 = points[at + 1] if several else p0
         path = out.paths_upto
         place = path
         i = first
@@ -203,12 +206,13 @@ class Starts:
             paths = out.room_for_paths(end - i)
             base = i * d
             while i < end:
-                j = 0
-                while j < d and points[at + j] <= values[base + j]:
-                    j += 1
-                if j == d:
-                    paths[place] = events[i]
-                    place += 1
+                if p0 <= values[base] and (not several or p1 <= values[base + 1]):
+                    j = 2
+                    while j < d and points[at + j] <= values[base + j]:
+                        j += 1
+                    if j >= d:
+                        paths[place] = events[i]
+                        place += 1
                 i += 1
                 base += d
         out.paths_upto = place

@@ -111,28 +111,32 @@ class WaitCell(GroupCell):
 
     def _surpass(self, y: float, time: i64, event: i64, out: MatchBlocks) -> None:
         """Complete, in each group of a lower peak, the members that the value reaches."""
-        template, peaks, fresh = self.template, self._peaks, self._fresh
-        d, top = template.d, template.top
+        template, members, peaks, tops = self.template, self.members, self._peaks, self._tops
+        d, top, killed, window, fresh = template.d, template.top, template.killed, template.window, self._fresh
         j: i64
         for j in range(d):
             top[j] = -INFINITY
-        group = self._height - 1
-        while group >= self._bottom and peaks[group] < y:
-            begin = max(self._begins[group], self._head)
+        group, bottom = self._height - 1, self._bottom
+        while group >= bottom and peaks[group] < y:
+            base = group * d
             for j in range(d):
-                if self._tops[group * d + j] > top[j]:
-                    top[j] = self._tops[group * d + j]
+                value = tops[base + j]
+                if value > top[j]:
+                    top[j] = value
+            above = peaks[group]
             top[0] = y
-            if group > self._bottom and peaks[group - 1] < y:
+            if group > bottom and peaks[group - 1] < y:
                 top[0] = peaks[group - 1]
-            if template.killed >= 0:
-                top[template.killed] = INFINITY
-            if template.window >= 0:
-                top[template.window] = -float(template.extra)
-            if not template.goes_on:
-                self._complete(peaks[group], top, 0, begin, fresh, time, integers(), out)
-            elif self.members.possible(top, 0):
-                self._promise(peaks[group], top, begin, fresh, event)
+            if killed >= 0:
+                top[killed] = INFINITY
+            if window >= 0:
+                top[window] = -float(template.extra)
+            if above < members.top:  # otherwise nobody waits there
+                begin = max(self._begins[group], self._head)
+                if not template.goes_on:
+                    self._complete(above, top, 0, begin, fresh, time, integers(), out)
+                elif members.possible(top, 0):
+                    self._promise(above, top, begin, fresh, event)
             group -= 1
 
     def _complete(
@@ -217,10 +221,11 @@ class WaitCell(GroupCell):
         self.now = time
         peak, count = self.peak, self.starts.count
         merged: i64 = self._height
-        while merged > self._bottom and self._peaks[merged - 1] <= peak:
+        peaks = self._peaks
+        while merged > self._bottom and peaks[merged - 1] <= peak:
             merged -= 1
         if merged < self._height:  # the oldest surpassed group stands for all
-            self._peaks[merged] = peak
+            peaks[merged] = peak
             d, tops = self.template.d, self._tops
             i = (merged + 1) * d
             while i < self._height * d:
@@ -231,7 +236,7 @@ class WaitCell(GroupCell):
                 i += d
             self._height = merged + 1
         if count > self._fresh:
-            if self._height > self._bottom and self._peaks[self._height - 1] == -INFINITY:  # nothing surpassed it
+            if self._height > self._bottom and peaks[self._height - 1] == -INFINITY:  # nothing surpassed it
                 self.starts.raise_to(self._tops, (self._height - 1) * self.template.d, self._fresh, count)
             else:
                 self._push(-INFINITY, self._fresh, count)
@@ -263,11 +268,11 @@ class WaitCell(GroupCell):
         height, d = self._height, self.template.d
         self._peaks = put(self._peaks, height, peak)
         self._begins = put_integer(self._begins, height, begin)
-        self._tops = with_room(self._tops, (height + 1) * d)
+        self._tops = tops = with_room(self._tops, (height + 1) * d)
         j: i64
         for j in range(height * d, (height + 1) * d):
-            self._tops[j] = -INFINITY
-        self.starts.raise_to(self._tops, height * d, begin, end)
+            tops[j] = -INFINITY
+        self.starts.raise_to(tops, height * d, begin, end)
         self._height = height + 1
 
     def _drop_passed(self) -> None:
