@@ -5,7 +5,7 @@ Here: suspension, limits, timers: the same for every executor. Not here: choosin
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heapreplace
 from typing import final
 
 from mypy_extensions import i64
@@ -154,7 +154,13 @@ class Clock:
         """All events before `time` have come: wake the machines that have waited for it."""
         alarms = self._alarms
         while len(alarms) > 0 and alarms[0][0] < time:
-            due, _, matcher = heappop(alarms)
+            due, _, matcher = alarms[0]
+            if matcher.alarm == due and time <= matcher.machine.alarm < NOTHING_DUE:  # it has seen to this one itself
+                matcher.alarm = matcher.machine.alarm
+                self._number += 1
+                heapreplace(alarms, (int(matcher.alarm), self._number, matcher))
+                continue
+            heappop(alarms)
             if matcher.alarm != due:
                 continue
             matcher.alarm = NOTHING_DUE

@@ -42,7 +42,8 @@ class UsualRoom:
         packed = found.epochs.packed
         self._blocks = _fitting(self._blocks, packed.upto)
         self._members = _fitting(self._members, packed.listed)
-        self.usual = (found.upto + self._events - 1) // self._events
+        written = (found.upto + self._events - 1) // self._events
+        self.usual = written + (written >> 2)  # a batch that writes somewhat more grows no column
 
 
 def _fitting(zeros: Integers, count: i64) -> Integers:

@@ -30,6 +30,7 @@ from .epoch_runs import EpochRuns
 from .kept_events import EventPage
 
 BLOCK_FIELDS: Final = 5
+FEW: Final = 1 << 31  # matches of a member in a block
 
 
 def naming(kind: i64, members: i64) -> i64:
@@ -94,20 +95,23 @@ class GroupAudience(Audience):
 
     def total(self, found: Completions, at: i64) -> int:
         """The number of results. O(blocks)."""
-        numbers = found.numbers
+        numbers, compressed = found.numbers, self.compressed
         place = at + HEADER
         end = place + numbers[at + 4]
-        total = 0
+        total: i64 = 0
+        many = 0  # of blocks whose sum machine numbers may not hold
         while place < end:
             members, count = numbers[place + 1], numbers[place + 2]
-            if self.compressed:
-                total += int(members)
+            if compressed:
+                total += members
             elif count == TOO_MANY:
-                total += counted(lists_of(numbers, place))
+                many += counted(lists_of(numbers, place))
+            elif count > FEW:
+                many += int(members * count)
             else:
-                total += int(members * count)
+                total += members * count
             place += BLOCK_FIELDS + naming(numbers[place], members) + numbers[place + 4]
-        return total
+        return int(total) + many
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         numbers = found.numbers

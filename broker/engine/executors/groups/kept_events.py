@@ -47,11 +47,11 @@ class EventPage:
         self.count += 1
 
     def since(self, number: i64) -> EventPage:
-        """A page of the events from a number on. O(events there)."""
+        """A page of the events from a number on, with room until it has `grown`. O(events there)."""
         at = self.place(number)
         page = EventPage()
         page.count = self.count - at
-        page._numbers = self._numbers[EACH * at : EACH * self.count]
+        page._numbers = roomy(self._numbers[EACH * at : EACH * self.count], EACH * (2 * page.count + SWEEP_MIN + 1))
         page._events = self._events[2 * at :]
         return page
 

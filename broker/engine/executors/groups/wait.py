@@ -120,13 +120,10 @@ class WaitCell(GroupCell):
         while group >= bottom and peaks[group] < y:
             base = group * d
             for j in range(d):
-                value = tops[base + j]
-                if value > top[j]:
-                    top[j] = value
+                if tops[base + j] > top[j]:
+                    top[j] = tops[base + j]
             above = peaks[group]
-            top[0] = y
-            if group > bottom and peaks[group - 1] < y:
-                top[0] = peaks[group - 1]
+            top[0] = peaks[group - 1] if group > bottom and peaks[group - 1] < y else y
             if killed >= 0:
                 top[killed] = INFINITY
             if window >= 0:
