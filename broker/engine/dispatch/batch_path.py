@@ -17,6 +17,7 @@ from ...algebra.predicate import holds
 from ...events.batch import Batch
 from ...events.schema import Row
 from ..executors.completions import Completions
+from ..executors.event_ids import EventIds
 from ..index.spaces import Key, Space
 from ..program.account import NOT_SUSPENDED
 from ..program.directory import Static
@@ -78,7 +79,7 @@ class BatchPath:
             self._by_machine = machine_path([entry.lane for entry in self.entries], self.stream, self.clock)
         return self._by_machine
 
-    def travel(self, found: Completions, times: list[int], batch: Batch, ids: list[int], now: i64) -> i64:
+    def travel(self, found: Completions, times: list[int], batch: Batch, ids: EventIds, now: i64) -> i64:
         """Process a batch; `now` is the newest time before it. Returns how many events were processed.
 
         There are fewer than all if a machine has failed at the last one and subscriptions must be suspended, or if a
@@ -115,7 +116,7 @@ class BatchPath:
                 now = time
                 if clock.next < time:
                     clock.advance(time, found)
-            item: Any = ids[i]
+            item: Any = ids.item(i)
             for entry in self.entries:
                 lane = entry.lane
                 if not few or len(lane.indexes) > 0:
@@ -131,7 +132,7 @@ class BatchPath:
         return n
 
     def _pass_all(
-        self, trial: Trial, found: Completions, times: list[int], batch: Batch, ids: list[int], now: i64
+        self, trial: Trial, found: Completions, times: list[int], batch: Batch, ids: EventIds, now: i64
     ) -> i64:
         """Process a batch for the only machine, which takes several events at once. Returns how many: none if a
         condition raises an error."""
@@ -145,7 +146,6 @@ class BatchPath:
         clock = self.clock
         matcher = trial.matcher
         machine = matcher.machine
-        items: list[Any] = ids
         machine.at = 0
         while machine.at < n:
             at = machine.at
@@ -158,7 +158,7 @@ class BatchPath:
             if matcher.suspended != NOT_SUSPENDED:
                 machine.at = at + 1
                 continue
-            lane.step_all(matcher, masks, times, batch, items, n, clock.next_of_others(matcher), found)
+            lane.step_all(matcher, masks, times, batch, ids, n, clock.next_of_others(matcher), found)
             now = times[max(machine.at - 1, 0)]
         lane.position += n
         lane.upkeep(now, n)

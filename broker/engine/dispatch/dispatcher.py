@@ -125,7 +125,7 @@ class Dispatcher:
                     runs.expire(now)
                 runs.time = now
         elif plainly and alone:
-            first = machines.batch_path(stream).travel(results.completions, times, batch, ids.all(), now)
+            first = machines.batch_path(stream).travel(results.completions, times, batch, ids, now)
             if first > 0:
                 now = times[first - 1]
                 runs.now = now

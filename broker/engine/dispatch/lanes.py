@@ -17,6 +17,7 @@ from ...events.batch import Batch
 from ...events.schema import Row
 from ..executors.completions import Completions
 from ..executors.contract import EventKey, EventPlaces
+from ..executors.event_ids import EventIds
 from ..executors.keyed_events import KeyedEvents
 from ..executors.matches import Item
 from ..executors.packed import Integers
@@ -266,14 +267,14 @@ class Lane(EventPlaces):
             self.clock.set(matcher)
 
     def step_all(
-        self, matcher: Matcher, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
+        self, matcher: Matcher, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64,
         limit: i64, found: Completions,
     ) -> None:  # fmt: skip
         """Pass events to a machine that takes several; it says `at` which it has come to."""
         machine = matcher.machine
         found.serve(matcher.audience())
         try:
-            machine.take_all(masks, times, batch, items, upto, limit, found)
+            machine.take_all(masks, times, batch, ids, upto, limit, found)
         except Exception as error:  # any error concerns this machine only
             matcher.suspend(error, times[machine.at], found)
             self.forget(matcher)

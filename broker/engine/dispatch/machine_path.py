@@ -11,7 +11,7 @@ links between the events of a key (executors.keyed_events).
 
 from __future__ import annotations
 
-from typing import Any, Final, final
+from typing import Final, final
 
 from mypy_extensions import i64
 
@@ -51,8 +51,10 @@ class MachinePath:
         if not self._tried(batch):
             return False
         n: i64 = len(times)
-        items: list[Any] = ids.all()
-        events = KeyedEvents(times, batch.rows() if self.keyed else [], items, starts)
+        rows, items = [], []
+        if self.keyed:
+            rows, items = batch.rows(), ids.all()
+        events = KeyedEvents(times, rows, items, starts)
         newest: i64 = times[n - 1]
         at: i64
         for at in range(len(self.lanes)):
@@ -69,7 +71,7 @@ class MachinePath:
                     for readers in index.link(events):
                         self._pass(lane, readers, events, found)
             for trial in self.trials[at]:
-                self._pass_all(lane, trial, events, batch, found)
+                self._pass_all(lane, trial, events, batch, ids, found)
             lane.upkeep(newest, n)
         clock = self.clock
         while clock.next < newest:
@@ -90,7 +92,7 @@ class MachinePath:
         return True
 
     def _pass_all(
-        self, lane: Lane, trial: Trial, events: KeyedEvents, batch: Batch, found: Completions
+        self, lane: Lane, trial: Trial, events: KeyedEvents, batch: Batch, ids: EventIds, found: Completions
     ) -> None:
         """Pass all events to a machine that takes several at once."""
         matcher = trial.matcher
@@ -98,7 +100,7 @@ class MachinePath:
         n: i64 = len(events.times)
         machine.at = 0
         while machine.at < n and matcher.suspended == NOT_SUSPENDED:
-            lane.step_all(matcher, trial.masks, events.times, batch, events.items, n, NOTHING_DUE, found)
+            lane.step_all(matcher, trial.masks, events.times, batch, ids, n, NOTHING_DUE, found)
         if matcher.suspended == NOT_SUSPENDED:
             self.clock.reset(matcher)
 

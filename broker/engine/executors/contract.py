@@ -21,6 +21,7 @@ from ...events.schema import Row, Value
 from ..program.account import NOT_SUSPENDED, Account
 from ..program.target import Target
 from .completions import Audience, Completions
+from .event_ids import EventIds
 from .keyed_events import KeyedEvents
 from .matches import Begun, Item, WaitingRun, runs_of
 from .packed import Integers
@@ -168,7 +169,7 @@ class Executor:
         raise AssertionError
 
     def take_all(
-        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
+        self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,
         found: Completions,
     ) -> None:  # fmt: skip
         """Process events, from the one with the index `at` to below `upto`, and leave `at` behind the last one.
@@ -196,7 +197,7 @@ class Executor:
             found.event = at
             account.earn()
             row = rows[at] if len(rows) > 0 else batch.row(at)
-            self.take(mask, row, time, 0, 0, (), items[at], found)
+            self.take(mask, row, time, 0, 0, (), ids.item(at), found)
             at += 1
             self.at = at
             if self.lost > 0:

@@ -6,7 +6,7 @@ Here: that. Hot. Not here: checking ids (broker.events.validation).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import Final, final
 
 from mypy_extensions import i64
 
@@ -27,12 +27,20 @@ class EventIds:
             return self._first + index
         return given[index]
 
+    def item(self, index: i64) -> int:
+        """The same as an object."""
+        given = self._given
+        return int(self._first + index) if given is None else given[index]
+
     def all(self) -> list[int]:
         """All ids, made at the first call. O(events)."""
         given = self._given
         if given is None:
             given = self._given = list(range(int(self._first), int(self._first + self._count)))
         return given
+
+
+NO_IDS: Final = EventIds(0, 0)
 
 
 def event_ids(ids: Sequence[int]) -> EventIds:

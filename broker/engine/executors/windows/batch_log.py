@@ -14,6 +14,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....events.batch import Batch, batch_of_rows
 from ....events.schema import Row
+from ..event_ids import NO_IDS, EventIds
 from ..matches import Item
 from ..packed import Integers, integers, roomy
 from .pane_columns import PaneColumns
@@ -28,10 +29,10 @@ class BatchLog:
     """Events, by their places: those from `base` to below `count`.
 
     Stretches of them lie in batches: from the place in `begins` on, the events are those of a batch from the index in
-    `firsts` on, with their `items`; up to where the next stretch begins. `links`: by place less `base` the place of the
-    one before in the same partition, or NOTHING; unless it is `linked`, all are of one partition. `rowed`: rows are
-    kept. It only grows; to forget something is to have another log, so that matches which are not read yet may refer
-    to it.
+    `firsts` on, with their `ids`; up to where the next stretch begins. Events that come one by one have `items`
+    instead. `links`: by place less `base` the place of the one before in the same partition, or NOTHING; unless it is
+    `linked`, all are of one partition. `rowed`: rows are kept. It only grows; to forget something is to have another
+    log, so that matches which are not read yet may refer to it.
     """
 
     def __init__(self, base: i64, linked: bool, rowed: bool) -> None:
@@ -43,14 +44,15 @@ class BatchLog:
         self.begins: list[int] = []
         self.firsts: list[int] = []
         self.batches: list[Batch | None] = []
-        self.items: list[list[Item]] = []
+        self.ids: list[EventIds] = []
+        self.items: list[list[Item]] = []  # by stretch, of those that came one by one
         self.loose = False  # the last stretch has lists of its own, which may grow
 
-    def extend(self, batch: Batch, items: list[Item], first: i64, upto: i64) -> i64:
+    def extend(self, batch: Batch, ids: EventIds, first: i64, upto: i64) -> i64:
         """Add the events from the index `first` to below `upto`, which have no links yet; returns the place of the
         first one. O(1) amortised."""
         place = self.count
-        self._begin(int(place), int(first), batch if self.rowed else None, items, False)
+        self._begin(int(place), int(first), batch if self.rowed else None, ids, False)
         self._grow(upto - first)
         return place
 
@@ -58,7 +60,7 @@ class BatchLog:
         """Add an event behind another one of its partition; returns its place. O(1) amortised."""
         place = self.count
         if not self.loose or place - self.begins[-1] >= LOOSE_MAX:
-            self._begin(int(place), 0, batch_of_rows([]) if self.rowed else None, [], True)
+            self._begin(int(place), 0, batch_of_rows([]) if self.rowed else None, NO_IDS, True)
         self.items[-1].append(item)
         batch = self.batches[-1]
         if batch is not None:
@@ -68,11 +70,12 @@ class BatchLog:
             self.links[place - self.base] = before
         return place
 
-    def _begin(self, place: int, first: int, batch: Batch | None, items: list[Item], loose: bool) -> None:
+    def _begin(self, place: int, first: int, batch: Batch | None, ids: EventIds, loose: bool) -> None:
         self.begins.append(place)
         self.firsts.append(first)
         self.batches.append(batch)
-        self.items.append(items)
+        self.ids.append(ids)
+        self.items.append([])
         self.loose = loose
 
     def _grow(self, events: i64) -> None:
@@ -88,8 +91,9 @@ class BatchLog:
         """Add all events of a partition that has none here; returns the place of the newest one. O(its events)."""
         newest: i64 = NOTHING
         at: i64
-        for at in range(len(chain.items)):
-            newest = self.add(chain.rows[at] if self.rowed else (), chain.items[at], newest)
+        items = chain.items()
+        for at in range(len(items)):
+            newest = self.add(chain.rows[at] if self.rowed else (), items[at], newest)
         return newest
 
     def behind(self, first: i64) -> BatchLog:
@@ -99,7 +103,7 @@ class BatchLog:
         if first < self.count:
             kept = max(bisect_right(self.begins, int(first)) - 1, 0)
             log.begins, log.firsts = self.begins[kept:], self.firsts[kept:]
-            log.batches, log.items = self.batches[kept:], self.items[kept:]
+            log.batches, log.ids, log.items = self.batches[kept:], self.ids[kept:], self.items[kept:]
             if self.linked:
                 log.links = self.links[first - self.base : self.count - self.base]
         return log
@@ -129,7 +133,8 @@ class BatchLog:
             while number + 1 < stretches and self.begins[number + 1] <= place:
                 number += 1
             at = place - self.begins[number] + self.firsts[number]
-            items.append(self.items[number][at])
+            loose = self.items[number]
+            items.append(loose[at] if len(loose) > 0 else self.ids[number].item(at))
             batch = self.batches[number]
             if rows and batch is not None:
                 made.append(batch.row(at))

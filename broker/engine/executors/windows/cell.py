@@ -13,6 +13,7 @@ and numbers are packed.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any, Final, TypeVar, final
 
 from mypy_extensions import i64, mypyc_attr
@@ -21,6 +22,7 @@ from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.batch import Batch
 from ....events.schema import Row
+from ..event_ids import EventIds
 from ..matches import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
@@ -109,17 +111,17 @@ class WindowCell(PanePartition):
             measure = measure.rest
         return columns.base + count
 
-    def note(self, row: Row, times: Slots, item: Item) -> None:
-        """Add the current event to the log and to all measures."""
-        self.columns.note(row, item)
+    def note(self, row: Row, times: Slots, number: i64, item: Item) -> None:
+        """Add the current event to the log, as that says, and to all measures."""
+        self.columns.note(row, number, item)
         measure = self.measure
         while measure is not None:
             measure.push(row, times, self.count)
             measure = measure.rest
 
-    def note_all(self, batch: Batch, items: list[Item], first: i64, upto: i64) -> None:
+    def note_all(self, batch: Batch, ids: EventIds, first: i64, upto: i64) -> None:
         """Add the events from the index `first` to below `upto`, which come before the current one."""
-        self.columns.extend(batch, items, first, upto)
+        self.columns.extend(batch, ids, first, upto)
         measure = self.measure
         while measure is not None:
             measure.push_all(batch, first, upto, self.count - (upto - first))
@@ -200,11 +202,7 @@ class WindowCell(PanePartition):
         events = start - old.logged  # at least as many as panes
         if not at_once and (events < TRIMMED_MIN or 2 * events < old.size):
             return
-        rows = old.listed().rows[events:] if old.rowed else NO_ROWS
-        left = old.panes[2 * dead : 2 * old.count]
-        self.columns = PaneColumns(first, left, start, old.rowed).fill(old.items[events:], rows)
-        if len(old.stretches) > 0:
-            self.columns.stretches = [stretch for stretch in old.stretches if stretch.end > start]
+        self.columns = old.behind(first, events, old.panes[2 * dead : 2 * old.count])
         if len(self.ends) > 0:
             self.ends = self.ends[2 * dead :]
         if len(self.periods) > 0:
@@ -238,10 +236,10 @@ class WindowCell(PanePartition):
             copy.before, copy.times = self.before[:], self.times[:]
         if len(self.groups) > 0:
             copy.groups = [group.copied() for group in self.groups]
-        old = self.columns.listed()
+        old = self.columns
         copy.columns = PaneColumns(old.base, old.begun(), old.logged, old.rowed)
         if old.size > 0:
-            copy.columns.fill(old.items[:], old.made()[:])
+            copy.columns.fill(old.items()[:], old.made()[:])
         for measure, other in zip(copy.measures(), self.measures(), strict=True):
             measure.load(other.dump())
         return copy
@@ -249,7 +247,7 @@ class WindowCell(PanePartition):
     # --- snapshots ---------------------------------------------------------------------------------------------------
 
     def dump(self) -> list[Any]:
-        columns = self.columns.listed()
+        columns = self.columns
         numbers = [self.count, columns.base, columns.logged, self.last, self.upto, self.head]
         return [
             list(self.key) if isinstance(self.key, tuple) else [self.key],
@@ -259,7 +257,7 @@ class WindowCell(PanePartition):
             list(self.times),
             [[int(one.state), one.intervals(), int(one.last), int(one.moment)] for one in self.groups],
             [[int(number) for number in column] for column in (columns.begun(), self.ends, self.periods)],
-            [list(columns.items), [list(row) for row in columns.made()]],
+            [list(columns.items()), [list(row) for row in columns.made()]],
             [measure.dump() for measure in self.measures()],
         ]
 
@@ -294,8 +292,8 @@ class WindowCell(PanePartition):
         assert all(one < other for one, other in itertools.pairwise(positions))
         assert columns.rowed == tables.rows
         assert columns.size == (self.count - columns.logged if positions else 0)
-        assert len(columns.items) == columns.size or (len(columns.items) == 0 and columns.size == 1)
-        assert len(columns.rows) == (len(columns.items) if tables.rows else 0)
+        assert len(columns.items()) == columns.size
+        assert len(columns.rows) == columns.size * tables.rows or (len(columns.rows) == 0 and columns.size == 1)
         seen: set[int] = set()
         for group in self.groups:
             assert group.state not in seen
@@ -331,3 +329,13 @@ def looked(tables: WindowTables, cell: WindowCell | None, row: Row, time: i64, s
             found |= bit
         bit <<= 1
     return found
+
+
+def sizes(cells: Sequence[WindowCell], kind: str) -> dict[str, int]:
+    """How many partitions there are, and what they have; the names of the numbers begin with the `kind`."""
+    return {
+        f"{kind}_keys": len(cells),
+        f"{kind}_starts": sum([int(cell.columns.count) for cell in cells]),
+        f"{kind}_groups": sum([len(cell.groups) for cell in cells]),
+        f"{kind}_events": sum([int(cell.columns.size) for cell in cells]),
+    }

@@ -21,6 +21,7 @@ from ..matches import Item
 from ..packed import put_integer
 from .cell import WindowCell
 from .completing import page_of, write_one
+from .pane_columns import NO_ID
 from .stepping import NO_TIME
 from .tables import WindowTables
 from .window_inputs import WindowInputs
@@ -98,9 +99,9 @@ class ClockMachine(Executor):
             self._enter(cell, max(self.earliest, cell.upto + 1), newest, time)
         if tables.timed:
             moment = int(time)  # rows may have more attributes by now
-            cell.note((*row[: tables.width], moment), (moment,), item)
+            cell.note((*row[: tables.width], moment), (moment,), NO_ID, item)
         else:
-            cell.note(row, NO_TIME, item)
+            cell.note(row, NO_TIME, NO_ID, item)
         cell.count += 1
         cell.last = time
         if cell.count - cell.columns.panes[2 * cell.head] > self.events_max:

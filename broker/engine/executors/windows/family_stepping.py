@@ -20,6 +20,7 @@ from ..matches import Item
 from .completing import page_of
 from .family_cell import NEARBY, FamilyCell, Rectangle, RectangleGroup
 from .family_columns import FamilyColumns
+from .pane_columns import NO_ID
 from .pane_groups import cut_all
 from .stepping import FEW, Stepper
 from .tables import WindowTables
@@ -61,7 +62,8 @@ class FamilyStepper:
             self._move(family, least)
         self._begin(family, time)
         if len(family.groups) > 0:
-            if self.stepper.note(cell, row, time, item):
+            self.stepper.item = item
+            if self.stepper.note(cell, row, time, NO_ID):
                 self._limit(family)
             self._report(family, time, found)
             self._settle(family)

@@ -22,9 +22,10 @@ from ..completions import Audience, Completions
 from ..contract import Executor, Member, OwnMember
 from ..keyed_events import KeyedEvents
 from ..matches import Item, WaitingRun
-from .cell import WindowCell
+from .cell import WindowCell, sizes
 from .completing import CompletedPanes
 from .home_tests import HomeConstants, HomeTests, Shape
+from .pane_columns import NO_ID
 from .stepping import NO_EVENTS, NO_PLACE, QUIET, Stepper
 from .tables import WindowTables
 from .window_matches import WindowAudience, waiting_starts
@@ -190,7 +191,8 @@ class HomeMachine(Executor):
             cell = member.cell = WindowCell(member.key, self.tables)
         stepper = self.stepper
         self.account.spend(1 + len(cell.groups))
-        done = stepper.step(cell, column, row, NO_EVENTS, NO_PLACE, time, item)
+        stepper.item = item
+        done = stepper.step(cell, column, row, NO_EVENTS, NO_PLACE, time, NO_ID)
         if done != QUIET:
             if len(cell.groups) > 0:
                 found.serve(member.audience(self.tables))
@@ -248,14 +250,7 @@ class HomeMachine(Executor):
 
     def statistics(self) -> dict[str, int]:
         cells = [member.cell for member in self.members.values() if member.cell is not None]
-        return {
-            "window_homes": 1,
-            "home_members": len(self.members),
-            "home_keys": len(cells),
-            "home_starts": sum([int(cell.columns.count) for cell in cells]),
-            "home_groups": sum([len(cell.groups) for cell in cells]),
-            "home_events": sum([int(cell.columns.size) for cell in cells]),
-        }
+        return {"window_homes": 1, "home_members": len(self.members), **sizes(cells, "home")}
 
     def check_invariants(self) -> None:
         assert self.account.left == self.account.most

@@ -17,11 +17,13 @@ from ....events.schema import Row
 from ...program.account import Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
+from ..event_ids import EventIds
 from ..matches import Item, WaitingRun
 from ..packed import Integers
-from .cell import WindowCell, drop_idle, looked, slots_of
+from .cell import WindowCell, drop_idle, looked, sizes, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
+from .pane_columns import NO_ID, NO_ROWS
 from .stepping import NO_EVENTS, NO_PLACE, NO_ROW, QUIET, Stepper
 from .tables import WindowTables
 from .window_inputs import WindowInputs
@@ -88,7 +90,7 @@ class WindowMachine(Executor):
         return WindowAudience([] if self.member is None else [self.member.target], self.tables)
 
     def take_all(
-        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
+        self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,
         found: Completions,
     ) -> None:  # fmt: skip
         if not self.stretches:
@@ -97,9 +99,9 @@ class WindowMachine(Executor):
             if not self.placed or not isinstance(column, TextColumn):
                 batch.rows()
             if self.quick and self.home is None and isinstance(column, TextColumn):
-                self._take_keyed(column, masks, times, batch, items, upto, limit, found)
+                self._take_keyed(column, masks, times, batch, ids, upto, limit, found)
             else:
-                super().take_all(masks, times, batch, items, upto, limit, found)
+                super().take_all(masks, times, batch, ids, upto, limit, found)
             return
         by_columns = not self.placed and batch.made is None
         if by_columns and self.rowing > 0:
@@ -112,15 +114,15 @@ class WindowMachine(Executor):
             cell = self.only
             until = min(self.at + self.patience, upto)
             if self.quick and cell is not None and cell.columns.count > 0:
-                self._take_several(cell, masks, times, batch, items, until, most, found)
+                self._take_several(cell, masks, times, batch, ids, until, most, found)
             else:
-                super().take_all(masks, times, batch, items, until, limit, found)
+                super().take_all(masks, times, batch, ids, until, limit, found)
             if self.lost > 0:
                 return
             cell = self.only
             at = self.at
             if cell is not None and self.calm > 0 and at < upto:
-                self._stretch(cell, masks, times, batch, items, upto, limit)
+                self._stretch(cell, masks, times, batch, ids, upto, limit)
             if self.at - at >= STRETCH:
                 self.patience = CALM_MIN
             elif self.patience < self.patience_max:
@@ -129,13 +131,15 @@ class WindowMachine(Executor):
             self.rowing = PATIENCE
 
     def _take_several(
-        self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
-        most: i64, found: Completions,
+        self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, most: i64,
+        found: Completions,
     ) -> None:  # fmt: skip
         """Take events of the only partition one by one, as long as it has open windows."""
-        dense, shift = self.tables.dense, self.shift
-        at = self.at
+        dense, shift, made = self.tables.dense, self.shift, batch.made is not None
+        rows = batch.rows() if made else NO_ROWS
+        row, place, at = NO_ROW, NO_PLACE, self.at
         self.taken = True
+        self.stepper.item = None
         while at < upto and self.lost == 0 and cell.columns.count > 0:
             time: i64 = times[at]
             if time > most:
@@ -145,18 +149,26 @@ class WindowMachine(Executor):
             self.alone += 1
             calm = self.calm
             self.calm = 0
-            self._take_at(cell, dense[masks[at] >> shift], batch, at, time, items[at], found, calm)
+            if made:
+                row = rows[at]
+            elif self.placed:
+                place = at
+            else:
+                row = batch.row(at)
+            self._take_open(cell, dense[masks[at] >> shift], row, batch, place, time, ids.at(at), found, calm)
             at += 1
             self.at = at
 
     def _take_keyed(
-        self, column: TextColumn, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
+        self, column: TextColumn, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64,
         limit: i64, found: Completions,
     ) -> None:  # fmt: skip
         """As `take_all`, where a text of a column is the key: its partition is looked up once a batch."""
         dense, shift, rousing, codes = self.tables.dense, self.shift, self.rousing, column.codes
         known: list[WindowCell | None] = [None] * len(column.texts)
-        at = self.at
+        made = batch.made is not None
+        rows = batch.rows() if made else NO_ROWS
+        row, place, at = NO_ROW, NO_PLACE, self.at
         most = max(limit, times[at])
         while at < upto and self.lost == 0:
             time: i64 = times[at]
@@ -172,14 +184,19 @@ class WindowMachine(Executor):
                     cell = known[code] = self.cells.get(column.texts[code])
                 if cell is not None and cell.columns.count > 0:
                     self.taken = True
-                    self._take_at(cell, dense[mask >> shift], batch, at, time, items[at], found, 0)
+                    if made:
+                        row = rows[at]
+                    else:
+                        place = at
+                    self.stepper.item = None
+                    self._take_open(cell, dense[mask >> shift], row, batch, place, time, ids.at(at), found, 0)
                 else:
-                    self.take(mask, batch.row(at), time, 0, 0, (), items[at], found)
+                    self.take(mask, batch.row(at), time, 0, 0, (), ids.item(at), found)
             at += 1
             self.at = at
 
     def _stretch(
-        self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64,
+        self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64,
         limit: i64,
     ) -> None:  # fmt: skip
         """Pass all events from the one with the index `at` that do nothing but make open windows longer."""
@@ -193,7 +210,7 @@ class WindowMachine(Executor):
         upto = stepper.stretch(cell, masks, self.shift, times, first, upto, limit)
         self.calm = upto - first
         if upto > first:
-            cell.note_all(batch, items, first, upto)
+            cell.note_all(batch, ids, first, upto)
             self.account.turn_over(upto - first, 2)
             cell.last, self.at = times[upto - 1], upto
 
@@ -213,8 +230,9 @@ class WindowMachine(Executor):
         calm = self.calm
         self.calm = 0
         letter = mask >> self.shift
+        self.stepper.item = item
         if self.quick and cell is not None and cell.columns.count > 0:
-            self._take_open(cell, self.tables.dense[letter], row, NO_EVENTS, NO_PLACE, time, item, found, calm)
+            self._take_open(cell, self.tables.dense[letter], row, NO_EVENTS, NO_PLACE, time, NO_ID, found, calm)
             return True
         looks = len(tables.gaps) > 0
         if tables.gap >= 0:
@@ -237,7 +255,7 @@ class WindowMachine(Executor):
         stepper, waiting = self.stepper, self.waiting
         opened = cell.columns.count > 0
         self.account.spend(1 + len(cell.groups))
-        done = stepper.step(cell, tables.column(letter), row, NO_EVENTS, NO_PLACE, time, item)
+        done = stepper.step(cell, tables.column(letter), row, NO_EVENTS, NO_PLACE, time, NO_ID)
         if done == QUIET:
             self.calm = calm + 1
         elif waiting is None:
@@ -259,23 +277,14 @@ class WindowMachine(Executor):
             stepper.lost = 0
         return True
 
-    def _take_at(
-        self, cell: WindowCell, column: i64, batch: Batch, at: i64, time: i64, item: Item, found: Completions, calm: i64
-    ) -> None:
-        """The same for an event of a batch, of which no row is made if measures read it in columns."""
-        if self.placed and batch.made is None:
-            self._take_open(cell, column, NO_ROW, batch, at, time, item, found, calm)
-        else:
-            self._take_open(cell, column, batch.row(at), batch, NO_PLACE, time, item, found, calm)
-
     def _take_open(
-        self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, item: Item,
+        self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, number: i64,
         found: Completions, calm: i64,
     ) -> None:  # fmt: skip
         """As `take`, for a partition with open windows that are told as they end, by conditions on the event alone."""
         stepper = self.stepper
         self.account.spend(1 + len(cell.groups))
-        if stepper.step(cell, column, row, batch, place, time, item) == QUIET:
+        if stepper.step(cell, column, row, batch, place, time, number) == QUIET:
             self.calm = calm + 1
         else:
             self.completing.finish(cell, time, found)
@@ -313,9 +322,8 @@ class WindowMachine(Executor):
 
     def _set_alarm(self) -> None:
         first = self.queue.first()
-        if first is None:
-            self.alarm = NOTHING_DUE
-        else:
+        self.alarm = NOTHING_DUE
+        if first is not None:
             self.alarm = END if self.gap < 0 else first.last + self.gap
 
     def advance(self, time: i64, found: Completions) -> None:
@@ -357,14 +365,7 @@ class WindowMachine(Executor):
         return waiting_starts(list(self.cells.values()))
 
     def statistics(self) -> dict[str, int]:
-        cells = self.cells.values()
-        return {
-            "windows": 1,
-            "window_keys": len(cells),
-            "window_starts": sum([int(cell.columns.count) for cell in cells]),
-            "window_groups": sum([len(cell.groups) for cell in cells]),
-            "window_events": sum([int(cell.columns.size) for cell in cells]),
-        }
+        return {"windows": 1, **sizes(list(self.cells.values()), "window")}
 
     def check_invariants(self) -> None:
         assert NONE_WAITS.first() is None
@@ -385,15 +386,14 @@ class WindowMachine(Executor):
 
     def load(self, data: Any) -> None:
         saved, waiting = data
-        cells: list[WindowCell] = []
         for each in saved:
             key = self.tables.key_of(each[0])
             cell = WindowCell(key, self.tables)
             cell.load(each)
             self.keep(key, cell)
-            cells.append(cell)
             if self.sleeps and cell.columns.count > 0:
                 self._count_opened(1)
+        cells = list(self.cells.values())
         for number in waiting:
             self.queue.touch(cells[number])
         self.taken = True

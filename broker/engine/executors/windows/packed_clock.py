@@ -20,6 +20,7 @@ from ....events.schema import Row
 from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor
+from ..event_ids import EventIds
 from ..matches import Item
 from ..packed import Integers, integers, roomy
 from .batch_keys import UNKNOWN, BatchKeys
@@ -92,7 +93,7 @@ class PackedClockMachine(Executor):
     # --- events ------------------------------------------------------------------------------------------------------
 
     def take_all(
-        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
+        self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,
         found: Completions,
     ) -> None:  # fmt: skip
         begun: i64 = times[self.at]
@@ -116,18 +117,18 @@ class PackedClockMachine(Executor):
                 self.account.turn_over(end - at, 0)
                 self.at = end
             elif self.account.left < end - at:
-                super().take_all(masks, times, batch, items, end, limit, found)
+                super().take_all(masks, times, batch, ids, end, limit, found)
             else:
-                self.at = self._take_several(times, batch, items, at, end)
+                self.at = self._take_several(times, batch, ids, at, end)
             if self.lost > 0:
                 found.event = self.at - 1
                 return
 
-    def _take_several(self, times: list[int], batch: Batch, items: list[Item], first: i64, end: i64) -> i64:
+    def _take_several(self, times: list[int], batch: Batch, ids: EventIds, first: i64, end: i64) -> i64:
         """Take events of the same windows; returns the index behind the last one."""
         self.taken = True
         log = self.log
-        shift = log.extend(batch, items, first, end) - first
+        shift = log.extend(batch, ids, first, end) - first
         if len(self.entries) < end - first:
             self.entries = roomy(self.entries, end - first)
         if self.lone:

@@ -156,7 +156,7 @@ class PackedPanes:
             [],
             [],
             [begun, [], self._of_panes(slot, PERIOD)],
-            [columns.items, [list(row) for row in columns.rows]],
+            [columns.items(), [list(row) for row in columns.rows]],
             self.sums.dump(slot, events, self._panes(slot)),
         ]
 

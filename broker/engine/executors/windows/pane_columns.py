@@ -12,12 +12,14 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....events.batch import Batch
 from ....events.schema import Row
+from ..event_ids import EventIds
 from ..matches import Item
-from ..packed import Integers, integers, put_integer
+from ..packed import Integers, integers, integers_of, put_integer, roomy
 from .window_page import SharedColumns
 
 EMPTIED_MAX: Final = 32  # numbers of panes up to which their column is used again
 UNMADE: Final[Row] = ()  # instead of a row that is in a column
+NO_ID: Final = 0  # of an event that is given by its item
 
 # A log that does not need them has these, which stay empty.
 NO_ITEMS: Final[list[Item]] = []
@@ -70,8 +72,10 @@ class PaneColumns(SharedColumns):
     log begins with the event number `logged`, and has `size` events. Columns grow at the end; to forget something is to
     have other columns.
 
-    The first event of the log is beside the lists, which are made when another one comes, or somebody reads: where
-    partitions are many, most have one event. `rowed`: rows are kept, too, or the `stretches` that they are made of.
+    Events are known by their `ids`, of which objects are made when somebody reads them; with `mixed`, some have others,
+    and there are objects of all. `rowed`: rows are kept, too, or the `stretches` that they are made of. The row of the
+    first event is beside the list, which is made when another one comes, or somebody reads: where partitions are many,
+    most have one event.
     """
 
     def __init__(self, base: i64, panes: Integers, logged: i64, rowed: bool) -> None:
@@ -81,9 +85,10 @@ class PaneColumns(SharedColumns):
         self.logged = logged
         self.rowed = rowed
         self.size: i64 = 0
-        self.item: Item = None
+        self.ids: Integers = integers()
+        self.mixed = False
+        self._items: list[Item] = NO_ITEMS
         self.row: Row = ()
-        self.items: list[Item] = NO_ITEMS
         self.rows: list[Row] = NO_ROWS
         self.stretches: list[ColumnStretch] = NO_STRETCHES
 
@@ -99,10 +104,10 @@ class PaneColumns(SharedColumns):
         self.count = 0
         self.logged = 0
         self.size = 0
-        self.items = NO_ITEMS
+        self._items = NO_ITEMS
+        self.mixed = False
         self.rows = NO_ROWS
         self.stretches = NO_STRETCHES
-        self.item = None
         self.row = ()
         return self
 
@@ -110,38 +115,62 @@ class PaneColumns(SharedColumns):
         """The numbers of its panes."""
         return self.panes[: 2 * self.count]
 
-    def note(self, row: Row, item: Item) -> None:
-        """Add an event to the log."""
-        if self.size == 0:
-            self.item = item
-            if self.rowed:
-                self.row = row
+    def note(self, row: Row, number: i64, item: Item) -> None:
+        """Add an event to the log: with the id `number`, or with the `item`, unless that is None."""
+        size = self.size
+        if self.mixed:
+            self._items.append(int(number) if item is None else item)
+        elif item is None:
+            self.ids = put_integer(self.ids, size, number)
+        elif isinstance(item, int):
+            self.ids = put_integer(self.ids, size, item)
         else:
-            if len(self.items) == 0:
-                self.listed()
-            self.items.append(item)
-            if self.rowed:
+            self._mix(item)
+        if self.rowed:
+            if size == 0:
+                self.row = row
+            else:
+                if len(self.rows) == 0:
+                    self.rows = [self.row]
                 self.rows.append(row)
-        self.size += 1
+        self.size = size + 1
 
-    def note_at(self, batch: Batch, at: i64, item: Item) -> None:
+    def _mix(self, item: Item) -> None:
+        """Add the first event that is known by something else than an id."""
+        items = self.items()
+        if len(items) == 0:
+            items = self._items = []
+        self.mixed = True
+        items.append(item)
+
+    def note_at(self, batch: Batch, at: i64, number: i64) -> None:
         """Add an event of a batch to the log; its row is made when somebody reads it."""
         if self.size == 0 or not self.rowed:
-            self.note(batch.row(at) if self.rowed else UNMADE, item)
+            self.note(batch.row(at) if self.rowed else UNMADE, number, None)
             return
         begin = self.logged + self.size
-        self.note(UNMADE, item)
+        self.note(UNMADE, number, None)
         stretches = self.stretches
         if len(stretches) == 0:
             self.stretches = [ColumnStretch(batch, at, begin, begin + 1)]
         elif not stretches[-1].add(batch, at, begin):
             stretches.append(ColumnStretch(batch, at, begin, begin + 1))
 
-    def extend(self, batch: Batch, items: list[Item], first: i64, upto: i64) -> None:
+    def extend(self, batch: Batch, ids: EventIds, first: i64, upto: i64) -> None:
         """Add several events to the log, which has some. O(their number)."""
-        self.listed()
-        self.items += items[first:upto]
+        size, end = self.size, self.size + upto - first
+        at: i64
+        if self.mixed:
+            for at in range(first, upto):
+                self._items.append(ids.item(at))
+        else:
+            if len(self.ids) < end:
+                self.ids = roomy(self.ids, end)
+            numbers = self.ids
+            for at in range(first, upto):
+                numbers[size + at - first] = ids.at(at)
         if self.rowed:
+            self.listed()
             made = batch.made
             if made is None:
                 begin = self.logged + self.size
@@ -153,7 +182,19 @@ class PaneColumns(SharedColumns):
                 self.rows += [UNMADE] * int(upto - first)
             else:
                 self.rows += made[first:upto]
-        self.size += upto - first
+        self.size = end
+
+    def items(self) -> list[Item]:
+        """The ids of the events of the log, or what they have instead. O(those that came since it was asked)."""
+        items = self._items
+        at: i64 = len(items)
+        if at < self.size:
+            if at == 0:
+                items = self._items = []
+            while at < self.size:
+                items.append(int(self.ids[at]))
+                at += 1
+        return items
 
     def made(self) -> list[Row]:
         """The rows of the log, if it has any. O(those that are still in columns)."""
@@ -168,16 +209,41 @@ class PaneColumns(SharedColumns):
         return rows
 
     def listed(self) -> PaneColumns:
-        """Have the events of the log, if there are any, in `items`, and `rows`. O(1)."""
-        if len(self.items) == 0 and self.size > 0:
-            self.items = [self.item]
-            if self.rowed:
-                self.rows = [self.row]
+        """Have the rows of the log, if there are any, in `rows`. O(1)."""
+        if self.rowed and len(self.rows) == 0 and self.size > 0:
+            self.rows = [self.row]
         return self
 
     def fill(self, items: list[Item], rows: list[Row]) -> PaneColumns:
-        """Have these events in the log."""
-        self.items = items
+        """Have these events in the log. O(their number)."""
         self.rows = rows
         self.size = len(items)
+        if all_numbers(items):
+            self.ids = integers_of(items)
+        else:
+            self._items = items
+            self.mixed = True
         return self
+
+    def behind(self, first: i64, events: i64, panes: Integers) -> PaneColumns:
+        """Columns that begin with the pane number `first`, and the event behind so many of the log. O(what is left)."""
+        rows = self.listed().rows[events:] if self.rowed else NO_ROWS
+        left = PaneColumns(first, panes, self.logged + events, self.rowed)
+        left.rows = rows
+        left.size = self.size - events
+        if self.mixed:
+            left._items = self._items[events:]
+            left.mixed = True
+        else:
+            left.ids = self.ids[events : self.size]
+        if len(self.stretches) > 0:
+            left.stretches = [stretch for stretch in self.stretches if stretch.end > left.logged]
+        return left
+
+
+def all_numbers(items: list[Item]) -> bool:
+    """Whether all events have ids. O(their number)."""
+    for item in items:  # noqa: SIM110  compiled code has no generators here
+        if not isinstance(item, int):
+            return False
+    return True

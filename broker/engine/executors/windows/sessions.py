@@ -22,6 +22,7 @@ from ....events.schema import Row
 from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
+from ..event_ids import EventIds
 from ..matches import Item, WaitingRun, tuple_item
 from ..packed import Integers, integers
 from .batch_keys import UNKNOWN, BatchKeys
@@ -82,7 +83,7 @@ class SessionMachine(Executor):
     # --- events ------------------------------------------------------------------------------------------------------
 
     def take_all(
-        self, masks: Integers, times: list[int], batch: Batch, items: list[Item], upto: i64, limit: i64,
+        self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,
         found: Completions,
     ) -> None:  # fmt: skip
         begun: i64 = times[self.at]
@@ -97,15 +98,15 @@ class SessionMachine(Executor):
                 found.event = self.at
                 self.advance(time, found)
             if self.tables.timed or self.account.left < UNITS * (end - self.at):
-                super().take_all(masks, times, batch, items, end, limit, found)
+                super().take_all(masks, times, batch, ids, end, limit, found)
                 return
-            self._take_several(times, batch, items, end, found)
+            self._take_several(times, batch, ids, end, found)
             if self.lost > 0:
                 found.event = self.at - 1
                 return
 
     def _take_several(
-        self, times: list[int], batch: Batch, items: list[Item], end: i64, found: Completions
+        self, times: list[int], batch: Batch, ids: EventIds, end: i64, found: Completions
     ) -> None:
         """Take events to below the index `end`, as `take` does, while there are units for all of them."""
         self.taken = True
@@ -122,7 +123,7 @@ class SessionMachine(Executor):
         single = keys.single
         log = self.log
         at = self.at
-        shift = log.extend(batch, items, at, end) - at - log.base
+        shift = log.extend(batch, ids, at, end) - at - log.base
         links = log.links
         while at < end:
             time: i64 = times[at]
@@ -345,7 +346,7 @@ class SessionMachine(Executor):
         columns = self.log.columns(newest, events, True)
         groups = [[int(self.state), [0, 0], events - 1, last]] if events else []
         panes = [0, begun] if events else []
-        log = [columns.items, [list(row) for row in columns.rows]]
+        log = [columns.items(), [list(row) for row in columns.rows]]
         return [whole, [max(events, 1), 0, 0, last, 0, 0], [0], [], [], groups, [panes, [], []], log, []]
 
     def load(self, data: Any) -> None:

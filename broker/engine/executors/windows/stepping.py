@@ -37,9 +37,9 @@ STEPPED: Final = 2
 class Stepper:
     """Steps all partitions of a machine.
 
-    `lost`: how many open starts a limit has cut off since it was last asked. `over`: the groups that the current event
-    has ended, if windows wait for that and their bounds do not. `prolongs`: whether `prolong` may be
-    asked; `stretches`: and `stretch`.
+    `item`: what the current event is known by, None if that is an id, its `number`. `lost`: how many open starts a
+    limit has cut off since it was last asked. `over`: the groups that the current event has ended, if windows wait for
+    that and their bounds do not. `prolongs`: whether `prolong` may be asked; `stretches`: and `stretch`.
     """
 
     def __init__(self, tables: WindowTables, account: Account, starts_max: int, events_max: int) -> None:
@@ -50,6 +50,7 @@ class Stepper:
         self.lost: i64 = 0
         self.waits = tables.waits
         self.over: list[Group] = []
+        self.item: Item = None
         self.prolongs = tables.parts == 1 and (tables.plain or not tables.waits)
         self.stretches = self.prolongs and not (tables.waits or tables.timed) and tables.foresees
         self.trims_at_once = False  # for tests
@@ -59,19 +60,19 @@ class Stepper:
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
-    def step(self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, item: Item) -> i64:
+    def step(self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, number: i64) -> i64:
         """Take the windows of a partition along an event, and begin those that begin with it. Says what `prolong` says.
 
         The event is the `row`; or, if nothing needs that, the one with the index `place` in a batch, not -1.
         """
         if self.prolongs and cell.columns.count > 0:
-            done = self.prolong(cell, column, row, batch, place, time, item)
+            done = self.prolong(cell, column, row, batch, place, time, number)
             if done != UNTOUCHED:
                 return done
-        self.move(cell, column, row if place < 0 else batch.row(place), time, item)
+        self.move(cell, column, row if place < 0 else batch.row(place), time, number)
         return STEPPED
 
-    def prolong(self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, item: Item) -> i64:
+    def prolong(self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, number: i64) -> i64:
         """Do what `move` does, if the only group stays alone. O(measures, and panes that become too old).
 
         Most events only make the windows of a group longer. Returns UNTOUCHED if more than one group may be left, and
@@ -119,17 +120,17 @@ class Stepper:
             quiet = quiet and (tables.final[state] == 0 or tables.least[0] > 1)
         marks[0] = tables.prefix[before]
         if tables.timed:
-            if self.note(cell, row, time, item):
+            if self.note(cell, row, time, number):
                 self._limit(cell)
             return QUIET if quiet else STEPPED
         measure = cell.measure
         if place >= 0:
-            kept.note_at(batch, place, item)
+            kept.note_at(batch, place, number)
             while measure is not None:
                 measure.push_at(batch, place, cell.count)
                 measure = measure.rest
         else:
-            kept.note(row, item)
+            kept.note(row, number, self.item)
             while measure is not None:
                 measure.push(row, NO_TIME, cell.count)
                 measure = measure.rest
@@ -178,7 +179,7 @@ class Stepper:
         cell.count = count
         return at
 
-    def move(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> None:
+    def move(self, cell: WindowCell, column: i64, row: Row, time: i64, number: i64) -> None:
         """Move all groups along the event, begin a start if it begins one, and add it to log and measures."""
         tables = self.tables
         columns = tables.columns
@@ -207,19 +208,19 @@ class Stepper:
             if after != before:
                 marks[part] = after
         if n > 0:
-            if self.note(cell, row, time, item):
+            if self.note(cell, row, time, number):
                 self._limit(cell)
         elif cell.columns.count > 0 and not self.waits:
             cell.forget()
 
-    def note(self, cell: WindowCell, row: Row, time: i64, item: Item) -> bool:
+    def note(self, cell: WindowCell, row: Row, time: i64, number: i64) -> bool:
         """Add an event to log and measures. Whether that is more than may be kept."""
         tables = self.tables
         if tables.timed:
             moment = int(time)  # rows may have more attributes by now
-            cell.note((*row[: tables.width], moment), (moment,), item)
+            cell.note((*row[: tables.width], moment), (moment,), number, self.item)
         else:
-            cell.note(row, NO_TIME, item)
+            cell.note(row, NO_TIME, number, self.item)
         kept = cell.columns
         return kept.count > self.starts_max or kept.size > self.events_max
 

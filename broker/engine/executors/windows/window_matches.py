@@ -193,7 +193,7 @@ def matched_window(
     columns: PaneColumns, first: int, last: int, start: int, end: int, values: Row, begin: int | None
 ) -> Matched:
     """A window as a match: identified by its first and last event, and by its beginning if it is of the clock."""
-    items, shift = columns.listed().items, int(columns.logged)
+    items, shift = columns.items(), int(columns.logged)
     assigned: Assigned = [(0, items[first - shift], start), (1, items[last - shift], end)]
     if begin is not None:
         assigned.append((2, begin, begin))

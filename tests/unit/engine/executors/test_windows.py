@@ -248,11 +248,11 @@ def test_columns_that_are_used_again_are_as_new_ones(rowed: bool) -> None:
     for shared in (False, True):
         columns = PaneColumns(4, integers_of([7, 100, 9, 120]), 7, rowed)
         for item in (11, 12, 13):
-            columns.note(("A", 1.0), item)
+            columns.note(("A", 1.0), item, None)
         columns.shared = shared
         fresh = columns.emptied()
         assert (fresh is columns) is not shared
-        told.append([fresh.base, fresh.count, fresh.logged, fresh.size, list(fresh.items), list(fresh.made())])
+        told.append([fresh.base, fresh.count, fresh.logged, fresh.size, list(fresh.items()), list(fresh.made())])
         told[-1].append(list(fresh.begun()))
     assert told[0] == told[1] == [6, 0, 0, 0, [], [], []]
 
