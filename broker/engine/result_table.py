@@ -19,6 +19,7 @@ from ..events.coded_texts import CodedTexts
 from ..events.errors import UnknownSubscription, shown
 from ..events.nearest import suggestion
 from ..events.schema import Schema
+from ..events.text_codes import text_column
 from .match import Match
 
 if TYPE_CHECKING:
@@ -219,7 +220,8 @@ def column_of(batch: Batch, position: int, events: Integers) -> Column:
     """The values of an attribute in these events. O(events)."""
     made = batch.made
     if made is None:
-        return batch.columns[position].take(events)
+        column = text_column(batch, position) or batch.columns[position]
+        return column.take(events)
     return ObjectColumn([made[event][position] for event in events])
 
 

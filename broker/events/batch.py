@@ -145,10 +145,12 @@ class TextColumn(Column):
 
 @final
 class ObjectColumn(Column):
-    """Values as they are."""
+    """Values as they are. `uncoded`: they are texts, of which nobody has made numbers of a dictionary yet
+    (text_codes)."""
 
-    def __init__(self, objects: list[Value]) -> None:
+    def __init__(self, objects: list[Value], uncoded: bool = False) -> None:
         self.objects = objects
+        self.uncoded = uncoded
 
     def value(self, at: i64) -> Value:
         return self.objects[at]

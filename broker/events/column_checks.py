@@ -35,10 +35,10 @@ from .batch import (
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
 from .event_columns import EventColumns
-from .row_columns import GREATEST, NULL_TEXT, USUAL, packed_column
+from .row_columns import GREATEST, USUAL, packed_column
 from .schema import Attribute, Row, Value
 from .stream import StreamDefinition
-from .text_codes import FIRST, TextCodes
+from .text_codes import text_column
 from .validation import check_rows, encodable, misfit, unknown_attribute
 
 FEW: Final = 256  # rows of which columns are worth making: of fewer, most texts may be new in each batch
@@ -118,7 +118,7 @@ def event_columns(stream: StreamDefinition, given: Any, count: int) -> Sequence[
     batch = batch_of(stream, given, count)
     if batch.made is not None:
         return batch.made
-    return EventColumns(batch.columns, [attribute.type for attribute in stream.schema.attributes], count)
+    return _coded_events(stream, batch.columns, count)
 
 
 def packed_events(stream: StreamDefinition, rows: Sequence[Any]) -> EventColumns | None:
@@ -129,7 +129,14 @@ def packed_events(stream: StreamDefinition, rows: Sequence[Any]) -> EventColumns
     columns = _columns_of_values(stream, list(rows))
     if columns is None:
         return None
-    return EventColumns(columns, [attribute.type for attribute in stream.schema.attributes], len(rows))
+    return _coded_events(stream, columns, len(rows))
+
+
+def _coded_events(stream: StreamDefinition, columns: list[Column], count: int) -> EventColumns:
+    batch = Batch(count, columns)
+    for position in range(len(columns)):
+        text_column(batch, position)
+    return EventColumns(batch.columns, [attribute.type for attribute in stream.schema.attributes], count)
 
 
 def _fitting(attribute: Attribute, column: Column, stream: StreamDefinition) -> Column | None:
@@ -202,8 +209,6 @@ def column_of(attribute: Attribute, given: Any, stream: StreamDefinition) -> Col
         case "int":
             return _integers(values, attribute.nullable)
         case "string":
-            if len(values) >= FEW:
-                return _text_codes(values, attribute.nullable)
             return _texts(values, attribute.nullable)
         case _:
             return _bools(values, attribute.nullable)
@@ -302,26 +307,7 @@ def _texts(values: list[Any], nullable: bool) -> Column | None:
             texts.append(value)
         elif value is not None or not nullable:
             return None
-    return ObjectColumn(values.copy()) if encodable("".join(texts)) else None
-
-
-def _text_codes(values: list[Any], nullable: bool) -> Column | None:
-    """Texts as numbers of a dictionary, or as they are where most are different."""
-    codes = zeros(len(values))
-    known = TextCodes()
-    for at, value in enumerate(values):
-        if type(value) is str:
-            code = known.code(value)
-            if code < 0:
-                return None
-            codes[at] = code
-        elif value is None and nullable:
-            codes[at] = NULL_TEXT
-        else:
-            return None
-        if at == FIRST and 4 * len(known.texts) > 3 * FIRST:
-            return _texts(values, nullable)
-    return TextColumn(codes, known.texts)
+    return ObjectColumn(values.copy(), len(values) >= FEW) if encodable("".join(texts)) else None
 
 
 def _bools(values: list[Any], nullable: bool) -> Column | None:

@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from .batch import NULL_NUMBER, Column, FloatColumn, IntegerColumn, TextColumn, float_zeros, zeros
 from .schema import Attribute
-from .text_codes import FIRST, TextCodes
+from .text_codes import FIRST, NULL_TEXT, TextCodes
 
-NULL_TEXT: Final = -1
 GREATEST: Final = 2**63 - 1
 USUAL: Final = 2**60
 

@@ -1,16 +1,17 @@
 """Texts as numbers of a dictionary: a column of them, made of objects. Hot.
 
 Compiled, a short text is looked up by its characters: an object that has just come has no hash yet, and making one
-costs more. Here: that dictionary. Not here: bytes (packed_rows), other values (column_checks).
+costs more. Here: that dictionary, and the texts of a column as its numbers when somebody asks for them. Not here: bytes
+(packed_rows), other values, and whether texts are valid (column_checks).
 """
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from .batch import COMPILED
+from .batch import COMPILED, Batch, Column, ObjectColumn, TextColumn, zeros
 from .short_texts import SHORT, UNKNOWN, ShortTexts
 from .validation import encodable
 
@@ -54,3 +55,31 @@ class TextCodes:
     def _add(self, text: str) -> i64:
         self.texts.append(text)
         return len(self.texts) - 1
+
+
+NULL_TEXT: Final = -1
+
+
+def text_column(batch: Batch, position: int) -> TextColumn | None:
+    """The texts of an attribute as numbers of a dictionary; None if it has none, or most are different. There is no
+    attribute at -1. The batch keeps the numbers. O(texts), once."""
+    columns = batch.columns
+    column: Column | None = columns[position] if position >= 0 and len(columns) > 0 else None
+    if isinstance(column, ObjectColumn) and column.uncoded:
+        column.uncoded = False
+        column = columns[position] = _coded(column.objects) or column
+    return column if isinstance(column, TextColumn) else None
+
+
+def _coded(values: list[Any]) -> TextColumn | None:
+    codes = zeros(len(values))
+    known = TextCodes()
+    for at, value in enumerate(values):
+        if value is None:
+            codes[at] = NULL_TEXT
+        else:
+            text: str = value
+            codes[at] = known.code(text)
+        if at == FIRST and 4 * len(known.texts) > 3 * FIRST:
+            return None
+    return TextColumn(codes, known.texts)

@@ -17,6 +17,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....events.batch import TextColumn
+from ....events.text_codes import text_column
 from ...index.spaces import Key, Space
 from ...program.directory import Directory
 from ...program.transition import Place
@@ -142,13 +143,13 @@ class ColumnRuns(ColumnMatches):
         batch = self.batch
         self._mode = 0
         if batch.columns:
-            column = batch.columns[keyed.single]
-            if isinstance(column, TextColumn) and len(column.texts) <= 2 * batch.count:
+            column = text_column(batch, keyed.single)
+            if column is not None and len(column.texts) <= 2 * batch.count:
                 self._mode = 1
                 self._coded = [None] * len(column.texts)
             elif batch.made is None:
                 self._mode = 2
-                self._keys = column.values()
+                self._keys = batch.columns[keyed.single].values()
 
     # --- events -------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,9 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....events.batch import Batch, Column, TextColumn
+from ....events.batch import Batch, Column
 from ....events.schema import Row
+from ....events.text_codes import text_column
 from ..packed import Integers, integers, roomy
 from .tables import WindowTables
 
@@ -50,9 +51,9 @@ class BatchKeys:
         if len(batch.columns) == 0:
             self.rows = batch.rows()
             return
-        column = batch.columns[self.single]
-        self._column = column
-        if not isinstance(column, TextColumn):
+        column = text_column(batch, int(self.single))
+        self._column = batch.columns[self.single]
+        if column is None:
             return
         self.coded = True
         self._codes = column.codes

@@ -14,6 +14,7 @@ from mypy_extensions import i64
 from ....events.batch import Batch, TextColumn
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ....events.text_codes import text_column
 from ...program.account import Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
@@ -94,11 +95,10 @@ class WindowMachine(Executor):
         found: Completions,
     ) -> None:  # fmt: skip
         if not self.stretches:
-            single = self.tables.single
-            column = batch.columns[single] if single >= 0 and len(batch.columns) > 0 else None
-            if not self.placed or not isinstance(column, TextColumn):
+            column = text_column(batch, int(self.tables.single)) if self.quick else None
+            if not self.placed or column is None:
                 batch.rows()
-            if self.quick and self.home is None and isinstance(column, TextColumn):
+            if self.quick and self.home is None and self.tables.single >= 0:
                 self._take_keyed(column, masks, times, batch, ids, upto, limit, found)
             else:
                 super().take_all(masks, times, batch, ids, upto, limit, found)
@@ -160,34 +160,36 @@ class WindowMachine(Executor):
             self.at = at
 
     def _take_keyed(
-        self, column: TextColumn, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64,
+        self, column: TextColumn | None, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64,
         limit: i64, found: Completions,
     ) -> None:  # fmt: skip
-        """As `take_all`, where a text of a column is the key: its partition is looked up once a batch."""
-        dense, shift, rousing, codes = self.tables.dense, self.shift, self.rousing, column.codes
-        known: list[WindowCell | None] = [None] * len(column.texts)
-        made = batch.made is not None
-        rows = batch.rows() if made else NO_ROWS
+        """As `take_all`, where the value of one attribute is the key: as a text of a column it is looked up once."""
+        dense, shift, rousing = self.tables.dense, self.shift, self.rousing
+        cells, single = self.cells, self.tables.single
+        known: list[WindowCell | None] = [None] * (0 if column is None else len(column.texts))
+        made, rows = batch.made is not None, NO_ROWS if batch.made is None else batch.made
         row, place, at = NO_ROW, NO_PLACE, self.at
         most = max(limit, times[at])
-        while at < upto and self.lost == 0:
+        while at < upto and self.lost == 0 and times[at] <= most:
             time: i64 = times[at]
-            if time > most:
-                return
             mask = masks[at]
-            code = codes[at]
-            if code >= 0 and (self.awake or mask & rousing != 0):
+            if self.awake or mask & rousing != 0:
                 found.event = at
                 self.account.earn()
-                cell = known[code]
-                if cell is None:
-                    cell = known[code] = self.cells.get(column.texts[code])
+                cell: WindowCell | None = None
+                if made:
+                    row = rows[at]
+                else:
+                    place = at
+                if column is None:
+                    cell = cells.get(row[single])
+                elif column.codes[at] >= 0:
+                    code = column.codes[at]
+                    cell = known[code]
+                    if cell is None:
+                        cell = known[code] = cells.get(column.texts[code])
                 if cell is not None and cell.columns.count > 0:
                     self.taken = True
-                    if made:
-                        row = rows[at]
-                    else:
-                        place = at
                     self.stepper.item = None
                     self._take_open(cell, dense[mask >> shift], row, batch, place, time, ids.at(at), found, 0)
                 else:
@@ -342,18 +344,16 @@ class WindowMachine(Executor):
     # --- state -------------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        self.cells = {}
-        self.only = None
+        self.cells, self.only = {}, None
         self.queue = NONE_WAITS if self.waiting is None else WaitingCells()
         self.opened = 0
         self.awake = self.awake and not self.sleeps
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        none = drop_idle(self.cells, self.tables, time)
-        if none:
+        if drop_idle(self.cells, self.tables, time):
             self.only = None
-        return none
+        return len(self.cells) == 0
 
     def keys(self) -> int:
         return len(self.cells)
