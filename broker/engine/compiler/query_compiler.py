@@ -56,7 +56,7 @@ class ParsedShape:
 class Parsed:
     """A definition with a parsed text and unresolved names.
 
-    If `shape` is set, `of` is the known shape, and the syntax may come from another text.
+    If `shape` is set, `of` is the known shape, and the syntax comes from another text unless it is its `own`.
     """
 
     definition: SubscriptionDefinition
@@ -64,6 +64,7 @@ class Parsed:
     syntax: Syntax
     shape: QueryShape | None = None
     of: ParsedShape | None = None
+    own: bool = True
 
     @property
     def publish(self) -> str | None:
@@ -71,6 +72,10 @@ class Parsed:
 
     def reads(self) -> list[str]:
         return self.language.reads(self.syntax)
+
+    def own_syntax(self) -> Syntax:
+        """The syntax of its text, with its own literals."""
+        return self.syntax if self.own else self.language.parse(self.definition.query)
 
 
 @final
@@ -115,11 +120,12 @@ class QueryCompiler:
                 return Parsed(definition, language, language.parse(text))
             mark = (language.name, shape.key)
             known = self._shapes.get(mark)
+            new = known is None
             if known is None:
                 known = self._parsed_shape(language, text, shape)
                 self._shapes.put(mark, known)
             if isinstance(known, ParsedShape) and known.fits(shape.literals):
-                return Parsed(definition, language, known.syntax, shape, known)
+                return Parsed(definition, language, known.syntax, shape, known, new)
             return Parsed(definition, language, language.parse(text))
         except QueryError as error:
             raise located(name, error) from None
@@ -176,7 +182,7 @@ class QueryCompiler:
     def _own_form(self, parsed: Parsed, since: int) -> CompiledQuery:
         """A form for this text only."""
         text = parsed.definition.query
-        syntax = parsed.syntax if parsed.shape is None else parsed.language.parse(text)
+        syntax = parsed.own_syntax()
         form = parsed.language.compile(
             CompileRequest(
                 parsed.definition,
@@ -218,7 +224,7 @@ class QueryCompiler:
     ) -> tuple[CompiledQuery | None, Decisive]:
         """The form of all texts that are alike in what is decisive, and that: what was known to be, or more."""
         language, definition = parsed.language, parsed.definition
-        syntax = language.parse(definition.query)
+        syntax = parsed.own_syntax()
         while True:
             free = [number for number in range(len(shape.literals)) if number not in decisive.fixed]
             canonical = printed_around(syntax, language.print, language.literals, shape, free)
