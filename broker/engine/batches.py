@@ -41,14 +41,15 @@ def fitting_columns(
     stream: StreamDefinition,
     times: Sequence[int],
     columns: Any,
+    coded: list[bool],
     ids: Sequence[int] | None,
     starts: Sequence[int] | None,
     newest: int | None,
 ) -> Batch:
-    """The same for a column an attribute, by name, or a record batch of Arrow."""
+    """The same for a column an attribute, by name, or a record batch of Arrow. `coded`: as Batch says."""
     n = _length(stream, "times", times)
     _check_times(stream, n, "one a time", times, ids, starts, newest)
-    return batch_of(stream, columns, n)
+    return batch_of(stream, columns, n, coded)
 
 
 def moments_of(times: Any) -> list[int]:

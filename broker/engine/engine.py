@@ -313,8 +313,8 @@ class Engine(EngineView):
         any other buffer, CodedTexts; all by name, or as a record batch of Arrow. As `publish` does for the same rows.
         """
         definition, moments = self.catalog.stream(stream), moments_of(times)
-        ids, starts = numbers_of(ids), numbers_of(starts)
-        taken = fitting_columns(definition, moments, columns, ids, starts, self._newest(definition))
+        ids, starts, coded = numbers_of(ids), numbers_of(starts), self.catalog.coded(definition)
+        taken = fitting_columns(definition, moments, columns, coded, ids, starts, self._newest(definition))
         return self._take(definition, moments, taken, ids, starts)
 
     def _take(

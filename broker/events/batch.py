@@ -20,6 +20,7 @@ with suppress(ImportError):  # interpreted code works without it
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
 NULL_NUMBER: Final = float("nan")  # valid floats are finite
+NEVER_CODED: Final[list[bool]] = []
 _USUAL: Final = 65_536  # zeros that are there already: to make them costs as much as to copy them
 _ZEROS: Final = memoryview(bytes(8 * _USUAL)).cast("q")
 _FLOAT_ZEROS: Final = _ZEROS.cast("B").cast("d")
@@ -166,13 +167,17 @@ class ObjectColumn(Column):
 class Batch:
     """Valid events of one stream: a column for each attribute of its schema, or rows, or both.
 
-    `columns` is empty where there are none, `made` has the rows, if there are any yet.
+    `columns` is empty where there are none, `made` has the rows, if there are any yet. `coded`, if it is not empty,
+    says of each attribute whether somebody has asked for numbers of its texts, in this batch or before (text_codes).
     """
 
-    def __init__(self, count: int, columns: list[Column], made: list[Row] | None = None) -> None:
+    def __init__(
+        self, count: int, columns: list[Column], made: list[Row] | None = None, coded: list[bool] = NEVER_CODED
+    ) -> None:
         self.count = count
         self.columns = columns
         self.made = made
+        self.coded = coded
 
     def __len__(self) -> int:
         return self.count

@@ -17,6 +17,7 @@ from mypy_extensions import i64
 from .arrow import has_arrow, has_arrow_columns, read_column, read_columns
 from .batch import (
     COMPILED,
+    NEVER_CODED,
     NULL_NUMBER,
     Batch,
     Column,
@@ -38,7 +39,7 @@ from .event_columns import EventColumns
 from .row_columns import GREATEST, USUAL, packed_column
 from .schema import Attribute, Row, Value
 from .stream import StreamDefinition
-from .text_codes import text_column
+from .text_codes import text_codes, text_column
 from .validation import check_rows, encodable, misfit, unknown_attribute
 
 FEW: Final = 256  # rows of which columns are worth making: of fewer, most texts may be new in each batch
@@ -46,21 +47,22 @@ _WHOLE: Final = "bBhHiIlLqQnN"
 _NO_COLUMNS: Final = (str, bytes, bytearray, Mapping, set, frozenset)
 
 
-def batch_of(stream: StreamDefinition, given: Any, count: int) -> Batch:
+def batch_of(stream: StreamDefinition, given: Any, count: int, coded: list[bool] = NEVER_CODED) -> Batch:
     """A valid batch of so many events. O(values).
 
     `given`: a column for each attribute by name, or a record batch of Arrow; those that may be null may be missing.
+    `coded`: as Batch says.
     Raises EventError: for an attribute, or with the row as `check_rows` does.
     """
     found = _by_attribute(stream, given, count)
     columns: list[Column] = []
-    for attribute, values in zip(stream.schema.attributes, found):
-        column = column_of(attribute, values, stream)
+    for at, (attribute, values) in enumerate(zip(stream.schema.attributes, found)):
+        column = column_of(attribute, values, stream, len(coded) > 0 and coded[at])
         if column is None:
             break
         columns.append(column)
     if len(columns) == len(found):
-        return Batch(count, columns)
+        return Batch(count, columns, None, coded)
     lists = [_listed(stream, attribute, values) for attribute, values in zip(stream.schema.attributes, found)]
     return Batch(count, [], list(check_rows(stream, list(zip(*lists, strict=True)))))
 
@@ -195,8 +197,9 @@ def _by_attribute(stream: StreamDefinition, given: Any, count: int) -> list[Any]
     return found
 
 
-def column_of(attribute: Attribute, given: Any, stream: StreamDefinition) -> Column | None:
-    """The column of an attribute; None if values do not fit as they are. O(values)."""
+def column_of(attribute: Attribute, given: Any, stream: StreamDefinition, coded: bool = False) -> Column | None:
+    """The column of an attribute, texts as numbers if they are to be `coded`; None if values do not fit as they are.
+    O(values)."""
     if isinstance(given, CodedTexts):
         return _coded(stream, attribute, given)
     view = None if isinstance(given, (list, tuple, range)) else _view(given)
@@ -209,7 +212,8 @@ def column_of(attribute: Attribute, given: Any, stream: StreamDefinition) -> Col
         case "int":
             return _integers(values, attribute.nullable)
         case "string":
-            return _texts(values, attribute.nullable)
+            numbers = text_codes(values, attribute.nullable) if coded and len(values) >= FEW else None
+            return _texts(values, attribute.nullable) if numbers is None else numbers
         case _:
             return _bools(values, attribute.nullable)
 

@@ -67,19 +67,28 @@ def text_column(batch: Batch, position: int) -> TextColumn | None:
     column: Column | None = columns[position] if position >= 0 and len(columns) > 0 else None
     if isinstance(column, ObjectColumn) and column.uncoded:
         column.uncoded = False
-        column = columns[position] = _coded(column.objects) or column
+        numbers = text_codes(column.objects, True)
+        if numbers is not None:
+            column = columns[position] = numbers
+        if len(batch.coded) > 0:
+            batch.coded[position] = True
     return column if isinstance(column, TextColumn) else None
 
 
-def _coded(values: list[Any]) -> TextColumn | None:
+def text_codes(values: list[Any], nullable: bool) -> TextColumn | None:
+    """Texts as numbers of a dictionary; None if one is no valid text, or most are different. O(texts)."""
     codes = zeros(len(values))
     known = TextCodes()
     for at, value in enumerate(values):
-        if value is None:
+        if type(value) is str:
+            code = known.code(value)
+            if code < 0:
+                return None
+            codes[at] = code
+        elif value is None and nullable:
             codes[at] = NULL_TEXT
         else:
-            text: str = value
-            codes[at] = known.code(text)
+            return None
         if at == FIRST and 4 * len(known.texts) > 3 * FIRST:
             return None
     return TextColumn(codes, known.texts)

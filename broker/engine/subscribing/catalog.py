@@ -42,6 +42,7 @@ class Catalog:
         self.withdrawn: dict[str, tuple[int, int]] = {}  # suspended, not in the program: reason, since
         self.internal: dict[str, InternalStream] = {}
         self._widths: Mapping[str, int] = _ALL  # of the subscription that is compiled: see `widths`
+        self._coded: dict[str, list[bool]] = {}
         self.timed: dict[str, int] = {}  # the timed streams, each with the number of subscriptions that read it
         self.compiler = self.compiler_with(options)
 
@@ -101,6 +102,13 @@ class Catalog:
                 raise UnknownStream(f"stream {name!r} is made of results; expected a declared stream to publish to")
             raise UnknownStream(f"unknown stream {name!r}{suggestion(name, list(self.streams))}")
         return found
+
+    def coded(self, stream: StreamDefinition) -> list[bool]:
+        """By attribute, whether somebody has asked a batch for numbers of its texts, which are then made at once."""
+        known = self._coded.get(stream.name)
+        if known is None or len(known) != len(stream.schema):
+            known = self._coded[stream.name] = [False] * len(stream.schema)
+        return known
 
     def schema_of(self, name: str) -> Schema | None:
         declared = self.streams.get(name)
