@@ -44,7 +44,8 @@ class Options:
     `stretches`: where there is no BY, several events that only make open windows longer are processed at once.
     `session_columns`: the partitions of SESSION are numbers, with their events in one log (windows.sessions).
     `clock_columns`: the partitions of a clock's sums are numbers, too, and sums of columns are taken at once
-    (windows.packed_clock). `executors_off` names executors that no subscription gets: the planner takes the next one
+    (windows.packed_clock). `count_columns`: the same of windows that the number of events decides
+    (windows.packed_count). `executors_off` names executors that no subscription gets: the planner takes the next one
     that can run it, and in the end the reference.
     """
 
@@ -70,6 +71,7 @@ class Options:
     stretches: bool = True
     session_columns: bool = True
     clock_columns: bool = True
+    count_columns: bool = True
     cancelling: bool = True
     executors_off: tuple[str, ...] = ()
     arcs_few: int = 8

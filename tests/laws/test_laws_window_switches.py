@@ -27,10 +27,14 @@ OFF: Final[tuple[tuple[str, ...], ...]] = (
     ("session_columns", "batches"),
     ("clock_columns",),
     ("clock_columns", "batches"),
+    ("count_columns",),
+    ("count_columns", "batches"),
 )
 LONG: Final = (
     "EVERY 9 EVENTS",
     "LAST 20 EVENTS EVERY 7 EVENTS",
+    "LAST 3 EVENTS EVERY 5 EVENTS",
+    "LAST 6 EVENTS EVERY 1 EVENT",
     "SESSION 1",
     "SESSION 2",
     "EVERY 9",

@@ -25,6 +25,7 @@ SWITCHES = st.builds(
     Options,
     batches=st.booleans(),
     clock_columns=st.booleans(),
+    count_columns=st.booleans(),
     dormancy=st.booleans(),
     prolonging=st.booleans(),
     session_columns=st.booleans(),

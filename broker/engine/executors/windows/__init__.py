@@ -7,8 +7,9 @@ aggregates that grow with events, `stepping` the effect of an event, `completing
 `progress` what forecasts ask.
 
 Where windows need numbers only, all partitions lie in columns together, and batches are taken as a whole: `sessions`
-with their `session_partitions`, `packed_clock` with `packed_panes`, `clock_ring` and `clock_sums`. Their events stay in
-the batches that they came in (`batch_log`), and `batch_keys` says whose they are.
+with their `session_partitions`; `packed_clock`, with a `clock_ring`, and `packed_count`, which have `packed_panes`,
+`packed_sums` and `packed_matches` in common. Their events stay in the batches that they came in (`batch_log`), and
+`batch_keys` says whose they are.
 
 Subscriptions that differ in a constant are a family: `family_columns` has what an event says to whom, `family_cell`
 rectangles of starts and members, `family_stepping` the effect of an event on them, `family_matches` their reading,

@@ -27,6 +27,7 @@ from ..revising import Reviser
 from .clock import ClockMachine
 from .machine import WindowMachine
 from .packed_clock import PackedClockMachine, keeps_packed_clock
+from .packed_count import PackedCountMachine, keeps_packed_count
 from .progress import WindowProgress
 from .reviser import WindowReviser
 from .sessions import SessionMachine, keeps_sessions
@@ -89,7 +90,13 @@ class WindowsPlan(MachinePlan):
         return lambda bound, automaton: WindowsPlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
-        return (self.automaton, self._keyed(options))
+        return (self.automaton, self._keyed(options), self._counts(options))
+
+    def _counts(self, options: Options) -> bool:
+        """Whether its partitions are numbers, as only the number of events decides; forecasts ask others."""
+        if not options.count_columns or self.wanted.forecast:
+            return False
+        return keeps_packed_count(tables_of(self.automaton), options.runs_max, options.nodes_max)
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
@@ -108,6 +115,10 @@ class WindowsPlan(MachinePlan):
             sessions = SessionMachine(tables, needed, account, *limits)
             sessions.batches = options.batches
             return sessions
+        if self._counts(options):
+            counts = PackedCountMachine(tables, needed, account, options.bindings_max)
+            counts.batches = options.batches
+            return counts
         machine = WindowMachine(tables, needed, account, *limits, options.dormancy)
         machine.batches = options.batches
         machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging

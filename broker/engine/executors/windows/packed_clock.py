@@ -5,7 +5,7 @@ loop for each sum adds values to those of its partition. Everything else is as i
 period, windows that end when time has passed them, in a ring of the partitions with events in them.
 
 Here: that machine. Hot. Not here: partitions (packed_panes), aggregates that need more than sums or rows (clock),
-reading (clock_matches).
+reading (packed_matches).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ..matches import Item
 from ..packed import Integers, integers, roomy
 from .batch_keys import UNKNOWN, BatchKeys
 from .batch_log import BatchLog
-from .clock_matches import CLOCK_NUMBERS, EACH_NUMBERS, ClockAudience, ClockPage
 from .clock_ring import ClockRing, EnteredWindow
-from .clock_sums import NO_PARTITION, are_sums, opened
+from .packed_matches import EACH_NUMBERS, ROW_NUMBERS, PackedAudience, PackedPage, page_of
 from .packed_panes import (
     BEFORE,
     BEGUN,
+    COUNT,
     EVENTS,
     HEAD,
     LAST,
@@ -41,6 +41,7 @@ from .packed_panes import (
     UPTO,
     PackedPanes,
 )
+from .packed_sums import NO_PARTITION, are_sums, opened
 from .tables import WindowTables
 from .window_inputs import WindowInputs
 
@@ -74,8 +75,8 @@ class PackedClockMachine(Executor):
         self.clock = clock
         self.lone = len(tables.positions) == 0
         self.trims_at_once = False  # for tests
-        self.page: ClockPage | None = None  # of the batch that had the last windows
-        self.entries: Integers = integers()  # of the events that are taken together (clock_sums)
+        self.page: PackedPage | None = None  # of the batch that had the last windows
+        self.entries: Integers = integers()  # of the events that are taken together (packed_sums)
         self.batch_keys = BatchKeys(tables)
         self.one: list[Row] = [()]  # an event that is taken alone
         self.one_batch = batch_of_rows(self.one)
@@ -88,7 +89,7 @@ class PackedClockMachine(Executor):
         return "panes by the period of the clock, as numbers; windows told when time has passed their end"
 
     def audience(self) -> Audience:
-        return ClockAudience([] if self.member is None else [self.member.target], self.tables)
+        return PackedAudience([] if self.member is None else [self.member.target], self.tables)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -309,16 +310,9 @@ class PackedClockMachine(Executor):
         """Report the window of each partition, in one row: all its events since the first one in the window."""
         count = entered.count
         self.account.spend(count)
-        page = self.page
-        if page is None or found.page is not page or page.log is not self.log:
-            page = self.page = ClockPage(self.log)
-        into = found.room(CLOCK_NUMBERS + EACH_NUMBERS * count)
-        at = found.upto + HEADER
-        into[at] = begin
-        into[at + 1] = page.float_count
-        into[at + 2] = len(page.totals)
-        into[at + 3] = page.count_count
-        at += CLOCK_NUMBERS
+        page = self.page = page_of(self.page, self.log, found)
+        into = found.room(ROW_NUMBERS + EACH_NUMBERS * count)
+        at = page.begin_row(into, found.upto + HEADER, begin)
         panes = self.panes
         sums = panes.sums
         numbers = panes.numbers
@@ -340,7 +334,7 @@ class PackedClockMachine(Executor):
             sums.settle(slot, pane, page)
             if numbers[place + PERIOD] == number:
                 panes.leave(slot, number + 1)
-        found.close(page, 0, 0, CLOCK_NUMBERS + EACH_NUMBERS * count, count)
+        found.close(page, 0, 0, ROW_NUMBERS + EACH_NUMBERS * count, count)
 
     def _trim(self) -> None:
         """Have a log without the events of windows that are over. O(events of the others); amortised O(1)."""
@@ -379,6 +373,11 @@ class PackedClockMachine(Executor):
     def check_invariants(self) -> None:
         panes = self.panes
         panes.check_invariants(self.log)
+        for slot in panes.slots.values():
+            own = slot * panes.width
+            newest = panes.numbers[own + HEAD] + panes.numbers[own + COUNT] - 1
+            assert panes.numbers[own + COUNT] > 0
+            assert panes.numbers[own + PANES + PANE * (newest % panes.room) + PERIOD] == panes.numbers[own + UPTO]
         for number, slots in self.ring.opened():
             assert all(panes.numbers[slot * panes.width + UPTO] >= number for slot in slots)
             assert set(slots) <= set(panes.slots.values())

@@ -1,7 +1,7 @@
-"""The partitions of windows of the clock as numbers, with their panes in rings of numbers and their sums beside them.
+"""Partitions as numbers, with their panes in rings of numbers and their sums beside them.
 
 A partition is known as long as it has panes of open windows; its place is used again. Here: these numbers. Hot. Not
-here: which windows an event is in, and when they end (packed_clock).
+here: which windows an event is in, and when they end (packed_clock, packed_count).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mypy_extensions import i64
 from ..matches import tuple_item
 from ..packed import Integers, integers, roomy
 from .batch_log import NOTHING, BatchLog
-from .clock_sums import ClockSums
+from .packed_sums import PackedSums
 from .tables import WindowTables
 
 # The numbers of a partition; behind them those of its panes.
@@ -44,7 +44,7 @@ class PackedPanes:
         self.tables = tables
         self.room: i64 = room
         self.width: i64 = PANES + PANE * room
-        self.sums = ClockSums(tables, room)
+        self.sums = PackedSums(tables, room)
         self.slots: dict[Any, int] = {}
         self.keyed: list[Any] = []
         self.free: list[int] = []
@@ -74,7 +74,7 @@ class PackedPanes:
 
     def open(self, slot: i64, period: i64, time: i64) -> i64:
         """Begin a pane of a partition in a period, before its first event; returns its place in the ring. Its sums
-        begin with the event (clock_sums)."""
+        begin with the event (packed_sums)."""
         numbers = self.numbers
         own = slot * self.width
         count = numbers[own + COUNT]
@@ -139,23 +139,27 @@ class PackedPanes:
         own = slot * self.width + PANES + number
         return [int(self.numbers[own + PANE * pane]) for pane in self._panes(slot)]
 
+    def begun(self, slot: int) -> list[int]:
+        """For each of its panes how many events it had before, and the time of the first one; the oldest first."""
+        pairs = zip(self._of_panes(slot, BEFORE), self._of_panes(slot, BEGUN))
+        return [number for pair in pairs for number in pair]
+
     def dump(self, slot: int, log: BatchLog) -> list[Any]:
         """A partition; its events are in the log."""
         numbers = self.numbers
         own = slot * self.width
         key = self.keyed[slot]
         before = self._of_panes(slot, BEFORE)
-        begun = [number for pane in zip(before, self._of_panes(slot, BEGUN)) for number in pane]
         columns = log.columns(numbers[own + NEWEST], self.events(slot), True)
         events = int(numbers[own + EVENTS])
         return [
             list(key) if isinstance(key, tuple) else [key],
-            [events, 0, before[0], int(numbers[own + LAST]), int(numbers[own + UPTO]), 0],
+            [events, 0, before[0] if before else 0, int(numbers[own + LAST]), int(numbers[own + UPTO]), 0],
             [],
             [],
             [],
             [],
-            [begun, [], self._of_panes(slot, PERIOD)],
+            [self.begun(slot), [], self._of_panes(slot, PERIOD)],
             [columns.items(), [list(row) for row in columns.rows]],
             self.sums.dump(slot, events, self._panes(slot)),
         ]
@@ -164,7 +168,6 @@ class PackedPanes:
         """The inverse, with its events at the end of the log; returns the partition's number."""
         key, counted, panes, kept, sums = data[0], data[1], data[6], data[7], data[8]
         begun, periods = panes[0], panes[2]
-        items, rows = kept[0], kept[1]
         count, logged, last, upto, head = counted[0], counted[2], counted[3], counted[4], counted[5]
         slot = self.add(self.tables.key_of(key))
         own = slot * self.width
@@ -172,31 +175,36 @@ class PackedPanes:
             self.numbers[own + EVENTS] = begun[2 * pane]
             self.open(slot, periods[pane], begun[2 * pane + 1])
         self.sums.load(slot, sums, head)
-        first = begun[2 * head] - logged
-        for at in range(first, len(items)):
-            row = tuple(rows[at]) if rows else ()
-            self.numbers[own + NEWEST] = log.add(row, tuple_item(items[at]), self.numbers[own + NEWEST])
+        self.put(slot, kept, begun[2 * head] - logged, log)
         numbers = self.numbers
         numbers[own + EVENTS] = count
         numbers[own + LAST] = last
         numbers[own + UPTO] = upto
         return slot
 
-    def check_invariants(self, log: BatchLog) -> None:
-        """Raise AssertionError if its parts contradict each other."""
+    def put(self, slot: i64, kept: Any, first: int, log: BatchLog) -> None:
+        """Add saved events of a partition to the end of a log, from this index on."""
+        items, rows = kept
+        own = slot * self.width
+        for at in range(first, len(items)):
+            row = tuple(rows[at]) if rows else ()
+            self.numbers[own + NEWEST] = log.add(row, tuple_item(items[at]), self.numbers[own + NEWEST])
+
+    def check_invariants(self, log: BatchLog) -> list[list[int]]:
+        """Raise AssertionError if its parts contradict each other. Returns the places of each partition's events."""
         numbers = self.numbers
         assert sorted([*self.slots.values(), *self.free]) == list(range(len(self.keyed)))
         chains: list[list[int]] = []
         for key, slot in self.slots.items():
             assert self.keyed[slot] == key
             own = slot * self.width
-            assert 0 < numbers[own + COUNT] < self.room
+            assert 0 <= numbers[own + COUNT] < self.room
             assert 0 <= numbers[own + HEAD] < self.room
             periods, before = self._of_panes(slot, PERIOD), self._of_panes(slot, BEFORE)
             assert all(one < other for one, other in itertools.pairwise(periods))
             assert all(one < other for one, other in itertools.pairwise([*before, numbers[own + EVENTS]]))
-            assert periods[-1] == numbers[own + UPTO]
             chains.append(log.places(numbers[own + NEWEST], self.events(slot)))
             assert len(chains[-1]) == self.events(slot)
             assert all(log.base <= place < log.count for place in chains[-1])
         assert len({place for chain in chains for place in chain}) == sum(map(len, chains))
+        return chains

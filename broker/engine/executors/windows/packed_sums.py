@@ -1,4 +1,4 @@
-"""Exact sums of attributes for windows of the clock, and how many values they have, as numbers of all partitions.
+"""Exact sums of attributes for packed partitions, and how many values they have, as numbers of all partitions.
 
 A partition has running sums, and each of its panes notes what they were before its first event; the sum of a window is
 the difference. Floats are added as exact_sums says; an int is added in two parts, so that no sum is beyond 64 bits.
@@ -15,9 +15,9 @@ from mypy_extensions import i64
 from ....events.batch import Batch, FloatColumn, IntegerColumn
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, integers, integers_of, roomy, roomy_floats
-from .clock_matches import ClockPage
 from .exact_sums import between
 from .measures import position_of
+from .packed_matches import PackedPage
 from .tables import COUNT, EXACT, TOTAL, WindowTables
 
 # The numbers of a sum: of floats the sum as two, the greatest magnitude that it had, and how many values were added; of
@@ -46,7 +46,7 @@ def opened(partition: i64, pane: i64, room: i64) -> i64:
 
 
 @final
-class ClockSums:
+class PackedSums:
     """The sums of all partitions, which are numbered, with `room` panes each.
 
     `exact`, `totals`, `counted`: the positions of the attributes with floats and with ints that are added up, and of
@@ -203,7 +203,7 @@ class ClockSums:
             if found is not None:
                 counts[partition * width + own] += 1
 
-    def settle(self, partition: i64, pane: i64, page: ClockPage) -> None:
+    def settle(self, partition: i64, pane: i64, page: PackedPage) -> None:
         """Write the sums since a pane began to a page."""
         numbers = self.floats
         at = partition * self.float_width

@@ -1,6 +1,7 @@
-"""Windows of the clock as matches: the numbers of those that end at one moment, made into matches when they are read.
+"""Windows of packed partitions as matches: the numbers of those that end together, made into matches when they
+are read.
 
-Not here: the machine that writes them (packed_clock), values that are computed from rows (window_matches).
+Not here: machines that write them (packed_clock, packed_count), values that are computed from rows (window_matches).
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from .batch_log import BatchLog
 from .tables import EXACT, TOTAL, WindowTables
 from .window_matches import matched_window, value_of_measure, value_of_rows
 
-CLOCK_NUMBERS: Final = 4  # of a row: the beginning of its windows, where their floats, totals and counts begin
+ROW_NUMBERS: Final = 4  # of a row: when windows of the clock begin, where their floats, totals and counts begin
 EACH_NUMBERS: Final = 4  # of a window: the place of its newest event, how many it has, times of the first and the last
 
 
 @final
 @mypyc_attr(acyclic=True)
-class ClockPage:
+class PackedPage:
     """What windows of a batch need to be read: the log of their events, and their sums, those of a window together."""
 
     def __init__(self, log: BatchLog) -> None:
@@ -41,6 +42,14 @@ class ClockPage:
         self.counts = put_integer(self.counts, at, count)
         self.count_count = at + 1
 
+    def begin_row(self, into: Integers, at: i64, begin: i64) -> i64:
+        """Write the first numbers of a row to this place; returns that of its first window."""
+        into[at] = begin
+        into[at + 1] = self.float_count
+        into[at + 2] = len(self.totals)
+        into[at + 3] = self.count_count
+        return at + ROW_NUMBERS
+
     def reserve(self, count: i64) -> Floats:
         """The sums, with room for so many more behind `float_count`. O(1) amortised."""
         if len(self.floats) < self.float_count + count:
@@ -49,8 +58,8 @@ class ClockPage:
 
 
 @final
-class ClockAudience(Audience):
-    """The subscribers of a machine of windows of the clock."""
+class PackedAudience(Audience):
+    """The subscribers of a machine of packed partitions."""
 
     def __init__(self, targets: list[Target], tables: WindowTables) -> None:
         super().__init__(targets, False)
@@ -58,33 +67,41 @@ class ClockAudience(Audience):
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         page = found.pages[found.numbers[at + 2] >> 2]
-        assert isinstance(page, ClockPage)
+        assert isinstance(page, PackedPage)
         count = found.numbers[at + 4]
         numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
-        return CompletedClock(self.tables, page, numbers)
+        return CompletedPacked(self.tables, page, numbers)
 
     def total(self, found: Completions, at: i64) -> int:
-        return int((found.numbers[at + 4] - CLOCK_NUMBERS) // EACH_NUMBERS) * self.served()[-1]
+        return int((found.numbers[at + 4] - ROW_NUMBERS) // EACH_NUMBERS) * self.served()[-1]
+
+
+def page_of(page: PackedPage | None, log: BatchLog, found: Completions) -> PackedPage:
+    """The page, if it is that of the last row and its events are in this log; or a new one."""
+    if page is None or found.page is not page or page.log is not log:
+        return PackedPage(log)
+    return page
 
 
 @final
 @mypyc_attr(acyclic=True)
-class CompletedClock(MatchSource):
-    """The windows of a row; its numbers as CLOCK_NUMBERS and EACH_NUMBERS say."""
+class CompletedPacked(MatchSource):
+    """The windows of a row; its numbers as ROW_NUMBERS and EACH_NUMBERS say."""
 
-    def __init__(self, tables: WindowTables, page: ClockPage, numbers: list[int]) -> None:
+    def __init__(self, tables: WindowTables, page: PackedPage, numbers: list[int]) -> None:
         self.tables = tables
         self.page = page
         self.numbers = numbers
 
     def amount(self) -> int:
-        return (len(self.numbers) - CLOCK_NUMBERS) // EACH_NUMBERS
+        return (len(self.numbers) - ROW_NUMBERS) // EACH_NUMBERS
 
     def all(self) -> Iterator[Matched]:
         numbers = self.numbers
         page, tables = self.page, self.tables
-        begin, floats_at, totals_at, counts_at = numbers[:CLOCK_NUMBERS]
-        for at in range(CLOCK_NUMBERS, len(numbers), EACH_NUMBERS):
+        _, floats_at, totals_at, counts_at = numbers[:ROW_NUMBERS]
+        begin = None if tables.windows.clock is None else numbers[0]
+        for at in range(ROW_NUMBERS, len(numbers), EACH_NUMBERS):
             newest, events, start, end = numbers[at : at + EACH_NUMBERS]
             said: list[tuple[Any, int]] = []
             for kind, counted in zip(tables.kinds, tables.counted):
