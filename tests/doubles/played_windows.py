@@ -13,6 +13,7 @@ from broker.engine import Engine, Options
 from broker.engine.executors.windows.clock import ClockMachine
 from broker.engine.executors.windows.machine import WindowMachine
 from broker.engine.executors.windows.packed_clock import PackedClockMachine
+from broker.engine.executors.windows.packed_count import PackedCountMachine
 from broker.engine.executors.windows.sessions import SessionMachine
 from broker.language.window import print_query
 from broker.language.window.syntax import WindowQuery
@@ -74,5 +75,5 @@ def trim(engine: Engine, at_once: bool) -> None:
             machine = matcher.machine
             if isinstance(machine, WindowMachine):
                 machine.stepper.trims_at_once = at_once
-            elif isinstance(machine, ClockMachine | PackedClockMachine | SessionMachine):
+            elif isinstance(machine, ClockMachine | PackedClockMachine | PackedCountMachine | SessionMachine):
                 machine.trims_at_once = at_once

@@ -27,7 +27,20 @@ from ..packed import Integers, integers, roomy
 from .batch_keys import UNKNOWN, BatchKeys
 from .batch_log import NOTHING, BatchLog
 from .packed_matches import EACH_NUMBERS, ROW_NUMBERS, PackedAudience, PackedPage, page_of
-from .packed_panes import BEFORE, BEGUN, COUNT, EVENTS, HEAD, LAST, NEWEST, PANE, PANES, UPTO, PackedPanes
+from .packed_panes import (
+    BEFORE,
+    BEGUN,
+    COUNT,
+    EVENTS,
+    HEAD,
+    LAST,
+    NEWEST,
+    PANE,
+    PANES,
+    PERIOD,
+    UPTO,
+    PackedPanes,
+)
 from .packed_sums import NO_PARTITION, are_sums, opened
 from .pane_groups import NONE_YET
 from .tables import UNBOUNDED, WindowTables
@@ -35,6 +48,7 @@ from .window_inputs import WindowInputs
 
 PANES_MAX: Final = 64  # of a partition, up to which its ring is no waste
 SPARE: Final = 4_096  # events of windows that are over which may stay in the log
+OVER: Final = 4  # so many for each event of an open window
 UNITS: Final = 3  # of work, at most, that an event costs: with its partition's windows, and one that it completes
 
 
@@ -70,8 +84,9 @@ class PackedCountMachine(Executor):
     """The partitions of one subscription, and the log of their events.
 
     A window has `size` events, and another one begins behind `every` events of a partition; UPTO of its numbers is how
-    many it has had when the next one begins. The first pane stays until the event behind the end of its window. `live`:
-    events of open windows in the log. `completed`: the partition of which the newest event completes a window, or -1.
+    many it has had when the next one begins, and PERIOD of a pane the place of its first event. The first pane stays
+    until the event behind the end of its window. `live`: events of open windows in the log. `completed`: the partition
+    of which the newest event completes a window, or -1.
     """
 
     def __init__(
@@ -199,7 +214,9 @@ class PackedCountMachine(Executor):
             if events - self._before(own) >= self.size:
                 self._drop(own)
         if events == numbers[own + UPTO]:
-            entry = opened(slot, panes.open(slot, events + self.every, time), panes.room)
+            pane = panes.open(slot, events + self.every, time)
+            numbers[own + PANES + PANE * pane + PERIOD] = place
+            entry = opened(slot, pane, panes.room)
         events += 1
         numbers[own + EVENTS] = events
         numbers[own + LAST] = time
@@ -267,18 +284,27 @@ class PackedCountMachine(Executor):
         found.close(page, 0, 0, ROW_NUMBERS + EACH_NUMBERS, 1)
 
     def _tidy(self) -> None:
-        """Have another log, if most of it is over. O(its events); amortised O(1)."""
-        over = self.log.count - self.live
-        if over > 0 and (self.trims_at_once or (over > SPARE and over > self.live)):
-            old, panes = self.log, self.panes
-            log = self.log = BatchLog(0, True, self.tables.rows)
-            for slot in panes.slots.values():
-                at = slot * panes.width + NEWEST
-                events = panes.events(slot)
-                if events == 0:
-                    panes.numbers[at] = NOTHING
-                else:
-                    panes.numbers[at] = log.copy(old.columns(panes.numbers[at], events, True))
+        """Have another log, if most of it is over. O(its events, and partitions); amortised O(1)."""
+        panes = self.panes
+        over = self.log.count - self.log.base - self.live
+        if not self.trims_at_once and (over <= SPARE or over <= OVER * self.live or over <= len(panes.slots)):
+            return
+        old = self.log
+        first = old.count
+        opened = [slot for slot in panes.slots.values() if panes.count(slot) > 0]
+        for slot in opened:
+            own = slot * panes.width
+            first = min(first, panes.numbers[own + PANES + PANE * panes.numbers[own + HEAD] + PERIOD])
+        if 2 * (old.count - first - self.live) <= over and not self.trims_at_once:
+            self.log = old.behind(first)
+            return
+        log = self.log = BatchLog(0, True, self.tables.rows)
+        for slot in opened:
+            own = slot * panes.width
+            begun = log.count
+            events = panes.events(slot)
+            panes.numbers[own + NEWEST] = log.copy(old.columns(panes.numbers[own + NEWEST], events, True))
+            panes.begin_at(slot, begun)
 
     # --- state: partitions are saved as those of other windows are (cell), and either machine goes on ----------------
 
@@ -330,6 +356,9 @@ class PackedCountMachine(Executor):
             own = slot * panes.width
             events, before = panes.numbers[own + EVENTS], panes.begun(slot)[::2]
             assert before == [at for at in range(0, int(events), int(self.every)) if events - at <= self.size]
+            if before:
+                places = self.log.places(panes.numbers[own + NEWEST], panes.events(slot))
+                assert panes.periods(slot) == [places[at - before[0]] for at in before]
             assert panes.numbers[own + UPTO] == -(-events // self.every) * self.every
 
     def dump(self) -> Any:
@@ -357,7 +386,9 @@ class PackedCountMachine(Executor):
                 panes.open(slot, before + self.every, time)
             panes.sums.load(slot, sums, first)
             if groups:
+                place = self.log.count
                 panes.put(slot, log, begun[0][2 * first] - logged, self.log)
+                panes.begin_at(slot, place)
             numbers = panes.numbers
             numbers[own + EVENTS] = count
             numbers[own + UPTO] = -(-count // self.every) * self.every

@@ -139,6 +139,21 @@ class PackedPanes:
         own = slot * self.width + PANES + number
         return [int(self.numbers[own + PANE * pane]) for pane in self._panes(slot)]
 
+    def periods(self, slot: int) -> list[int]:
+        """The periods of its panes, the oldest first."""
+        return self._of_panes(slot, PERIOD)
+
+    def begin_at(self, slot: i64, place: i64) -> None:
+        """Have in `period` of each pane where its first event is, if that of the first pane is at this place, and all
+        others follow it there."""
+        numbers = self.numbers
+        own = slot * self.width + PANES
+        panes = self._panes(int(slot))
+        first = numbers[own + PANE * panes[0] + BEFORE]
+        for pane in panes:
+            at = own + PANE * pane
+            numbers[at + PERIOD] = place + numbers[at + BEFORE] - first
+
     def begun(self, slot: int) -> list[int]:
         """For each of its panes how many events it had before, and the time of the first one; the oldest first."""
         pairs = zip(self._of_panes(slot, BEFORE), self._of_panes(slot, BEGUN))
@@ -159,7 +174,7 @@ class PackedPanes:
             [],
             [],
             [],
-            [self.begun(slot), [], self._of_panes(slot, PERIOD)],
+            [self.begun(slot), [], self.periods(slot)],
             [columns.items(), [list(row) for row in columns.rows]],
             self.sums.dump(slot, events, self._panes(slot)),
         ]
@@ -200,7 +215,7 @@ class PackedPanes:
             own = slot * self.width
             assert 0 <= numbers[own + COUNT] < self.room
             assert 0 <= numbers[own + HEAD] < self.room
-            periods, before = self._of_panes(slot, PERIOD), self._of_panes(slot, BEFORE)
+            periods, before = self.periods(slot), self._of_panes(slot, BEFORE)
             assert all(one < other for one, other in itertools.pairwise(periods))
             assert all(one < other for one, other in itertools.pairwise([*before, numbers[own + EVENTS]]))
             chains.append(log.places(numbers[own + NEWEST], self.events(slot)))
