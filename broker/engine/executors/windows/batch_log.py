@@ -108,6 +108,45 @@ class BatchLog:
                 log.links = self.links[first - self.base : self.count - self.base]
         return log
 
+    def sifted(self, chains: list[int]) -> tuple[BatchLog, Integers]:
+        """A log of the last events of some partitions only, in the same order: each has two numbers, the place of its
+        newest one and how many there are. Beside it, by place less `base`, where an event is now, or NOTHING.
+        O(events of this log)."""
+        log = BatchLog(0, True, self.rowed)
+        links, base = self.links, self.base
+        where = roomy(integers(), self.count - base)
+        at: i64
+        for number in range(0, len(chains), 2):
+            place: i64 = chains[number]
+            for at in range(chains[number + 1]):  # noqa: B007  compiled, a number
+                where[place - base] = 1
+                place = links[place - base]
+        items: list[Item] = []
+        rows: list[Row] = []
+        stretch = 0
+        for at in range(self.count - base):
+            if where[at] == 0:
+                where[at] = NOTHING
+                continue
+            while stretch + 1 < len(self.begins) and self.begins[stretch + 1] <= base + at:
+                stretch += 1
+            index = base + at - self.begins[stretch] + self.firsts[stretch]
+            items.append(self._item(stretch, index))
+            batch = self.batches[stretch]
+            if batch is not None:
+                rows.append(batch.row(int(index)))
+            where[at] = log.count
+            log._grow(1)
+            log.links[where[at]] = where[links[at] - base] if links[at] >= base else NOTHING
+        log._begin(0, 0, batch_of_rows(rows) if self.rowed else None, NO_IDS, False)
+        log.items[0] = items
+        return log, where
+
+    def _item(self, stretch: int, index: i64) -> Item:
+        """What an event is known by."""
+        items = self.items[stretch]
+        return items[index] if len(items) > 0 else self.ids[stretch].item(index)
+
     def places(self, newest: i64, events: i64) -> list[int]:
         """The places of so many events of a partition, the oldest first, up to the newest one. O(events)."""
         if not self.linked:
@@ -133,8 +172,7 @@ class BatchLog:
             while number + 1 < stretches and self.begins[number + 1] <= place:
                 number += 1
             at = place - self.begins[number] + self.firsts[number]
-            loose = self.items[number]
-            items.append(loose[at] if len(loose) > 0 else self.ids[number].item(at))
+            items.append(self._item(number, at))
             batch = self.batches[number]
             if rows and batch is not None:
                 made.append(batch.row(at))

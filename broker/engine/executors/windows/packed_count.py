@@ -298,13 +298,12 @@ class PackedCountMachine(Executor):
         if 2 * (old.count - first - self.live) <= over and not self.trims_at_once:
             self.log = old.behind(first)
             return
-        log = self.log = BatchLog(0, True, self.tables.rows)
+        chains: list[int] = []
         for slot in opened:
-            own = slot * panes.width
-            begun = log.count
-            events = panes.events(slot)
-            panes.numbers[own + NEWEST] = log.copy(old.columns(panes.numbers[own + NEWEST], events, True))
-            panes.begin_at(slot, begun)
+            chains += [int(panes.numbers[slot * panes.width + NEWEST]), int(panes.events(slot))]
+        self.log, where = old.sifted(chains)
+        for slot in opened:
+            panes.move(slot, where, old.base)
 
     # --- state: partitions are saved as those of other windows are (cell), and either machine goes on ----------------
 

@@ -154,6 +154,15 @@ class PackedPanes:
             at = own + PANE * pane
             numbers[at + PERIOD] = place + numbers[at + BEFORE] - first
 
+    def move(self, slot: i64, where: Integers, base: i64) -> None:
+        """Have the places of a partition's events in another log (BatchLog.sifted), also those in `period`."""
+        own = slot * self.width
+        numbers = self.numbers
+        numbers[own + NEWEST] = where[numbers[own + NEWEST] - base]
+        for pane in self._panes(int(slot)):
+            at = own + PANES + PANE * pane + PERIOD
+            numbers[at] = where[numbers[at] - base]
+
     def begun(self, slot: int) -> list[int]:
         """For each of its panes how many events it had before, and the time of the first one; the oldest first."""
         pairs = zip(self._of_panes(slot, BEFORE), self._of_panes(slot, BEGUN))

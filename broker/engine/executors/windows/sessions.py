@@ -276,12 +276,16 @@ class SessionMachine(Executor):
     def _trim(self) -> None:
         """Have a log without the sessions that are over. O(events of the others); amortised O(1)."""
         old = self.log
-        self.log = BatchLog(0, True, self.tables.rows)
         numbers = self.known.numbers
+        chains: list[int] = []
         place = self.known.front
         while place != NOBODY:
-            chain = old.columns(numbers[place + NEWEST], numbers[place + EVENTS], True)
-            numbers[place + NEWEST] = self.log.copy(chain)
+            chains += [int(numbers[place + NEWEST]), int(numbers[place + EVENTS])]
+            place = numbers[place + BEHIND]
+        self.log, where = old.sifted(chains)
+        place = self.known.front
+        while place != NOBODY:
+            numbers[place + NEWEST] = where[numbers[place + NEWEST] - old.base]
             place = numbers[place + BEHIND]
 
     # --- state -------------------------------------------------------------------------------------------------------
