@@ -31,10 +31,13 @@ def fitting(
     LateEvent.
     """
     n = _length(stream, "rows", rows)
-    _check_times(stream, n, "one a row", times, ids, starts, newest)
+    distinct = _check_times(stream, n, "one a row", times, ids, starts, newest)
     if isinstance(rows, EventColumns):
-        return batch_of_events(stream, rows)
-    return batch_of_values(stream, list(rows))
+        batch = batch_of_events(stream, rows)
+    else:
+        batch = batch_of_values(stream, list(rows))
+    batch.distinct = distinct
+    return batch
 
 
 def fitting_columns(
@@ -48,8 +51,10 @@ def fitting_columns(
 ) -> Batch:
     """The same for a column an attribute, by name, or a record batch of Arrow. `coded`: as Batch says."""
     n = _length(stream, "times", times)
-    _check_times(stream, n, "one a time", times, ids, starts, newest)
-    return batch_of(stream, columns, n, coded)
+    distinct = _check_times(stream, n, "one a time", times, ids, starts, newest)
+    batch = batch_of(stream, columns, n, coded)
+    batch.distinct = distinct
+    return batch
 
 
 def moments_of(times: Any) -> list[int]:
@@ -82,18 +87,21 @@ def _check_times(
     ids: Sequence[int] | None,
     starts: Sequence[int] | None,
     newest: int | None,
-) -> None:
+) -> bool:
+    """Whether no two events are known to have the same time."""
+    distinct = False
     for name, column in (("times", times), ("ids", ids), ("starts", starts)):
         if column is not None and _length(stream, name, column) != n:
             raise EventError(f"stream {stream.name!r}: expected {n} {name}, {one}, found {len(column)}")
     if stream.disorder == "arrival":
-        check_times(stream, times, newest)
+        distinct = check_times(stream, times, newest)
     else:
         check_late(stream, times, newest)
     if starts is not None:
         check_starts(stream, starts, times)
     if ids is not None:
         check_ids(stream.name, [ids[0], ids[-1]] if isinstance(ids, range) and n else ids)
+    return distinct
 
 
 def _length(stream: StreamDefinition, name: str, column: Sequence[Any]) -> int:

@@ -169,6 +169,7 @@ class Batch:
 
     `columns` is empty where there are none, `made` has the rows, if there are any yet. `coded`, if it is not empty,
     says of each attribute whether somebody has asked for numbers of its texts, in this batch or before (text_codes).
+    `distinct`: it is known that no two events have the same time.
     """
 
     def __init__(
@@ -178,6 +179,7 @@ class Batch:
         self.columns = columns
         self.made = made
         self.coded = coded
+        self.distinct = False
 
     def __len__(self) -> int:
         return self.count

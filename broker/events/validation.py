@@ -68,23 +68,27 @@ def _no_mapping(stream: StreamDefinition, data: object) -> EventError:
     return EventError(f"stream {stream.name!r}: expected values by attribute, as {{{names}}}, found {shown(data)}")
 
 
-def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | None) -> None:
+def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | None) -> bool:
     """Check that times are instants that never decrease, starting with `newest`, the newest time processed or None.
 
-    Raises EventError for a value that is no instant, and LateEvent with the index and both times for a late event.
+    Whether each is known to be later than the one before. Raises EventError for a value that is no instant, and
+    LateEvent with the index and both times for a late event.
     """
     last = -LARGEST if newest is None else newest
+    distinct = True
     moments: list[Any] = times if isinstance(times, list) else list(times)  # compiled, a list is walked faster
     for time in moments:
         if type(time) is not int:
             break
         moment: int = time  # compiled, numbers are compared faster than objects
-        if moment < last:
-            break
+        if moment <= last:
+            if moment < last:
+                break
+            distinct = False
         last = moment
     else:
         if last <= LARGEST:
-            return
+            return distinct
     last = -LARGEST if newest is None else newest
     for index, time in enumerate(moments):
         if type(time) is not int or not -LARGEST <= time <= LARGEST:
@@ -94,6 +98,7 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
             late = f"expected a time of {last} or later, found {time}{LATE_HINT}"
             raise LateEvent(f"{_place(stream, index)}: {late}")
         last = time
+    return False
 
 
 def whole_within(values: Sequence[Any], least: int, greatest: int) -> bool:

@@ -178,6 +178,13 @@ def test_times_pass_exactly_when_they_never_decrease(times: list[int], newest: i
             check_times(STOCK, times, newest)
 
 
+@pytest.mark.parametrize(("times", "newest", "distinct"), [
+    ([], None, True), ([5], None, True), ([5, 7, 8], 4, True), ([5, 7, 7], 4, False), ([5, 7, 8], 5, False),
+])  # fmt: skip
+def test_times_that_are_all_different_are_known(times: list[int], newest: int | None, distinct: bool) -> None:
+    assert check_times(STOCK, times, newest) is distinct
+
+
 def test_late_events_name_both_times() -> None:
     with pytest.raises(LateEvent, match=r"^stream 'Stock', row 2: expected a time of 7 or later, found 6;"):
         check_times(STOCK, [5, 7, 6], 5)

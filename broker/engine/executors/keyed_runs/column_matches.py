@@ -15,7 +15,7 @@ from ...program.transition import Place
 from ..member_matches import ALONE, RUN, ends_of_box
 from ..packed import Floats, Integers, integers, put_integer
 from .cells import Cell, Run
-from .column_plan import ColumnFold, ColumnPair, ColumnPlan
+from .column_plan import ColumnBox, ColumnFold, ColumnPair, ColumnPlan
 from .grouped_subscriptions import Bulk
 from .number_matrix import NumberMatrix
 from .number_tests import passes
@@ -93,22 +93,25 @@ class ColumnMatches(KeyedRuns):
                 for watcher in target.watchers:
                     watcher.matched(found.times[i])
         for box in plan.boxes:
-            members = box.members
-            x = 0.0 if box.first < 0 else numbers[box.first * stride + i] * box.first_sign
-            z = 0.0 if box.second < 0 else numbers[box.second * stride + i] * box.second_sign
-            if packs:
-                covers = members.covered()
-                if covers is not None:
-                    count = covers.count(x, z)
-                    if count > 0:
-                        found.packed.count(i, ends_of_box(box.box), found.times[i], count)
-                    continue
-                count = members.search(x, x, z, False)
-                if count > 0:
-                    found.packed.add(i, ends_of_box(box.box), found.times[i], members.found, 0, count, 0, ALONE)
-            else:
-                members.find(x, x, z, found.targets)
-                found.close(int(i), None)
+            self.inside(box, numbers, stride, i, packs)
+
+    def inside(self, box: ColumnBox, numbers: Floats, stride: i64, i: i64, packs: bool) -> None:
+        """Report which members of a box a single event matches. `packs`: as in `single`."""
+        found, members = self.found, box.members
+        x = 0.0 if box.first < 0 else numbers[box.first * stride + i] * box.first_sign
+        z = 0.0 if box.second < 0 else numbers[box.second * stride + i] * box.second_sign
+        if not packs:
+            members.find(x, x, z, found.targets)
+            found.close(int(i), None)
+            return
+        covers = members.covered()
+        count = covers.count(x, z) if covers is not None else members.search(x, x, z, False)
+        if count == 0:
+            return
+        if covers is not None:
+            found.packed.count(i, ends_of_box(box.box), found.times[i], count)
+        else:
+            found.packed.add(i, ends_of_box(box.box), found.times[i], members.found, 0, count, 0, ALONE)
 
     def follow(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, last: i64, fresh: bool) -> None:
         """Compare an event with the last one of its key, and so end the runs which that would have begun.

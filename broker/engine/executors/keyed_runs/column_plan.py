@@ -13,6 +13,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
+from ....algebra.comparisons import GE, GT
 from ....algebra.computation import ConstantValue, EventValue, Increment, RegisterValue
 from ....events.batch import COMPILED, Batch
 from ...index.axis import Axis
@@ -108,7 +109,8 @@ class ColumnFold:
 
     Their slots are those of the first event, but for a `counter`, -1 for none: it begins with `first` and grows by
     `step`. `lone`: what decides whether they go on, if it is one comparison with the last event; `counted`: what the
-    only arc asks first, if that is their count. `found`: its matches in the current batch, if there are any.
+    only arc asks first, if that is their count; `ripens`: it asks for at least so much, and the count grows, so that
+    the oldest run is the first one for which it holds. `found`: its matches in the current batch, if there are any.
     """
 
     def __init__(self, place: Place, begins: NumberTest | None, update: SlotUpdate | None) -> None:
@@ -122,6 +124,7 @@ class ColumnFold:
         self.step: i64 = 0
         self.lone: NumberTest | None = None
         self.counted: NumberTest | None = None
+        self.ripens = False
         self.found: FoldMatches | None = None
 
     def matches(self, batch: Batch) -> FoldMatches:
@@ -163,8 +166,8 @@ class ColumnPlan:
     Runs of a FOLD are in the order in which they began, so that a key has either one FOLD or pairs. `lone`: the only
     pair, if every event begins it and one comparison with the last event ends it, which is the usual case. `lasting`:
     runs have no window, so that they are nothing but the event that has begun them. `bare`: nothing asks for an event
-    alone; `packs`: all that do are boxes, and their matches come before those of pairs. `watched`: somebody watches its
-    pairs. `version`: that of the program.
+    alone; `box`: only this one does; `packs`: all that do are boxes, and their matches come before those of pairs.
+    `watched`: somebody watches its pairs. `version`: that of the program.
     """
 
     def __init__(self, static: Static | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
@@ -181,6 +184,7 @@ class ColumnPlan:
         if len(self.pairs) == 1 and self.pairs[0].simple():
             self.lone = self.pairs[0]
         self.bare = not self.filters and not self.boxes
+        self.box = self.boxes[0] if len(self.boxes) == 1 and not self.filters else None
         self.packs = COMPILED and not self.filters and not self._folds()
         self.lasting = all(pair.window < 0 for pair in self.pairs)  # and a FOLD has none
         self.watched = any(pair.place.watches is not None for pair in self.pairs)
@@ -248,7 +252,8 @@ class ColumnPlan:
         fits = self._ends(place, fold.arcs, fold.counter)
         if len(fold.arcs) == 1:
             test = fold.arcs[0].test
-            fold.counted = test if test is not None and test.kind == COUNT else None
+            if test is not None and test.kind == COUNT:
+                fold.counted, fold.ripens = test, fold.step > 0 and test.operator in (GE, GT)
         return fits
 
     def _ends(self, place: Place, ends: list[ColumnArc], counter: int) -> bool:

@@ -121,6 +121,8 @@ class ColumnRuns(ColumnMatches):
     def _before_tie(self, keyed: Space, first: i64, upto: i64) -> i64:
         """The first event of the first time at which a key has several events; `upto` if none has."""
         times, batch = self.found.times, self.batch
+        if batch.distinct:
+            return upto
         at = first
         before: i64 = times[at]
         while at + 1 < upto:
@@ -166,7 +168,8 @@ class ColumnRuns(ColumnMatches):
         texts = column.texts if isinstance(column, TextColumn) else []
         touched, kept, folding = self._touched, self.kept, self.folding
         waits = opened.waits()
-        folds = opened.fold is not None
+        fold = opened.fold
+        folds = fold is not None
         bare, packs = opened.bare, opened.packs
         derived, faults = found.derived, found.faults
         lone = opened.lone
@@ -241,8 +244,11 @@ class ColumnRuns(ColumnMatches):
                 cell.last = i
             if not bare:
                 self.single(opened, numbers, stride, i, packs and plan.packs)
-            if not plan.bare:
-                self.single(plan, numbers, stride, i, packs and plan.packs)
+            if plan is not none and not plan.bare:
+                if plan.box is not None:
+                    self.inside(plan.box, numbers, stride, i, packs and plan.packs)
+                else:
+                    self.single(plan, numbers, stride, i, packs and plan.packs)
             if foretold is not None and cell is not None:
                 if watched:
                     if watches is None:
@@ -260,12 +266,12 @@ class ColumnRuns(ColumnMatches):
                         self.complete(lone, 0, i, last)
                 elif waits and not folds:
                     self.follow(opened, numbers, stride, i, last, fresh)
-                if len(plan.pairs) > 0:
+                if plan is not none and len(plan.pairs) > 0:
                     self.follow(plan, numbers, stride, i, last, fresh)
             if cell is not None:
-                if opened.fold is not None:
-                    self.begun += step(opened.fold, cell, kept, found, numbers, stride, i, last, folding)
-                elif plan.fold is not None:
+                if fold is not None:
+                    self.begun += step(fold, cell, kept, found, numbers, stride, i, last, folding)
+                elif plan is not none and plan.fold is not None:
                     self.begun += step(plan.fold, cell, kept, found, numbers, stride, i, last, folding)
             if foretold is not None:
                 foretold.ends(i)

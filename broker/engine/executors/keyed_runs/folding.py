@@ -57,11 +57,12 @@ def step(
         watches = place.watches
         if going:
             state = runs.numbers
+            ripe = counted is None or not fold.ripens or related_integers(counted.operator, state[COUNT], counted.whole)
             at = runs.upto
             while at > 0:  # the youngest first, as where they are objects
                 at -= FIELDS
                 count = state[at + COUNT]
-                if counted is None or related_integers(counted.operator, count, counted.whole):
+                if ripe and (counted is None or related_integers(counted.operator, count, counted.whole)):
                     _report(fold, cell, runs, at, kept, found, numbers, stride, i, last, reported)
                 if watches is not None:
                     for watch in watches:
@@ -74,7 +75,7 @@ def step(
             if watches is not None:
                 _tell_of_end(watches, runs)
             runs.clear()
-    if passes(fold.begins, numbers, stride, i, i, 0, 0):
+    if fold.begins is None or passes(fold.begins, numbers, stride, i, i, 0, 0):
         runs.push(i, time, time, mixed(0, item, place.depth), fold.first)
         if place.watches is not None:
             for watch in place.watches:
