@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.engine import Engine, Options
-from broker.engine.index.intervals import OFTEN
 
 ON, OFF = Options(), Options(column_path=False)
 STREAM: Final = "S"
@@ -85,7 +84,7 @@ def played(seed: int, options: Options) -> list[list[Any]]:
     there = dict(enumerate(known))
     kept: list[Any] = []
     lines: dict[int, list[Any]] = {}
-    for number, (times, rows) in enumerate(batches(chance, 2 + OFTEN // BATCH * 2)):
+    for number, (times, rows) in enumerate(batches(chance, 6)):
         results = engine.publish(STREAM, times, rows)
         kept.append(results)
         matches = sum(box.contains(*row) for row in rows for box in there.values())

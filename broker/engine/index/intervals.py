@@ -31,7 +31,8 @@ if not COMPILED:
 
 AT_ONCE: Final = 4_096  # up to this size a new member is inserted at once; larger columns collect some first
 MANY: Final = 64 if COMPILED else 768  # members of which lists are made, once numbers were looked for so often
-OFTEN: Final = 128
+OFTEN: Final = 32  # at first; twice as often after each change that discards lists, up to what making them costs
+OFTEN_MOST: Final = 256
 SORTED_SO: Final = 64  # found members that are put in order by insertion, at most
 
 M = TypeVar("M")
@@ -70,6 +71,7 @@ class Intervals(Generic[M]):
         self._lent = False  # somebody keeps the list of members as it is now
         self.covers: Covers | None = None  # of all of them, as they are now; where they were asked often
         self._asked: i64 = 0  # how often since the last change
+        self._often: i64 = OFTEN
         self.found = vec[i64]()
         self.kept: object | None = None
 
@@ -171,7 +173,10 @@ class Intervals(Generic[M]):
     def _change(self) -> None:
         """Before a change of the bounds: what was made of them does not hold any more."""
         self._stale = True
-        self.covers = None
+        if self.covers is not None:
+            self.covers = None
+            if self._often < OFTEN_MOST:
+                self._often *= 2
         self._asked = 0
         self._part()
 
@@ -242,7 +247,7 @@ class Intervals(Generic[M]):
             covers = self.covers
             if covers is None:
                 self._asked += 1
-                if self._asked > OFTEN:
+                if self._asked > self._often:
                     covers = self.covers = Covers(self._lows, self._highs, self._lows2, self._highs2, self.two)
             if covers is not None:
                 part = covers.part(x)

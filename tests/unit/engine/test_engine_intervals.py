@@ -84,7 +84,7 @@ def test_asked_often_the_same_are_found_in_the_same_order(
     for round in range(2):
         scanned = [searched(intervals, x, z) for x, z in asked]
         assert intervals.covered() is None
-        for _ in range(OFTEN + 1):
+        for _ in range(2 * OFTEN + 1):
             intervals.search(0.0, 0.0, 0.0)
         assert [searched(intervals, x, z) for x, z in asked] == scanned
         covers = intervals.covers
