@@ -49,6 +49,10 @@ def turned_offset(operator: str, constant: object) -> float | None:
 
 
 def _exact(constant: object) -> float | None:
+    if type(constant) is float:
+        return constant if math.isfinite(constant) else None
+    if type(constant) is int:  # most are one of both, and each subscription that joins asks
+        return float(constant) if -EXACT < constant < EXACT else None
     if isinstance(constant, bool) or not isinstance(constant, int | float):
         return None
     if isinstance(constant, int) and abs(constant) >= EXACT:

@@ -62,14 +62,19 @@ class Trace:
         O(coordinates and comparisons).
         """
         found: list[float] = []
+        missing = self.missing
         for number, turn in self.turns:
             if isinstance(turn, int):
                 found.append(-found[turn])
                 continue
             value = turn(literals[number] if number >= 0 else -literals[~number])
-            if (value is None) is not (len(found) in self.missing):
+            if value is None:
+                if len(found) not in missing:
+                    return None
+                value = 0.0
+            elif missing and len(found) in missing:
                 return None
-            found.append(0.0 if value is None else value)
+            found.append(value)
         for compare, place, other, number_compared, outcome in self.asked:
             right = number_compared if other is None else found[other]
             if compare(found[place], right) is not outcome:

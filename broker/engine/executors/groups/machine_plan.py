@@ -352,12 +352,11 @@ class MemberPlans:
     def _keyed(self, literals: Literals) -> tuple[Constant, ...]:
         """The key. Members of a group have the same tuple, if its literals are texts."""
         known = tuple([chosen(literals, number) for number in self._texts])
-        if not all(isinstance(literal, str) for literal in known):
-            return self._made_key(literals)
         key = self._keys.get(known)
         if key is None:
             key = self._made_key(literals)
-            self._keys.put(known, key)
+            if all(isinstance(literal, str) for literal in known):  # numbers of other types are equal, too
+                self._keys.put(known, key)
         return key
 
     def _made_key(self, literals: Literals) -> tuple[Constant, ...]:
