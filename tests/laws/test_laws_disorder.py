@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from doubles.read_columns import in_columns
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from strategies.afa import Insertion, Punctuation, Update, Withdrawal, query_texts, scripts
 from strategies.disorder import ATTRIBUTES, Play, Told, meant, typed
@@ -47,6 +47,7 @@ IN_ORDER = (  # of a stream D with a number v
     ("window", "FROM D WINDOW AFTER [v > 0] MATCHING any{2}"),
     ("afa", "FROM D REGISTER w INT = 0 START a FINAL c a -> b WHEN v > 0 SET w = v b -> b b -> c WHEN v >= w"),
 )
+RISEN = [Insertion(LivingEvent(at + 1, at, 0, ("K", "A", x))) for at, x in enumerate((1, 0))]  # a run is under way
 
 
 @given(
@@ -138,6 +139,9 @@ def test_readers_in_order_get_what_stands_at_the_end(one: str, upper: str, batch
     st.sampled_from((None, *UPPER[1:])), scripts(), st.integers(0, 20), st.integers(0, 14),
     st.sampled_from((None, None, 0, 3)),
 )  # fmt: skip
+@example(
+    texts=[LASTING[0], LASTING[0]], reader=IN_ORDER[0], between=None, batches=[RISEN], cut=0, join=2, speculation=None
+)
 def test_readers_in_order_get_the_same_whether_or_not_their_publishers_revise(
     texts: list[str], reader: tuple[str, str], between: str | None, batches: list[list[Any]], cut: int, join: int,
     speculation: int | None,

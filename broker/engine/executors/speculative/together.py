@@ -153,14 +153,14 @@ class MergedUnits:
                 if mine is None or mine in seen:
                     continue
                 family = before.families[was]
-                kept = registers
+                kept = tuple(registers)  # saved, they are a list
                 if family is not None and state != 0:
-                    if not any(family.may_be(number, registers, 0) for number in numbers):
+                    if not any(family.may_be(number, kept, 0) for number in numbers):
                         continue
                 if family is not None and self.families[at] is None:
-                    kept = family.own(registers)
+                    kept = family.own(kept)
                 seen.add(mine)
-                found.append([start, order, end, mine, kept, trace, links])
+                found.append([start, order, end, mine, list(kept), trace, links])
         return found
 
 
