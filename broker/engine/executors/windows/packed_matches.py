@@ -101,13 +101,17 @@ class CompletedPacked(MatchSource):
         page, tables = self.page, self.tables
         _, floats_at, totals_at, counts_at = numbers[:ROW_NUMBERS]
         begin = None if tables.windows.clock is None else numbers[0]
+        read = tables.rows and any(plan.measure < 0 for plan in tables.aggregates)
         for at in range(ROW_NUMBERS, len(numbers), EACH_NUMBERS):
             newest, events, start, end = numbers[at : at + EACH_NUMBERS]
             said: list[tuple[Any, int]] = []
+            certain = True  # a sum that is not has to be made of rows
             for kind, counted in zip(tables.kinds, tables.counted):
                 told: Any = None
                 if kind == EXACT:
-                    told = float(page.floats[floats_at])
+                    exact = float(page.floats[floats_at])
+                    certain = certain and exact - exact == 0.0
+                    told = exact
                     floats_at += 1
                 elif kind == TOTAL:
                     told = page.totals[totals_at]
@@ -117,7 +121,7 @@ class CompletedPacked(MatchSource):
                     count = int(page.counts[counts_at])
                     counts_at += 1
                 said.append((told, count))
-            columns = page.log.columns(newest, events, tables.rows)
+            columns = page.log.columns(newest, events, read or (tables.rows and not certain))
             values: list[Value] = []
             for plan in tables.aggregates:
                 if plan.measure < 0:
