@@ -32,6 +32,8 @@ def bounded(regex: WindowRegex) -> tuple[WindowRegex, Interval]:
                 rest.append(part)
             else:
                 bounds = _common(bounds, interval)
+        if not rest:
+            return EVERYTHING, bounds
         if len(rest) == 1:
             inner, more = bounded(rest[0])
             return inner, _common(bounds, more)
@@ -76,7 +78,7 @@ def lengths(regex: WindowRegex) -> Interval | None:
                 if part is None:
                     return None
                 found = _common(found, part)
-            return found
+            return found if found[1] is None or found[0] <= found[1] else None  # a product with it matches nothing
         case "times":
             return None if parts[0] is None else _repeated(parts[0], regex.least, regex.most)
     return None

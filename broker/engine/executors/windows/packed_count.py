@@ -72,10 +72,9 @@ def window_of_counts(tables: WindowTables) -> tuple[int, int]:
 
 
 def keeps_packed_count(tables: WindowTables, starts_max: int, events_max: int) -> bool:
-    """Whether the windows of partitions are of few panes, below all limits, and all that measures say is sums."""
+    """Whether the windows of partitions are of few panes, far below all limits, and all that measures say is sums."""
     size, every = window_of_counts(tables)
-    panes = size // max(every, 1) + 2
-    small = panes <= min(PANES_MAX, starts_max) and 4 * size + SPARE < events_max
+    small = size // max(every, 1) + 2 <= PANES_MAX and 4 * size + SPARE < min(starts_max, events_max)
     return size > 0 and small and len(tables.positions) > 0 and are_sums(tables)
 
 

@@ -279,3 +279,16 @@ def test_conditions_that_look_back_are_in_the_tables_with_their_constants() -> N
     assert len(tables_of_all(engine)) == engine.statistics()["windows"] == 3
     found = publish(engine, ("A", 0.0), ("A", 2.5), ("A", 4.0))
     assert [match.subscription for match in found] == ["q0", "q2", "q1", "q0", "q2"]
+
+
+@pytest.mark.parametrize(
+    "body", ["(any{2} & any) any*", "((any{2} & any) any*){2,} & any{0,5}", "any* (any{3,} & any)"]
+)
+def test_what_follows_a_part_that_matches_nothing_is_in_no_window(body: str) -> None:
+    """The lengths of both sides of `&` have nothing in common, so that there is no length to be taken out."""
+    engine = Engine(Options())
+    engine.add_stream("S", {"v": "int"})
+    query = f"FROM S WINDOW AFTER any* MATCHING {body} OR AFTER any* MATCHING [v = 3] AGGREGATE count(*) AS n"
+    engine.subscribe("w", language="window", query=query)
+    found = engine.publish("S", list(range(9)), [(at,) for at in range(9)])
+    assert [(match.start, match.end) for match in found] == [(3, 3)]
