@@ -276,7 +276,7 @@ class Lane(EventPlaces):
         try:
             machine.take_all(masks, times, batch, ids, upto, limit, found)
         except Exception as error:  # any error concerns this machine only
-            matcher.suspend(error, times[machine.at], found)
+            matcher.suspend(error, times[min(machine.at, len(times) - 1)], found)
             self.forget(matcher)
             return
         if not matcher.busy:

@@ -8,14 +8,14 @@ and again. Hot. Not here: the log of a partition that has one for itself (pane_c
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Final, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.batch import Batch, batch_of_rows
 from ....events.schema import Row
 from ..event_ids import NO_IDS, EventIds
-from ..matches import Item
+from ..matches import Item, tuple_item
 from ..packed import Integers, integers, roomy
 from .pane_columns import PaneColumns
 
@@ -87,13 +87,13 @@ class BatchLog:
         """Forget the events from a place on, which are in the last stretch of a batch."""
         self.count = count
 
-    def copy(self, chain: PaneColumns) -> i64:
-        """Add all events of a partition that has none here; returns the place of the newest one. O(its events)."""
+    def restore(self, saved: Any, first: int) -> i64:
+        """Add events of a partition that has none here, from this index of saved items and rows on; returns the place
+        of the newest one. O(events)."""
+        items, rows = saved
         newest: i64 = NOTHING
-        at: i64
-        items = chain.items()
-        for at in range(len(items)):
-            newest = self.add(chain.rows[at] if self.rowed else (), items[at], newest)
+        for at in range(first, len(items)):
+            newest = self.add(tuple(rows[at]) if rows else (), tuple_item(items[at]), newest)
         return newest
 
     def behind(self, first: i64) -> BatchLog:

@@ -243,6 +243,7 @@ class PackedCountMachine(Executor):
             self.live -= self._before(own) - before
         else:
             self.live -= numbers[own + EVENTS] - before
+            numbers[own + NEWEST] = NOTHING  # another log may have no place for it
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
@@ -290,18 +291,18 @@ class PackedCountMachine(Executor):
             return
         old = self.log
         first = old.count
-        opened = [slot for slot in panes.slots.values() if panes.count(slot) > 0]
-        for slot in opened:
+        waiting = [slot for slot in panes.slots.values() if panes.count(slot) > 0]
+        for slot in waiting:
             own = slot * panes.width
             first = min(first, panes.numbers[own + PANES + PANE * panes.numbers[own + HEAD] + PERIOD])
         if 2 * (old.count - first - self.live) <= over and not self.trims_at_once:
             self.log = old.behind(first)
             return
         chains: list[int] = []
-        for slot in opened:
+        for slot in waiting:
             chains += [int(panes.numbers[slot * panes.width + NEWEST]), int(panes.events(slot))]
         self.log, where = old.sifted(chains)
-        for slot in opened:
+        for slot in waiting:
             panes.move(slot, where, old.base)
 
     # --- state: partitions are saved as those of other windows are (cell), and either machine goes on ----------------
@@ -385,7 +386,7 @@ class PackedCountMachine(Executor):
             panes.sums.load(slot, sums, first)
             if groups:
                 place = self.log.count
-                panes.put(slot, log, begun[0][2 * first] - logged, self.log)
+                panes.numbers[own + NEWEST] = self.log.restore(log, begun[0][2 * first] - logged)
                 panes.begin_at(slot, place)
             numbers = panes.numbers
             numbers[own + EVENTS] = count

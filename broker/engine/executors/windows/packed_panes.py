@@ -11,7 +11,6 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ..matches import tuple_item
 from ..packed import Integers, integers, roomy
 from .batch_log import NOTHING, BatchLog
 from .packed_sums import PackedSums
@@ -199,20 +198,12 @@ class PackedPanes:
             self.numbers[own + EVENTS] = begun[2 * pane]
             self.open(slot, periods[pane], begun[2 * pane + 1])
         self.sums.load(slot, sums, head)
-        self.put(slot, kept, begun[2 * head] - logged, log)
         numbers = self.numbers
+        numbers[own + NEWEST] = log.restore(kept, begun[2 * head] - logged)
         numbers[own + EVENTS] = count
         numbers[own + LAST] = last
         numbers[own + UPTO] = upto
         return slot
-
-    def put(self, slot: i64, kept: Any, first: int, log: BatchLog) -> None:
-        """Add saved events of a partition to the end of a log, from this index on."""
-        items, rows = kept
-        own = slot * self.width
-        for at in range(first, len(items)):
-            row = tuple(rows[at]) if rows else ()
-            self.numbers[own + NEWEST] = log.add(row, tuple_item(items[at]), self.numbers[own + NEWEST])
 
     def check_invariants(self, log: BatchLog) -> list[list[int]]:
         """Raise AssertionError if its parts contradict each other. Returns the places of each partition's events."""

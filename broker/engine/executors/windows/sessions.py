@@ -23,11 +23,10 @@ from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
 from ..event_ids import EventIds
-from ..matches import Item, WaitingRun, tuple_item
-from ..packed import Integers, integers
+from ..matches import Item, WaitingRun
+from ..packed import Integers
 from .batch_keys import UNKNOWN, BatchKeys
 from .batch_log import NOTHING, BatchLog
-from .pane_columns import PaneColumns
 from .session_matches import SESSION_NUMBERS, SessionAudience
 from .session_partitions import BEGUN, BEHIND, EVENTS, LAST, NEVER, NEWEST, NOBODY, SessionPartitions
 from .tables import WindowTables
@@ -363,12 +362,10 @@ class SessionMachine(Executor):
             numbers = self.known.numbers
             numbers[place + LAST] = counted[3]
             if panes[0]:
-                items = [tuple_item(item) for item in log[0]]
-                chain = PaneColumns(0, integers(), 0, tables.rows).fill(items, [tuple(row) for row in log[1]])
                 numbers[place + BEGUN] = panes[0][1]
-                numbers[place + EVENTS] = len(items)
-                numbers[place + NEWEST] = self.log.copy(chain)
-                self.live += len(items)
+                numbers[place + EVENTS] = len(log[0])
+                numbers[place + NEWEST] = self.log.restore(log, 0)
+                self.live += len(log[0])
         for number in waiting:
             self.known.append(places[number])
         self.alarm = self.known.due(self.gap)
