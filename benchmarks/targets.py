@@ -118,6 +118,7 @@ WINDOWS: Final[Mapping[str, Target]] = {
 }
 WINDOWS_LATE: Final[Mapping[str, Target]] = {"A until the next B, 100 late": Target(2, 1.5, "times")}
 WINDOWS_FAMILY: Final = Target(10, 5, "times")
+WINDOWS_FAMILY_UNITS: Final[Mapping[int, Target]] = {1_000: Target(15, 7)}  # by its members
 WINDOWS_DORMANT: Final = Target(0.5, 0.3)  # more than one subscription alone, where no event touches any
 WINDOWS_TOUCHED: Final = Target(1, 0.7)  # more than that, for each subscription that an event touches
 WINDOWS_GROWTH: Final = Target(1.3, 1.1, "times")

@@ -46,7 +46,7 @@ from .question import Question
 OURS, READ, LOOP, DUCKDB, FLINK = "Foretell", "Foretell, all results read", "a plain loop", "DuckDB", "Flink SQL"
 IN_COLUMNS = f"Foretell, columns of {COLUMNS:,}"
 EACH, AT_ONCE = "each alone", "at once"
-ALONE, MANY = "one", "a family"
+ALONE, MANY = "one", "many"
 IN_ORDER, DISORDER = "in order", "in disorder"
 PASSES: Final = 3
 CLOSE: Final = 1e-9  # relative: running sums of floats differ in their last digits
@@ -79,9 +79,10 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
             for who, measure in _contestants(asked, file, pythons, forms[0].folder).items():
                 measurements[name, who] = measure
         prices = sorted(price for _, price, _ in ticks)
-        thresholds = [prices[len(prices) * at // FAMILY] for at in range(FAMILY)]
+        members = {ALONE: [prices[len(prices) // 2]]}
+        members |= {_of(size): [prices[len(prices) * at // size] for at in range(size)] for size in FAMILY}
         for name, windows in FAMILIES.items():
-            for who, few in ((ALONE, thresholds[FAMILY // 2 : FAMILY // 2 + 1]), (MANY, thresholds)):
+            for who, few in members.items():
                 job = {"ticks": str(files["names"]), "queries": family(windows, few), "passes": PASSES, "read": False}
                 measurements[name, who] = partial(trial, "benchmarks.windows.trial", job, folder=forms[0].folder)
         low, high = (prices[len(prices) * share // 4] for share in (1, 3))
@@ -103,7 +104,11 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
         taken = taken_in_turn(named, effort.repetitions, say)
     found = {key: taken[f"{key[0]}: {key[1]}"] for key in measurements}
     rows = [row for name in WORKLOADS for row in _rows(name, {w: f for (n, w), f in found.items() if n == name})]
-    families = [_family(name, _units(found[name, MANY]), _units(found[name, ALONE])) for name in FAMILIES]
+    families = [
+        _family(name, size, _units(found[name, _of(size)]), _units(found[name, ALONE]))
+        for name in FAMILIES
+        for size in FAMILY
+    ]
     dormants = _dormant({name: _units(found[name, MANY]) for name in (ASLEEP, TOUCHED)}, _units(found[ASLEEP, ALONE]))
     late = [_late(name, found[name, IN_ORDER], found[name, DISORDER]) for name in DISORDERED]
     long, short = (_units(found[name, OURS]) for name in (LONG, SHORT))
@@ -125,11 +130,24 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
     }
 
 
-def _family(name: str, many: Sequence[float], alone: Sequence[float]) -> dict[str, Any]:
-    """What all cost, in units and as a multiple of what one costs."""
-    times = Spread.of(a / b for a, b in zip(many, alone))
-    reached = targets.WINDOWS_FAMILY.reached(times)
-    return {"name": name, "units": asdict(Spread.of(many)), "times": asdict(times), "reached": reached}
+def _of(size: int) -> str:
+    """The contestant of a family of so many members."""
+    return f"a family of {size:,}"
+
+
+def _family(name: str, size: int, many: Sequence[float], alone: Sequence[float]) -> dict[str, Any]:
+    """What all members cost, in units and as a multiple of what one costs."""
+    units, times = Spread.of(many), Spread.of(a / b for a, b in zip(many, alone))
+    limit = targets.WINDOWS_FAMILY_UNITS.get(size)
+    return {
+        "name": name,
+        "members": size,
+        "units": asdict(units),
+        "times": asdict(times),
+        "must": None if limit is None else limit.must,
+        "reached": targets.WINDOWS_FAMILY.reached(times),
+        "reached_in_units": "-" if limit is None else limit.reached(units),
+    }
 
 
 def _dormant(many: Mapping[str, Sequence[float]], alone: Sequence[float]) -> list[dict[str, Any]]:
@@ -233,9 +251,10 @@ def table(answer: dict[str, Any]) -> Table:
     growth = answer["growth"]
     for each in answer["families"]:
         times, units = each["times"]["median"], each["units"]["median"]
+        most = "" if each["must"] is None else f", at most {each['must']}"
         missing.append(
-            f"{FAMILY:,} of {each['name']}: {times:.1f} times one, at most {targets.WINDOWS_FAMILY.must};"
-            f" {units:.1f} units"
+            f"{each['members']:,} of {each['name']}: {times:.1f} times one, at most {targets.WINDOWS_FAMILY.must};"
+            f" {units:.1f} units{most}"
         )
     for each in answer["dormant"]:
         more, units = each["more"]["median"], each["units"]["median"]

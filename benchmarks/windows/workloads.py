@@ -34,7 +34,7 @@ class Workload:
         return f"FROM {STREAM}{by} WINDOW {self.windows} AGGREGATE {self.aggregates}"
 
 
-FAMILY: Final = 10_000
+FAMILY: Final = (1_000, 10_000)
 """As many subscriptions differ in a constant, `{}` in these windows; they are compared with one of them alone."""
 FAMILIES: Final[dict[str, str]] = {
     "A any{4}": "AFTER any* MATCHING [price > {}] any{4}",

@@ -13,99 +13,126 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
+from ..packed import Integers, integers, integers_of, lengthened, shifted_integers
 from .cell import PanePartition, WindowCell
 from .pane_groups import StartGroup
 from .tables import WindowTables
 
 NEARBY: Final = 8  # rectangles of a state that are looked at to join one with a new one
-
-
-@final
-@mypyc_attr(acyclic=True)
-class Rectangle:
-    """The panes from `low` to `high`, for the members from `first` to below `upto`."""
-
-    def __init__(self, low: i64, high: i64, first: i64, upto: i64) -> None:
-        self.low: i64 = low
-        self.high: i64 = high
-        self.first: i64 = first
-        self.upto: i64 = upto
+SIDES: Final = 4  # numbers of a rectangle: panes from and to, members from and to below
+ROOMY: Final = 4  # rectangles for which a group has room at first
 
 
 @final
 @mypyc_attr(acyclic=True)
 class RectangleGroup(StartGroup):
-    """The rectangles of a state, which have no window in common, by their first panes. `oldest`: no pane is older.
-    `calm`: how many whole ones have come since a part of one has."""
+    """The rectangles of a state, which have no window in common, by their first panes. `sides`: of the first `count`
+    rectangles in turn, the panes from and to, the members from and to below. `oldest`: no pane is older. `calm`: how
+    many whole ones have come since a part of one has."""
 
-    def __init__(self, state: i64, rectangles: list[Rectangle], oldest: i64) -> None:
+    def __init__(self, state: i64, oldest: i64) -> None:
         self.state: i64 = state
-        self.rectangles = rectangles
+        self.sides: Integers = integers()
+        self.count: i64 = 0
         self.oldest: i64 = oldest
         self.calm: i64 = NEARBY
 
-    def add(self, low: i64, high: i64, first: i64, upto: i64, spare: Rectangle | None = None) -> bool:
-        """Add a rectangle, or extend one of the last ones by it. Returns whether it is the `spare` one, if there is
-        one, which is in no group."""
-        known = self.rectangles
-        count: i64 = len(known)
-        if count == 0 or low < self.oldest:
+    def add(self, low: i64, high: i64, first: i64, upto: i64) -> None:
+        """Add a rectangle, or extend one of the last ones by it. O(1)."""
+        sides = self.sides
+        at = SIDES * self.count
+        end = max(0, at - SIDES * NEARBY)
+        while at > end:
+            at -= SIDES
+            if sides[at] == low and sides[at + 1] == high:
+                if sides[at + 3] == first:
+                    sides[at + 3] = upto
+                    return
+                if sides[at + 2] == upto:
+                    sides[at + 2] = first
+                    return
+            elif sides[at + 1] + 1 == low and sides[at + 2] == first and sides[at + 3] == upto:
+                sides[at + 1] = high
+                return
+        self.put(low, high, first, upto)
+
+    def put(self, low: i64, high: i64, first: i64, upto: i64) -> None:
+        """Add a rectangle that extends none. O(1), amortised."""
+        at = SIDES * self.count
+        if at == 0 or low < self.oldest:
             self.oldest = low
-        at = count
-        while at > 0 and count - at < NEARBY:
-            at -= 1
-            other = known[at]
-            if other.first == first and other.upto == upto and other.high + 1 == low:
-                other.high = high
-                return False
-            if other.low == low and other.high == high:
-                if other.upto == first:
-                    other.upto = upto
-                    return False
-                if other.first == upto:
-                    other.first = first
-                    return False
-        if spare is None:
-            known.append(Rectangle(low, high, first, upto))
-            return False
-        spare.first = first
-        spare.upto = upto
-        known.append(spare)
-        return True
+        self.count += 1
+        if at + SIDES > len(self.sides):
+            self.sides = lengthened(self.sides, max(SIDES * ROOMY, 2 * at))
+        sides = self.sides
+        sides[at] = low
+        sides[at + 1] = high
+        sides[at + 2] = first
+        sides[at + 3] = upto
 
     def take(self, other: RectangleGroup) -> None:
         """Add all rectangles of another group. O(rectangles)."""
-        self.rectangles += other.rectangles
-        self.rectangles.sort(key=_by_pane)
         self.oldest = min(self.oldest, other.oldest)
+        own, others = self.sides, other.sides
+        mine, more = SIDES * self.count, SIDES * other.count
+        merged = lengthened(integers(), mine + more)
+        at: i64 = 0
+        place: i64 = 0
+        end: i64 = 0
+        side: i64
+        while end < mine + more:
+            if place == more or (at < mine and own[at] <= others[place]):
+                for side in range(SIDES):
+                    merged[end + side] = own[at + side]
+                at += SIDES
+            else:
+                for side in range(SIDES):
+                    merged[end + side] = others[place + side]
+                place += SIDES
+            end += SIDES
+        self.sides = merged
+        self.count += other.count
 
     def expire(self, least: i64) -> bool:
-        """Forget rectangles whose panes are all below a number; returns whether any is left. O(1) amortised."""
+        """Forget rectangles whose panes are all below a number; returns whether any is left. O(rectangles) where the
+        first ones go."""
         if self.oldest >= least:
             return True
-        known = self.rectangles
+        end = SIDES * self.count
         gone: i64 = 0
-        while gone < len(known) and known[gone].high < least:
-            gone += 1
+        while gone < end and self.sides[gone + 1] < least:
+            gone += SIDES
         if gone > 0:
-            del known[:gone]
+            shifted_integers(self.sides, gone, end)
+            self.count -= gone // SIDES
         self.oldest = least
-        return len(known) > 0
+        return self.count > 0
 
     def cut(self, least: i64) -> bool:
         """O(rectangles)."""
-        kept: list[Rectangle] = []
-        for one in self.rectangles:
-            if one.high >= least:
-                one.low = max(one.low, least)
-                kept.append(one)
-        self.rectangles = kept
+        sides = self.sides
+        many = self.count
+        self.count = 0
         self.oldest = least
-        return len(kept) > 0
+        at: i64
+        for at in range(0, SIDES * many, SIDES):
+            if sides[at + 1] >= least:
+                self.put(max(sides[at], least), sides[at + 1], sides[at + 2], sides[at + 3])
+        return self.count > 0
+
+    def rectangles(self) -> list[list[int]]:
+        """Their sides. O(rectangles)."""
+        sides = [int(side) for side in self.sides[: SIDES * self.count]]
+        return [sides[at : at + SIDES] for at in range(0, len(sides), SIDES)]
+
+    def have(self, rectangles: list[list[int]]) -> None:
+        """Have these rectangles instead, in the order of their panes. O(n log n)."""
+        self.sides = integers_of([side for one in sorted(rectangles, key=_by_pane) for side in one])
+        self.count = len(rectangles)
 
 
-def _by_pane(one: Rectangle) -> int:
-    return int(one.low)
+def _by_pane(one: list[int]) -> int:
+    return one[0]
 
 
 @final
@@ -122,26 +149,20 @@ class FamilyCell(PanePartition):
     def insert(self, at: int) -> None:
         """Make room for a member with no windows. O(rectangles)."""
         for group in self.groups:
-            apart: list[Rectangle] = []
-            for one in group.rectangles:
-                if one.first >= at:
-                    one.first += 1
-                    one.upto += 1
-                elif one.upto > at:
-                    apart.append(Rectangle(one.low, one.high, at + 1, one.upto + 1))
-                    one.upto = at
-            if apart:
-                group.rectangles += apart
-                group.rectangles.sort(key=_by_pane)
+            found: list[list[int]] = []
+            for low, high, first, upto in group.rectangles():
+                if first < at:
+                    found.append([low, high, first, min(upto, at)])
+                if upto > at:
+                    found.append([low, high, max(first, at) + 1, upto + 1])
+            group.have(found)
 
     def remove(self, at: int) -> None:
         """Forget a member. O(rectangles)."""
         for group in self.groups:
-            for one in group.rectangles:
-                one.first -= one.first > at
-                one.upto -= one.upto > at
-            group.rectangles = [one for one in group.rectangles if one.first < one.upto]
-        self.groups = [group for group in self.groups if group.rectangles]
+            found = [[low, high, a - (a > at), b - (b > at)] for low, high, a, b in group.rectangles()]
+            group.have([one for one in found if one[2] < one[3]])
+        self.groups = [group for group in self.groups if group.count > 0]
         ranges: list[int] = []
         for place in range(0, len(self.before), 2):
             upto = self.before[place] - (self.before[place] > at)
@@ -163,7 +184,7 @@ class FamilyCell(PanePartition):
 
     def dump(self) -> list[Any]:
         groups = [
-            [int(group.state), int(group.oldest), [int(n) for one in group.rectangles for n in _numbers(one)]]
+            [int(group.state), int(group.oldest), [side for one in group.rectangles() for side in one]]
             for group in self.groups
         ]
         return [self.cell.dump(), groups, list(self.before)]
@@ -172,9 +193,11 @@ class FamilyCell(PanePartition):
         cell, groups, before = data
         self.cell.load(cell)
         self.before = list(before)
-        for state, oldest, numbers in groups:
-            found = [Rectangle(*numbers[at : at + 4]) for at in range(0, len(numbers), 4)]
-            self.groups.append(RectangleGroup(state, found, oldest))
+        for state, oldest, sides in groups:
+            group = RectangleGroup(state, oldest)
+            group.sides = integers_of(sides)
+            group.count = len(sides) // SIDES
+            self.groups.append(group)
 
     def check_invariants(self, tables: WindowTables, members: int) -> None:
         """Raise AssertionError if its parts contradict each other. O(rectangles squared)."""
@@ -182,21 +205,16 @@ class FamilyCell(PanePartition):
         cell.check_invariants(tables)
         assert bool(self.groups) == (cell.columns.count > 0)
         assert len({int(group.state) for group in self.groups}) == len(self.groups)
-        known = [one for group in self.groups for one in group.rectangles]
+        known = [one for group in self.groups for one in group.rectangles()]
         for group in self.groups:
-            lows = [int(one.low) for one in group.rectangles]
+            lows = [one[0] for one in group.rectangles()]
             assert lows == sorted(lows)
-            assert group.rectangles
-        for at, one in enumerate(known):
-            assert 0 <= one.first < one.upto <= members
-            assert one.low <= one.high < cell.columns.end()
+            assert lows
+        for at, (low, high, first, upto) in enumerate(known):
+            assert 0 <= first < upto <= members
+            assert low <= high < cell.columns.end()
             for other in known[:at]:
-                apart = one.high < other.low or other.high < one.low
-                assert apart or one.upto <= other.first or other.upto <= one.first
+                assert high < other[0] or other[1] < low or upto <= other[2] or other[3] <= first
         ends = self.before[::2]
         assert ends == sorted(set(ends))
         assert not ends or ends[-1] == members
-
-
-def _numbers(one: Rectangle) -> tuple[i64, i64, i64, i64]:
-    return one.low, one.high, one.first, one.upto

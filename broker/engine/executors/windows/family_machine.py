@@ -200,7 +200,7 @@ class FamilyMachine(Executor):
             "family_members": len(self.members),
             "family_keys": len(cells),
             "family_starts": sum([int(cell.cell.columns.count) for cell in cells]),
-            "family_rectangles": sum([len(group.rectangles) for cell in cells for group in cell.groups]),
+            "family_rectangles": sum([int(group.count) for cell in cells for group in cell.groups]),
             "family_events": sum([int(cell.cell.columns.size) for cell in cells]),
         }
 

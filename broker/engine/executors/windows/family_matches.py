@@ -17,7 +17,8 @@ from mypy_extensions import i64, mypyc_attr
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..matches import MatchSource
-from .family_stepping import COUNTED, SIDES
+from .family_cell import SIDES
+from .family_stepping import COUNTED
 from .pane_groups import joined
 from .tables import WindowTables
 from .window_matches import CompletedWindows

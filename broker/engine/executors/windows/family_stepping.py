@@ -18,7 +18,7 @@ from ...program.account import Account
 from ..completions import HEADER, Completions
 from ..matches import Item
 from .completing import page_of
-from .family_cell import NEARBY, FamilyCell, Rectangle, RectangleGroup
+from .family_cell import NEARBY, SIDES, FamilyCell, RectangleGroup
 from .family_columns import FamilyColumns
 from .pane_columns import NO_ID
 from .pane_groups import cut_all
@@ -27,7 +27,6 @@ from .tables import WindowTables
 from .window_page import SEVERAL, SEVERAL_NUMBERS, first_at_least
 
 COUNTED: Final = 3  # where a row has the number of its windows
-SIDES: Final = 4  # numbers of a rectangle in a row: panes from and to, members from and to below
 
 
 @final
@@ -108,44 +107,43 @@ class FamilyStepper:
         ranges = self.columns
         upto = ranges.upto
         columns = ranges.columns
-        self.account.spend(len(group.rectangles))
+        many = group.count
+        self.account.spend(many)
+        stays = group
+        if ranges.count > 2:  # several parts of one may stay, for which there is no room in place
+            stays = RectangleGroup(group.state, group.oldest)
+        sides = group.sides
+        group.count = 0
         arrived: list[RectangleGroup] = []
-        for one in group.rectangles:
-            first, last = one.first, one.upto
+        same: i64 = 0
+        if ranges.count == 2:
+            same = _staying(group, many, upto[0], body[begin + columns[0]], body[begin + columns[1]])
+            group.count = same
+        place: i64
+        for place in range(SIDES * same, SIDES * many, SIDES):
+            low, high = sides[place], sides[place + 1]
+            first, last = sides[place + 2], sides[place + 3]
             at: i64 = 0
             if ranges.count > FEW:
                 at = first_at_least(upto, ranges.count, first + 1)
             while upto[at] <= first:
                 at += 1
-            if last <= upto[at]:
-                whole = body[begin + columns[at]]
-                if whole >= 0:
-                    place = _in_state(arrived, whole)
-                    if place is None:
-                        place = RectangleGroup(whole, [], one.low)
-                        arrived.append(place)
-                    if place.calm < NEARBY:
-                        place.calm += 1
-                        place.add(one.low, one.high, first, last, one)
-                    else:
-                        place.rectangles.append(one)
-                        place.oldest = min(place.oldest, one.low)
-                continue
-            low, high = one.low, one.high
-            spare: Rectangle | None = one  # its first part may stay what it is
+            whole = last <= upto[at]
             while first < last:
                 end = min(upto[at], last)
                 target = body[begin + columns[at]]
-                if target >= 0:
+                if target == stays.state:
+                    _put(stays, low, high, first, end, whole)
+                elif target >= 0:
                     known = _in_state(arrived, target)
                     if known is None:
-                        known = RectangleGroup(target, [], low)
+                        known = RectangleGroup(target, low)
                         arrived.append(known)
-                    known.calm = 0
-                    if known.add(low, high, first, end, spare):
-                        spare = None
+                    _put(known, low, high, first, end, whole)
                 first = end
                 at += 1
+        if stays.count > 0:
+            arrived.append(stays)
         for fresh in arrived:
             known = _in_state(moved, fresh.state)
             if known is None:
@@ -200,7 +198,7 @@ class FamilyStepper:
             pane = family.cell.open(time)
         known = _in_state(family.groups, state)
         if known is None:
-            known = RectangleGroup(state, [], pane)
+            known = RectangleGroup(state, pane)
             family.groups.append(known)
         known.add(pane, pane, first, upto)
         return pane
@@ -214,7 +212,7 @@ class FamilyStepper:
         count: i64 = 0
         for group in family.groups:
             if tables.final[group.state] != 0:
-                count += len(group.rectangles)
+                count += group.count
         if count == 0:
             return
         columns = cell.columns
@@ -230,20 +228,23 @@ class FamilyStepper:
         for group in family.groups:
             if tables.final[group.state] == 0:
                 continue
-            for one in group.rectangles:
-                low = max(one.low, least)
-                high = min(one.high, ripe - 1)
+            sides = group.sides
+            at: i64
+            for at in range(0, SIDES * group.count, SIDES):
+                low = max(sides[at], least)
+                high = min(sides[at + 1], ripe - 1)
                 if low > high:
                     continue
+                first, upto = sides[at + 2], sides[at + 3]
                 numbers[place] = low
                 numbers[place + 1] = high
-                numbers[place + 2] = one.first
-                numbers[place + 3] = one.upto
+                numbers[place + 2] = first
+                numbers[place + 3] = upto
                 place += SIDES
                 oldest = min(oldest, low)
-                windows += (high - low + 1) * (one.upto - one.first)
+                windows += (high - low + 1) * (upto - first)
             if self.shortest:
-                _close(group, ripe)
+                group.cut(max(group.oldest, ripe))
         size = place - begin
         if size == SEVERAL_NUMBERS:
             return
@@ -266,7 +267,7 @@ class FamilyStepper:
         at: i64
         for at in range(len(groups)):
             group = groups[at]
-            if terminal[group.state] == 0 and len(group.rectangles) > 0:
+            if terminal[group.state] == 0 and group.count > 0:
                 if kept == 0 or group.oldest < first:
                     first = group.oldest
                 if kept < at:
@@ -296,13 +297,28 @@ def _in_state(groups: list[RectangleGroup], state: i64) -> RectangleGroup | None
     return None
 
 
-def _close(group: RectangleGroup, ripe: i64) -> None:
-    """Drop the starts whose shortest windows have been found."""
-    kept: list[Rectangle] = []
-    for one in group.rectangles:
-        if one.high >= ripe:
-            one.low = max(one.low, ripe)
-            kept.append(one)
-    group.rectangles = kept
-    if len(kept) > 0:
-        group.oldest = max(group.oldest, ripe)
+def _staying(group: RectangleGroup, many: i64, cut: i64, below: i64, above: i64) -> i64:
+    """How many rectangles at the front stay as they are where members below a number lead to one state, the others to
+    another one. O(their number)."""
+    sides = group.sides
+    end = SIDES * many
+    place: i64 = 0
+    if below == group.state:
+        while place < end and sides[place + 3] <= cut:
+            place += SIDES
+    elif above == group.state:
+        while place < end and sides[place + 2] >= cut:
+            place += SIDES
+    return place // SIDES
+
+
+def _put(group: RectangleGroup, low: i64, high: i64, first: i64, upto: i64, whole: bool) -> None:
+    """Add a rectangle, or a part of one. Only parts, and what follows them, may extend others."""
+    if not whole:
+        group.calm = 0
+    elif group.calm < NEARBY:
+        group.calm += 1
+    else:
+        group.put(low, high, first, upto)
+        return
+    group.add(low, high, first, upto)
