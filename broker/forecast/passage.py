@@ -31,17 +31,17 @@ NEAR: Final = 12  # steps that cost less one by one
 
 @final
 class Passage:
-    """h for all states and 0 .. horizon steps. Never changes."""
+    """h for all states and 0 .. horizon steps. Never changes. `values`: state by state, horizon + 1 numbers each."""
 
     def __init__(self, horizon: int, values: Floats, following: dict[int, Floats]) -> None:
         self.horizon = horizon
-        self._values = values  # state by state, horizon + 1 numbers each
+        self.values = values
         self._following = following
 
     def within(self, state: int, steps: int) -> float:
         """h_state(steps): a final state is reached within so many steps. O(1)."""
         at: i64 = state * (self.horizon + 1) + steps
-        return self._values[at]
+        return self.values[at]
 
     def next(self, state: int, steps: int) -> float:
         """The next match comes within so many steps: as `within`, but a final state has just had its match. O(1)."""
@@ -57,7 +57,7 @@ class Passage:
         if after is not None:
             return list(after)
         begin: i64 = state * (self.horizon + 1)
-        return list(self._values[begin : begin + self.horizon + 1])
+        return list(self.values[begin : begin + self.horizon + 1])
 
 
 def first_passage(chain: MarkovChain, horizon: int) -> Passage:

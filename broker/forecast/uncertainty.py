@@ -13,6 +13,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import Final
 
+from mypy_extensions import i64
+
+from ..events.batch import packed_floats, packed_integers
 from .chain import MarkovChain
 from .counts import Context
 from .passage import Passage
@@ -25,59 +28,87 @@ NINETY_PERCENT: Final = 1.6448536269514722
 def standard_error(chain: MarkovChain, passage: Passage, state: int, steps: int) -> float:
     """The standard deviation of `passage.next(state, steps)` by the finite counts behind the chain's rows.
 
-    O(steps x edges that are reached): for notices and displays, not for every event.
+    O(states + edges + steps x (states + edges that are reached)): for notices and displays, not for every event.
     """
-    slopes: dict[int, list[float]] = {}
-    here = {state: 1.0}
-    for step in range(steps):
-        left = steps - step - 1
-        onward: dict[int, float] = {}
-        for place, mass in sorted(here.items()):
-            row = chain.continuations[place] if place in chain.finals else chain.rows[place]
-            slope = slopes.setdefault(place, [0.0] * len(row.targets))
-            for edge, (target, chance) in enumerate(zip(row.targets, row.chances)):
-                slope[edge] += mass * passage.within(target, left)
-                if target not in chain.finals:
-                    onward[target] = onward.get(target, 0.0) + mass * chance
-        here = onward
+    states: i64 = len(chain.rows)
+    rows = [chain.continuations.get(place, row) for place, row in enumerate(chain.rows)]
+    begins: list[int] = [0]
+    leading: list[int] = []
+    likely: list[float] = []
+    for row in rows:
+        leading.extend(row.targets)
+        likely.extend(row.chances)
+        begins.append(len(leading))
+    edges, targets, chances = packed_integers(begins), packed_integers(leading), packed_floats(likely)
+    ends = packed_integers([int(place in chain.finals) for place in range(int(states))])
+    values, width = passage.values, i64(passage.horizon + 1)
+    slopes = packed_floats([0.0] * len(leading))
+    here, onward = packed_floats([0.0] * int(states)), packed_floats([0.0] * int(states))
+    here[state] = 1.0
+    left: i64
+    place: i64
+    edge: i64
+    for left in range(steps - 1, -1, -1):
+        for place in range(states):
+            mass = here[place]
+            if mass == 0.0:
+                continue
+            here[place] = 0.0
+            for edge in range(edges[place], edges[place + 1]):
+                target = targets[edge]
+                slopes[edge] += mass * values[target * width + left]
+                if ends[target] == 0:
+                    onward[target] += mass * chances[edge]
+        here, onward = onward, here
     variance = 0.0
-    for place, slope in sorted(slopes.items()):
-        row = chain.continuations[place] if place in chain.finals else chain.rows[place]
-        mean = sum(p * g for p, g in zip(row.chances, slope))
-        spread = sum(p * (g - mean) ** 2 for p, g in zip(row.chances, slope))
-        variance += spread / (row.weight + 1.0)
+    for place in range(states):
+        first, upto = int(edges[place]), int(edges[place + 1])
+        variance += _spread(likely[first:upto], list(slopes[first:upto])) / (rows[place].weight + 1.0)
     return sqrt(variance)
 
 
 def product_error(product: Product, passage: Passage, pair: int, steps: int) -> float:
     """As `standard_error`, from a pair of a product whose `passage` reaches so far. O(steps x edges x marks)."""
-    begins, places, marks = product.begins, product.slots, product.marks
-    edges = [0.0] * len(places)  # by edge, by end and by move, how much h depends on its chance
-    ends = [0.0] * len(product.pairs)
-    moves = [0.0] * len(product.onward)
-    here = {pair: 1.0}
-    for step in range(steps):
-        left = steps - step - 1
-        onward: dict[int, float] = {}
-        for place, mass in sorted(here.items()):
+    pairs: i64 = len(product.pairs)
+    begins, slots = packed_integers(product.begins), packed_integers(product.slots)
+    marks = packed_integers(product.marks)
+    targets, shares = packed_integers(product.onward), packed_floats(product.shares)
+    chances = packed_floats(product.chances)
+    values, width = passage.values, i64(passage.horizon + 1)
+    edges = packed_floats([0.0] * len(slots))  # by edge, by end and by move, how much h depends on its chance
+    ends = packed_floats([0.0] * int(pairs))
+    moves = packed_floats([0.0] * len(targets))
+    here, onward = packed_floats([0.0] * int(pairs)), packed_floats([0.0] * int(pairs))
+    here[pair] = 1.0
+    left: i64
+    place: i64
+    edge: i64
+    move: i64
+    for left in range(steps - 1, -1, -1):
+        for place in range(pairs):
+            mass = here[place]
+            if mass == 0.0:
+                continue
+            here[place] = 0.0
             ends[place] += mass
             for edge in range(begins[place], begins[place + 1]):
-                slot, going, ahead = places[edge], mass * product.chances[edge], 0.0
+                slot, going, ahead = slots[edge], mass * chances[edge], 0.0
                 for move in range(marks[slot], marks[slot + 1]):
-                    target, share = product.onward[move], product.shares[move]
-                    found = passage.within(target, left)
+                    target, share = targets[move], shares[move]
+                    found = values[target * width + left]
                     ahead += share * found
                     moves[move] += going * found
-                    onward[target] = onward.get(target, 0.0) + going * share
+                    onward[target] += going * share
                 edges[edge] += mass * ahead
-        here = onward
+        here, onward = onward, here
     variance = 0.0
     for place, (state, context) in enumerate(product.pairs):
         if ends[place] > 0.0:
-            slopes = [*edges[begins[place] : begins[place + 1]], ends[place]]
-            chances = [*product.chances[begins[place] : begins[place + 1]], product.ends[place]]
-            variance += _spread(chances, slopes) / (product.pool.row(context, state).weight + 1.0)
-    return sqrt(variance + _moves_variance(product, moves))
+            first, upto = product.begins[int(place)], product.begins[int(place) + 1]
+            slopes = [*edges[first:upto], ends[place]]
+            own = [*product.chances[first:upto], product.ends[int(place)]]
+            variance += _spread(own, slopes) / (product.pool.row(context, state).weight + 1.0)
+    return sqrt(variance + _moves_variance(product, list(moves)))
 
 
 def _moves_variance(product: Product, moves: list[float]) -> float:
