@@ -1,8 +1,8 @@
 """Texts as numbers of a dictionary: a column of them, made of objects. Hot.
 
-Compiled, a short text is looked up by its characters: an object that has just come has no hash yet, and making one
-costs more. Here: that dictionary, and the texts of a column as its numbers when somebody asks for them. Not here: bytes
-(packed_rows), other values, and whether texts are valid (column_checks).
+Compiled, a short text is looked up by its characters. Here: that dictionary, and the texts of a column as its numbers
+when somebody asks for them. Not here: bytes (packed_rows), words (short_texts), other values, and whether texts are
+valid (column_checks).
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from .batch import COMPILED, Batch, Column, ObjectColumn, TextColumn, zeros
-from .short_texts import SHORT, UNKNOWN, ShortTexts
+from .batch import Batch, Column, ObjectColumn, TextColumn, zeros
+from .short_texts import NO_WORD, UNKNOWN, ShortTexts, word_of
 from .validation import encodable
 
 FIRST: Final = 64
 """Texts by which a column is judged: whether numbers of a dictionary are worth making."""
-_ASCII: Final = 0x80  # above its characters
 
 
 @final
@@ -31,21 +30,13 @@ class TextCodes:
 
     def code(self, text: str) -> i64:
         """The number of a text; UNKNOWN if it is not valid Unicode. Amortised O(its length)."""
-        if COMPILED and len(text) <= SHORT:
-            length: i64 = len(text)
-            word = length + 1
-            seen: i64 = 0
-            place: i64
-            for place in range(length):
-                character: i64 = ord(text[place])
-                seen |= character
-                word = word << 8 | character
-            if seen < _ASCII:
-                code = self._short.code(word)
-                if code < 0:
-                    code = self._add(text)
-                    self._short.put(word, code)
-                return code
+        word = word_of(text)
+        if word != NO_WORD:
+            code = self._short.code(word)
+            if code < 0:
+                code = self._add(text)
+                self._short.put(word, code)
+            return code
         known: i64 = self._others.get(text, UNKNOWN)
         if known < 0 and encodable(text):
             known = self._add(text)

@@ -179,7 +179,6 @@ class PackedClockMachine(Executor):
         base = log.base
         entries = self.entries
         panes = self.panes
-        slots = panes.slots
         width = panes.width
         latest = self.ring.latest
         events_max = self.events_max
@@ -204,14 +203,12 @@ class PackedClockMachine(Executor):
                     since = at + 1
                     entries[at - first] = NO_PARTITION
                     continue
-                found = slots.get(key)
-                if found is not None:
-                    slot = found
-                elif len(slots) < self.keys_max:
+                slot = panes.find(key)
+                if slot == UNKNOWN:
+                    if len(panes.slots) >= self.keys_max:
+                        entries[at - first] = NO_PARTITION
+                        return self._stopped(shift, since, at)
                     slot = panes.add(key)
-                else:
-                    entries[at - first] = NO_PARTITION
-                    return self._stopped(shift, since, at)
                 if coded:
                     keys.found(at, panes.freed, slot)
             own = slot * width
@@ -251,15 +248,12 @@ class PackedClockMachine(Executor):
         self.taken = True
         self.account.spend(1)
         panes = self.panes
-        known = panes.slots.get(key)
-        slot: i64 = 0
-        if known is not None:
-            slot = known
-        elif len(panes.slots) < self.keys_max:
+        slot = panes.find(key)
+        if slot == UNKNOWN:
+            if len(panes.slots) >= self.keys_max:
+                self.lost += 1
+                return False
             slot = panes.add(key)
-        else:
-            self.lost += 1
-            return False
         own = slot * panes.width
         if len(self.entries) == 0:
             self.entries = roomy(self.entries, 1)

@@ -188,15 +188,14 @@ class PackedCountMachine(Executor):
     def _slot(self, key: Any) -> i64:
         """The number of a partition; UNKNOWN if there are too many others."""
         panes = self.panes
-        known = panes.slots.get(key)
-        if known is not None:
-            return known
-        if len(panes.slots) < self.keys_max:
+        slot = panes.find(key)
+        if slot == UNKNOWN:
+            if len(panes.slots) >= self.keys_max:
+                self.lost += 1
+                return UNKNOWN
             slot = panes.add(key)
             panes.numbers[slot * panes.width + UPTO] = 0
-            return slot
-        self.lost += 1
-        return UNKNOWN
+        return slot
 
     def _count(self, slot: i64, time: i64, place: i64) -> i64:
         """Count an event, with this place in the log, in its partition; `completed` says whether a window ends with it.

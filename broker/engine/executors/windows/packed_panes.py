@@ -11,7 +11,8 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ..packed import Integers, integers, roomy
+from ....events.short_texts import NO_WORD, UNKNOWN, ShortTexts, word_of
+from ..packed import COMPILED, Integers, integers, roomy
 from .batch_log import NOTHING, BatchLog
 from .packed_sums import PackedSums
 from .tables import WindowTables
@@ -36,8 +37,9 @@ NEVER_IN: Final = -(1 << 62)
 
 @final
 class PackedPanes:
-    """`slots`: the number of each partition, by key, and `keyed` its inverse; `free`: those of none, and `freed` how
-    often a partition has become none. A partition has `width` of the `numbers`, and up to `room` panes."""
+    """`slots`: the number of each partition, by key, `words` the same by short text, and `keyed` their inverse; `free`:
+    those of none, and `freed` how often a partition has become none. A partition has `width` of the `numbers`, and up
+    to `room` panes."""
 
     def __init__(self, tables: WindowTables, room: int) -> None:
         self.tables = tables
@@ -45,10 +47,22 @@ class PackedPanes:
         self.width: i64 = PANES + PANE * room
         self.sums = PackedSums(tables, room)
         self.slots: dict[Any, int] = {}
+        self.words = ShortTexts()
         self.keyed: list[Any] = []
         self.free: list[int] = []
         self.freed: i64 = 0
         self.numbers: Integers = integers()
+
+    def find(self, key: Any) -> i64:
+        """The number of a partition; UNKNOWN if there is none of this key. O(1)."""
+        if COMPILED and isinstance(key, str):
+            word = word_of(key)
+            if word != NO_WORD:
+                return self.words.code(word)
+        found = self.slots.get(key)
+        if found is None:
+            return UNKNOWN
+        return found
 
     def add(self, key: Any) -> i64:
         """The number of a new partition."""
@@ -61,6 +75,7 @@ class PackedPanes:
             if len(self.numbers) < (slot + 1) * self.width:
                 self.numbers = roomy(self.numbers, (slot + 1) * self.width)
         self.slots[key] = int(slot)
+        self._note(key, slot)
         numbers = self.numbers
         own = slot * self.width
         numbers[own + UPTO] = NEVER_IN
@@ -110,9 +125,17 @@ class PackedPanes:
         """Forget the panes of a partition before a period; the partition, if it has no others."""
         if self.head(slot, period) < 0:
             del self.slots[self.keyed[slot]]
+            self._note(self.keyed[slot], UNKNOWN)
             self.keyed[slot] = None
             self.free.append(int(slot))
             self.freed += 1
+
+    def _note(self, key: Any, slot: i64) -> None:
+        """Note the number of a partition by its word, if its key has one."""
+        if COMPILED and isinstance(key, str):
+            word = word_of(key)
+            if word != NO_WORD:
+                self.words.give(word, slot)
 
     def events(self, slot: i64) -> i64:
         """How many events of its panes a partition has."""
@@ -212,6 +235,7 @@ class PackedPanes:
         chains: list[list[int]] = []
         for key, slot in self.slots.items():
             assert self.keyed[slot] == key
+            assert self.find(key) == slot
             own = slot * self.width
             assert 0 <= numbers[own + COUNT] < self.room
             assert 0 <= numbers[own + HEAD] < self.room
