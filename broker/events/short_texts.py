@@ -42,12 +42,12 @@ def word_of(text: str) -> i64:
 
 @final
 class ShortTexts:
-    """A number for each word."""
+    """A number for each word; `count`: how many words have one."""
 
     def __init__(self) -> None:
         self._words = zeros(0)  # 0 where a slot is free
         self._codes = zeros(0)
-        self._count: i64 = 0
+        self.count: i64 = 0
 
     def code(self, word: i64) -> i64:
         """The number of a word; UNKNOWN if it has none. O(1)."""
@@ -64,9 +64,9 @@ class ShortTexts:
 
     def put(self, word: i64, code: i64) -> None:
         """Give a number to a word that has none. Amortised O(1)."""
-        if 2 * self._count >= len(self._words):
+        if 2 * self.count >= len(self._words):
             self._grow()
-        self._count += 1
+        self.count += 1
         mask: i64 = len(self._words) - 1
         slot: i64 = word * _SCATTER >> _UNSCATTERED & mask
         while self._words[slot] != 0:
@@ -75,7 +75,7 @@ class ShortTexts:
         self._codes[slot] = code
 
     def give(self, word: i64, code: i64) -> None:
-        """Give a number to a word instead of the one that it has, if any; UNKNOWN takes it away. Amortised O(1)."""
+        """Give a number to a word, instead of the one that it has, if it has one. Amortised O(1)."""
         words = self._words
         mask: i64 = len(words) - 1
         if mask >= 0:
@@ -88,18 +88,12 @@ class ShortTexts:
         self.put(word, code)
 
     def _grow(self) -> None:
-        """Forget words that have no number any more, and make slots for four times the others. O(slots)."""
+        """Twice as many slots. O(slots)."""
         words, codes = self._words, self._codes
-        known: i64 = 0
+        size: i64 = max(_SLOTS, 2 * len(words))
+        self._words, self._codes = zeros(size), zeros(size)
+        self.count = 0
         old: i64
         for old in range(len(words)):
-            if words[old] != 0 and codes[old] != UNKNOWN:
-                known += 1
-        size: i64 = _SLOTS
-        while size < 4 * known:
-            size *= 2
-        self._words, self._codes = zeros(size), zeros(size)
-        self._count = 0
-        for old in range(len(words)):
-            if words[old] != 0 and codes[old] != UNKNOWN:
+            if words[old] != 0:
                 self.put(words[old], codes[old])

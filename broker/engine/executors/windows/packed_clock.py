@@ -142,16 +142,11 @@ class PackedClockMachine(Executor):
     def _find_only(self, times: list[int], shift: i64, first: i64, end: i64) -> i64:
         """Count the events in the only partition."""
         panes = self.panes
-        known = panes.slots.get(())
-        if known is None and self.keys_max <= 0:
-            self.entries[0] = NO_PARTITION
-            return self._stopped(shift, first, first)
-        slot: i64 = 0
-        if known is not None:
-            slot = known
-        else:
-            slot = panes.add(())
         entries = self.entries
+        slot = panes.of((), self.keys_max)
+        if slot == UNKNOWN:
+            entries[0] = NO_PARTITION
+            return self._stopped(shift, first, first)
         at: i64
         for at in range(end - first):
             entries[at] = slot
@@ -203,12 +198,10 @@ class PackedClockMachine(Executor):
                     since = at + 1
                     entries[at - first] = NO_PARTITION
                     continue
-                slot = panes.find(key)
+                slot = panes.of(key, self.keys_max)
                 if slot == UNKNOWN:
-                    if len(panes.slots) >= self.keys_max:
-                        entries[at - first] = NO_PARTITION
-                        return self._stopped(shift, since, at)
-                    slot = panes.add(key)
+                    entries[at - first] = NO_PARTITION
+                    return self._stopped(shift, since, at)
                 if coded:
                     keys.found(at, panes.freed, slot)
             own = slot * width
@@ -248,12 +241,10 @@ class PackedClockMachine(Executor):
         self.taken = True
         self.account.spend(1)
         panes = self.panes
-        slot = panes.find(key)
+        slot = panes.of(key, self.keys_max)
         if slot == UNKNOWN:
-            if len(panes.slots) >= self.keys_max:
-                self.lost += 1
-                return False
-            slot = panes.add(key)
+            self.lost += 1
+            return False
         own = slot * panes.width
         if len(self.entries) == 0:
             self.entries = roomy(self.entries, 1)

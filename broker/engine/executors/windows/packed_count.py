@@ -34,6 +34,7 @@ from .packed_panes import (
     EVENTS,
     HEAD,
     LAST,
+    NEVER_IN,
     NEWEST,
     PANE,
     PANES,
@@ -188,12 +189,10 @@ class PackedCountMachine(Executor):
     def _slot(self, key: Any) -> i64:
         """The number of a partition; UNKNOWN if there are too many others."""
         panes = self.panes
-        slot = panes.find(key)
+        slot = panes.of(key, self.keys_max)
         if slot == UNKNOWN:
-            if len(panes.slots) >= self.keys_max:
-                self.lost += 1
-                return UNKNOWN
-            slot = panes.add(key)
+            self.lost += 1
+        elif panes.numbers[slot * panes.width + UPTO] == NEVER_IN:
             panes.numbers[slot * panes.width + UPTO] = 0
         return slot
 
@@ -374,7 +373,7 @@ class PackedCountMachine(Executor):
     def load(self, data: Any) -> None:
         panes = self.panes
         for key, counted, _, _, _, groups, begun, log, sums in data[0]:
-            slot = panes.add(self.tables.key_of(key))
+            slot = panes.of(self.tables.key_of(key), len(panes.slots) + 1)
             own = slot * panes.width
             count, base, logged = counted[:3]
             first = groups[0][1][0] - base if groups else len(begun[0]) // 2

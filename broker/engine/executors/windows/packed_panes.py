@@ -24,22 +24,26 @@ NEWEST: Final = 2  # the place of its newest event in the log
 LAST: Final = 3  # the time of that
 HEAD: Final = 4  # the place in the ring of its first pane of an open window
 COUNT: Final = 5  # how many panes it has from that one on
-PANES: Final = 6
+WORD: Final = 6  # that of its key, if it is found by that
+PANES: Final = 7
 # The numbers of a pane.
 PERIOD: Final = 0
 BEFORE: Final = 1  # how many events the partition had before it
 BEGUN: Final = 2  # the time of its first event
 PANE: Final = 3
 
+TRIES: Final = 1_024  # keys that are not found by words, beyond those that are, until these are no longer looked up
+SPARE: Final = 256  # words of partitions that have gone, at least, that are kept
 NEVER_IN: Final = -(1 << 62)
 """The number of a window before all that there can be."""
 
 
 @final
 class PackedPanes:
-    """`slots`: the number of each partition, by key, `words` the same by short text, and `keyed` their inverse; `free`:
-    those of none, and `freed` how often a partition has become none. A partition has `width` of the `numbers`, and up
-    to `room` panes."""
+    """`slots`: the number of each partition, by key, `words` the same of short texts that have come again, and `keyed`
+    their inverse; `free`: those of none, and `freed` how often a partition has become none. A partition has `width` of
+    the `numbers`, and up to `room` panes. `known` and `unknown`: how many were found by words, and how many were not.
+    """
 
     def __init__(self, tables: WindowTables, room: int) -> None:
         self.tables = tables
@@ -48,23 +52,35 @@ class PackedPanes:
         self.sums = PackedSums(tables, room)
         self.slots: dict[Any, int] = {}
         self.words = ShortTexts()
+        self.known: i64 = 0
+        self.unknown: i64 = 0
         self.keyed: list[Any] = []
         self.free: list[int] = []
         self.freed: i64 = 0
         self.numbers: Integers = integers()
 
-    def find(self, key: Any) -> i64:
-        """The number of a partition; UNKNOWN if there is none of this key. O(1)."""
-        if COMPILED and isinstance(key, str):
+    def of(self, key: Any, most: i64) -> i64:
+        """The number of a key's partition, of a new one if it has none; UNKNOWN if there are `most` others already.
+        Amortised O(1)."""
+        word: i64 = NO_WORD
+        if COMPILED and self.unknown <= self.known + TRIES and isinstance(key, str):
             word = word_of(key)
             if word != NO_WORD:
-                return self.words.code(word)
+                slot = self.words.code(word)
+                if slot != UNKNOWN and self.numbers[slot * self.width + WORD] == word:
+                    self.known += 1
+                    return slot
+                self.unknown += 1
         found = self.slots.get(key)
-        if found is None:
+        if found is not None:
+            if word != NO_WORD:
+                self._note(word, found)
+            return found
+        if len(self.slots) >= most:
             return UNKNOWN
-        return found
+        return self._add(key)
 
-    def add(self, key: Any) -> i64:
+    def _add(self, key: Any) -> i64:
         """The number of a new partition."""
         slot: i64 = len(self.keyed)
         if len(self.free) > 0:
@@ -75,7 +91,6 @@ class PackedPanes:
             if len(self.numbers) < (slot + 1) * self.width:
                 self.numbers = roomy(self.numbers, (slot + 1) * self.width)
         self.slots[key] = int(slot)
-        self._note(key, slot)
         numbers = self.numbers
         own = slot * self.width
         numbers[own + UPTO] = NEVER_IN
@@ -83,6 +98,7 @@ class PackedPanes:
         numbers[own + NEWEST] = NOTHING
         numbers[own + HEAD] = 0
         numbers[own + COUNT] = 0
+        numbers[own + WORD] = NO_WORD
         self.sums.begin(slot)
         return slot
 
@@ -125,17 +141,22 @@ class PackedPanes:
         """Forget the panes of a partition before a period; the partition, if it has no others."""
         if self.head(slot, period) < 0:
             del self.slots[self.keyed[slot]]
-            self._note(self.keyed[slot], UNKNOWN)
             self.keyed[slot] = None
+            self.numbers[slot * self.width + WORD] = NO_WORD
             self.free.append(int(slot))
             self.freed += 1
 
-    def _note(self, key: Any, slot: i64) -> None:
-        """Note the number of a partition by its word, if its key has one."""
-        if COMPILED and isinstance(key, str):
-            word = word_of(key)
-            if word != NO_WORD:
-                self.words.give(word, slot)
+    def _note(self, word: i64, slot: i64) -> None:
+        """Have a partition found by its word, which has come again. Words of those that have gone are forgotten now and
+        then."""
+        numbers = self.numbers
+        if self.words.count > SPARE + 4 * len(self.slots):
+            self.words = ShortTexts()
+            for other in self.slots.values():
+                if numbers[other * self.width + WORD] != NO_WORD:
+                    self.words.put(numbers[other * self.width + WORD], other)
+        numbers[slot * self.width + WORD] = word
+        self.words.give(word, slot)
 
     def events(self, slot: i64) -> i64:
         """How many events of its panes a partition has."""
@@ -215,7 +236,7 @@ class PackedPanes:
         key, counted, panes, kept, sums = data[0], data[1], data[6], data[7], data[8]
         begun, periods = panes[0], panes[2]
         count, logged, last, upto, head = counted[0], counted[2], counted[3], counted[4], counted[5]
-        slot = self.add(self.tables.key_of(key))
+        slot = self.of(self.tables.key_of(key), len(self.slots) + 1)
         own = slot * self.width
         for pane in range(head, len(periods)):
             self.numbers[own + EVENTS] = begun[2 * pane]
@@ -235,7 +256,7 @@ class PackedPanes:
         chains: list[list[int]] = []
         for key, slot in self.slots.items():
             assert self.keyed[slot] == key
-            assert self.find(key) == slot
+            assert self.of(key, 0) == slot
             own = slot * self.width
             assert 0 <= numbers[own + COUNT] < self.room
             assert 0 <= numbers[own + HEAD] < self.room
