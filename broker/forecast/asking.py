@@ -43,7 +43,7 @@ class Probability(NamedTuple):
     `lower`, `upper`: the probability lies between them with a confidence of nine in ten. `state` of the chain, with its
     `label`. `effective`: the number of transitions behind that state. `calibrated`: whether forecasts from such states
     over this horizon have proved no worse than the base rate; None while that is not known. `time`: of the last event;
-    None if the key has none. `run`: the key as forecasts name it.
+    None if the key has had none since the subscription came. `run`: the key as forecasts name it.
     """
 
     probability: float
@@ -142,7 +142,8 @@ def probability_of(
         if begun:
             calibrated = verification.calibrated(matched)
     asked: Any = settings.written["within"] if within is None else within
-    time = None if known is None else int(known.time)
+    heard = known is not None and known.time > subscription.since  # others may have heard of the key before
+    time = int(state.key.time) if heard else None
     return Probability(computed, low, high, asked, int(state.state), label, effective, calibrated, time, state.key.run)
 
 

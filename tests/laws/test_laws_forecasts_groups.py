@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from unittest.mock import patch
 
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from broker.engine import Engine, Match, Options
@@ -112,6 +112,12 @@ def scripts(draw: st.DrawFn) -> Script:
     return Script(draw(st.booleans()), steps)
 
 
+EVERYBODY: Final = Member(
+    "FILTER{x > 0.0}(FILTER{k = 'a' AND x > 0.0} S NEXT{$2.k = $1.k} S)",
+    {"within": 1, "threshold": 0.0, "effective": 1, "uncalibrated": True, "per": "stream"},
+)
+
+
 def played(script: Script, options: Options, later: Options | None = None, only: str = "") -> tuple[Any, ...]:
     """What each subscription has, in order; their models, and how good forecasts were. `later`: the options from the
     first snapshot on. `only`: all but this subscription are left out."""
@@ -198,6 +204,7 @@ def test_a_snapshot_is_restored_with_groups_or_without(script: Script, first: bo
 
 @EXAMPLES
 @given(scripts())
+@example(Script(False, [EVERYBODY, [("a", None, 0, 5, 5)], EVERYBODY, ASK]))  # the other one has heard of the key
 def test_others_in_the_group_change_nothing(script: Script) -> None:
     found, _, _, _ = played(script, Options())
     for number, step in enumerate(script.steps):
