@@ -51,7 +51,7 @@ test: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## every gate on every co
 	@$(PYTEST) -m 'not verify' --wheels $(WHEELS) $(ON_SOURCES)
 
 verify: export HYPOTHESIS_PROFILE := verify
-verify: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## everything, before a change is done: compiled at full count, the sources at a tenth; over an hour
+verify: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## everything, before a change is done: compiled at full count, the sources at an eighth; over an hour
 	@$(GATES)
 	@$(PYTEST) --native $(NATIVE) $(VERIFIED)
 	@HYPOTHESIS_PROFILE=sources $(PYTEST) --wheels $(WHEELS) tests/packaging tests

@@ -31,7 +31,7 @@ settings.register_profile(
     "test", parent=settings.get_profile("dev"), max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("verify", parent=settings.get_profile("test"), max_examples=500)
-settings.register_profile("sources", parent=settings.get_profile("test"), max_examples=50)
+settings.register_profile("sources", parent=settings.get_profile("test"), max_examples=60)
 settings.register_profile("search", parent=settings.get_profile("verify"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 

@@ -63,29 +63,18 @@ class ShortTexts:
         return self._codes[slot]
 
     def put(self, word: i64, code: i64) -> None:
-        """Give a number to a word that has none. Amortised O(1)."""
+        """Give a number to a word, instead of the one that it has, if it has one. Amortised O(1)."""
         if 2 * self.count >= len(self._words):
             self._grow()
-        self.count += 1
-        mask: i64 = len(self._words) - 1
-        slot: i64 = word * _SCATTER >> _UNSCATTERED & mask
-        while self._words[slot] != 0:
-            slot = slot + 1 & mask
-        self._words[slot] = word
-        self._codes[slot] = code
-
-    def give(self, word: i64, code: i64) -> None:
-        """Give a number to a word, instead of the one that it has, if it has one. Amortised O(1)."""
         words = self._words
         mask: i64 = len(words) - 1
-        if mask >= 0:
-            slot: i64 = word * _SCATTER >> _UNSCATTERED & mask
-            while words[slot] != 0:
-                if words[slot] == word:
-                    self._codes[slot] = code
-                    return
-                slot = slot + 1 & mask
-        self.put(word, code)
+        slot: i64 = word * _SCATTER >> _UNSCATTERED & mask
+        while words[slot] != 0 and words[slot] != word:
+            slot = slot + 1 & mask
+        if words[slot] == 0:
+            words[slot] = word
+            self.count += 1
+        self._codes[slot] = code
 
     def _grow(self) -> None:
         """Twice as many slots. O(slots)."""

@@ -34,7 +34,7 @@ SWITCHES: Final = (  # each is off in one of so many scripts
     Options(columns=False, merging=False, buffer=False),
 )
 PARTS: Final = 4  # so that several processes share the scripts, which are many
-SCRIPTS: Final = 6 * settings().max_examples if settings().max_examples >= 50 else 40  # a second each
+SCRIPTS: Final = 6 * settings().max_examples if settings().max_examples >= 60 else 40  # a second each
 
 
 def played(

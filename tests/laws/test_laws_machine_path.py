@@ -88,7 +88,7 @@ def found(seed: int, switches: dict[str, Any]) -> tuple[dict[str, list[Any]], An
     return told, {name: state[name] for name in ("suspended", "window_keys", "window_starts") if name in state}
 
 
-@settings(max_examples=settings().max_examples if settings().max_examples >= 50 else 60, deadline=None)
+@settings(max_examples=max(settings().max_examples, 60), deadline=None)
 @given(st.integers(0, 2**40))
 def test_one_machine_after_the_other_is_event_by_event(seed: int) -> None:
     expected = found(seed, {"machine_path": False, "batches": False})

@@ -70,7 +70,7 @@ def found(seed: int, options: Options) -> dict[str, list[Any]]:
     return told
 
 
-@settings(max_examples=3 * settings().max_examples if settings().max_examples >= 50 else 40, deadline=None)
+@settings(max_examples=3 * settings().max_examples if settings().max_examples >= 60 else 40, deadline=None)
 @given(st.integers(0, 2**40))
 def test_results_are_in_the_order_of_events(seed: int) -> None:
     expected = found(seed, Options(executors_off=("groups",)))

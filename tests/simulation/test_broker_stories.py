@@ -13,7 +13,7 @@ OPERATOR = (
     "move-cursor", "replace-subscription", "add-attribute", "delete-stream", "declared", "refused definition",
     "refused unsupported",
 )  # fmt: skip
-STORIES = max(200, 2 * settings().max_examples) if settings().max_examples >= 50 else 120
+STORIES = max(200, 2 * settings().max_examples) if settings().max_examples >= 60 else 120
 
 
 @pytest.mark.parametrize("part", range(4))

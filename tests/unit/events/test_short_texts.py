@@ -15,7 +15,7 @@ words = st.integers(1, 2**60)
 def test_a_word_has_the_number_that_it_was_given_last(given: list[tuple[int, int]]) -> None:
     table, expected = ShortTexts(), {}
     for word, code in given:
-        table.give(word, code)
+        table.put(word, code)
         expected[word] = code
         assert table.code(word) == code
     assert table.count == len(expected)

@@ -156,7 +156,7 @@ class PackedPanes:
                 if numbers[other * self.width + WORD] != NO_WORD:
                     self.words.put(numbers[other * self.width + WORD], other)
         numbers[slot * self.width + WORD] = word
-        self.words.give(word, slot)
+        self.words.put(word, slot)
 
     def events(self, slot: i64) -> i64:
         """How many events of its panes a partition has."""
@@ -256,8 +256,9 @@ class PackedPanes:
         chains: list[list[int]] = []
         for key, slot in self.slots.items():
             assert self.keyed[slot] == key
-            assert self.of(key, 0) == slot
             own = slot * self.width
+            word = numbers[own + WORD]
+            assert word == NO_WORD or (word == word_of(key) and self.words.code(word) == slot)
             assert 0 <= numbers[own + COUNT] < self.room
             assert 0 <= numbers[own + HEAD] < self.room
             periods, before = self.periods(slot), self._of_panes(slot, BEFORE)
