@@ -78,10 +78,11 @@ class HeldBatches:
         return self._events + len(batch.rows) <= BATCH_EVENTS_MAX and batch.like(self._batches[0])
 
     def add(self, batch: HeldBatch) -> bool:
-        """Whether they are to be sent now."""
+        """Whether they are to be sent now. A batch with others is read again when their answer comes."""
         self._events += len(batch.rows)
         full = self._events >= self.enough
-        self._batches.append(batch if full else batch.own())
+        alone = full and not self._batches
+        self._batches.append(batch if alone else batch.own())
         return full
 
     def take(self) -> list[HeldBatch]:
