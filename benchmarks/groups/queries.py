@@ -120,6 +120,11 @@ SHAPES: Final[dict[str, Written]] = {
         f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE strict_contiguity(a, b) {{{{ a.name = '{{s.symbol}}' AND "
         f"a.price > {{s.a}} AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
     ),
+    "SASE+: strict contiguity, other key": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {STREAM} b) WHERE strict_contiguity(a, b) {{{{ a.name = '{{s.symbol}}' AND "
+        f"a.price > {{s.a}} AND b.name = '{{s.other}}' AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
+    ),
     "SASE+: next match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}"),
     "SASE+: next match, prefix": lambda s: Query(
         "sase",
@@ -151,6 +156,12 @@ SHAPES: Final[dict[str, Written]] = {
         "a, b", "a.price > {s.a} AND (b.price < {s.b} OR b.volume > {s.volume})"
     ),
     "SASE+: negation": pattern("a, ~n, c", "a.price > {s.a} AND n.price < {s.b} AND c.price > {s.a}"),
+    "SASE+: negation, other key": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, ~({STREAM} n), {STREAM} c) WHERE skip_till_next_match(a, c) {{{{ "
+        f"a.name = '{{s.symbol}}' AND a.price > {{s.a}} AND n.name = '{{s.other}}' AND n.price < {{s.b}} AND "
+        f"c.name = '{{s.symbol}}' AND c.price > {{s.a}} }}}} WITHIN {WITHIN}",
+    ),
     "SASE+: negation at the end": pattern("a, b, ~n", "a.price > {s.a} AND b.price < {s.b} AND n.price > {s.c}"),
     "SASE+: any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
     "SASE+: rising, own start": rising("a[1].price > {s.a}"),
@@ -161,6 +172,15 @@ SHAPES: Final[dict[str, Written]] = {
     "P-ToPSS: a; b, other key": other(
         "ptopss",
         f"FROM {STREAM} a: {OWN} b: name = '{{s.other}}' AND price < {{s.b}} MATCH a; b WITHIN {WITHIN}",
+    ),
+    "P-ToPSS: a AND b, other key": other(
+        "ptopss",
+        f"FROM {STREAM} a: {OWN} b: name = '{{s.other}}' AND price < {{s.b}} MATCH a AND b WITHIN {WITHIN}",
+    ),
+    "P-ToPSS: a; b; c, other key": other(
+        "ptopss",
+        f"FROM {STREAM} a: {OWN} b: name = '{{s.other}}' AND price < {{s.b}} "
+        f"c: name = '{{s.symbol}}' AND price > {{s.c}} MATCH a; b; c WITHIN {WITHIN}",
     ),
     "P-ToPSS: a; b; c": composite("a; b; c", OWN, ABC[2], "price > {s.c}"),
     "P-ToPSS: a, b": composite("a, b", OWN, ABC[2]),

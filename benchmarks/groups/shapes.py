@@ -22,7 +22,8 @@ from typing import Any, Final, TypeAlias, final
 
 from mypy_extensions import i64
 
-from broker.engine.executors.groups.any_match import AnyCell, AnyTemplate
+from broker.engine.executors.groups.any_match import AnyCell
+from broker.engine.executors.groups.any_template import AnyTemplate
 from broker.engine.executors.groups.blocks import MatchBlocks
 from broker.engine.executors.groups.cell import GroupCell
 from broker.engine.executors.groups.chain import ChainCell

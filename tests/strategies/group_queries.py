@@ -221,8 +221,8 @@ def template(chance: random.Random) -> Template:
     if forbidden is not None:
         parts.insert(forbidden, "~(S n)")
         conjuncts.append(f"n.{chance.choice('pw')} {chance.choice(('<', '>='))} {constant()}")
-        if keyed and key != "[ty]":
-            conjuncts.append("n.ty = 'A'")
+        if keyed and key != "[ty]" and chance.random() < 0.8:
+            conjuncts.append(f"n.ty = {constant(types)}")
     within = f" WITHIN {constant(WINDOWS)}"
     if strategy != "skip_till_any_match" and forbidden != len(names) and chance.random() < 0.3:
         choices.pop()
@@ -312,7 +312,7 @@ def composite(chance: random.Random) -> Template:
     names = "abcd"[: chance.choice((1, 2, 2, 2, 3, 3, 4))]
     keyed = chance.random() < 0.6
     types = chance.choice((KEYS[:1], KEYS))
-    begins = chance.random() < 0.3
+    begins = chance.random() < 0.3 and types is not KEYS
     defined: list[str] = []
     structured = len(names) > 1 and chance.random() < 0.5
     several: Sequence[str] = ("up", "up", "other", "or", "join", "none", "among")
@@ -350,6 +350,35 @@ def composite(chance: random.Random) -> Template:
     return Template(f"FROM S{by} {' '.join(defined)} MATCH {matched}{within}{published}", tuple(choices))
 
 
+def unlike(chance: random.Random) -> Template:
+    """Events of SASE+ with a text each, or most of them, and what may be forbidden between two."""
+    choices: list[Sequence[str]] = []
+
+    def constant(grid: Sequence[str] = GRID) -> str:
+        choices.append(grid)
+        return f"{{{len(choices) - 1}}}"
+
+    names = "abc"[: chance.choice((2, 2, 3))]
+    without = chance.choice(("", "", names[0], names[-1], chance.choice(names)))
+    strategy = chance.choice((STRATEGIES[0], STRATEGIES[2], STRATEGIES[2], STRATEGIES[3]))
+    asked: list[str] = []
+    for at, name in enumerate(names):
+        if name != without:
+            asked.append(f"{name}.ty = {constant(KEYS)}")
+        asked.append(f"{name}.p {'>' if at % 2 == 0 else '<'} {constant()}")
+        if chance.random() < 0.2:
+            asked.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
+    elements = [f"S {name}" for name in names]
+    if len(names) == 2 and strategy == STRATEGIES[2] and chance.random() < 0.6:
+        elements.insert(1, "~(S n)")
+        asked.append(f"n.{chance.choice('pw')} {chance.choice(('<', '>='))} {constant()}")
+        if chance.random() < 0.8:
+            asked.append(f"n.ty = {constant(KEYS)}")
+    text = f"PATTERN SEQ({', '.join(elements)}) WHERE {strategy}({', '.join(names)})"
+    text += f" {{{{ {' AND '.join(asked)} }}}} WITHIN {constant(WINDOWS)}"
+    return Template(text, tuple(choices))
+
+
 def structure(chance: random.Random, names: str, operators: Sequence[str]) -> str:
     """The names in their order, joined by these operators, with parentheses everywhere."""
     if len(names) == 1:
@@ -369,6 +398,8 @@ def script(seed: int, actions: int = 30) -> list[Action]:
     language = chance.choice(("sase", "sase", "cayuga", "cayuga", "ptopss"))
     other, often = OTHERS.get(language, (template, 0.0))
     makers = [other if chance.random() < often else MAKERS[language] for _ in range(2)]
+    if language == "sase" and chance.random() < 0.2:
+        makers[0] = unlike
     templates = [make(chance) for make in makers[: chance.choice((1, 1, 2))]]
     if any("PUBLISH" in each.text for each in templates):
         templates = templates[:1]  # all that publish one stream have one schema

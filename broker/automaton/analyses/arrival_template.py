@@ -71,20 +71,19 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     common = together if all(len(order) == len(begins) for order in orders) else ()
     begun = () if known else shared_beginning(asking, common)
     found_by = (begun,) if begun else () if known else own_constants(asking)
-    wakes = len(begins) > 1 and not (known or found_by or counted or orders)
-    if wakes:
-        found_by = own_constants([begins[0].guard])
-        wakes = len(found_by) > 0
     each_alone = len(orders) > 0 and all(len(order) == 1 for order in orders)
-    texts = len(known) + len(found_by) > 0 or each_alone
     late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
     asked = {id(arc): alternatives(arc.guard, arc.rest, len(begins)) for arc in (*begins, *kills)}
     own: tuple[OwnText | None, ...] = ()
     if each_alone and not (known or begun):
         own = own_texts_alone([asked[id(arc)] for arc in begins])
-    elif not (known or wakes or kills or late or counted or together or orders):
-        own = own_texts(inner, begins, [asked[id(arc)] for arc in begins])
-        texts = texts or len(own) > 0
+    elif not (known or late or counted or together):
+        own = own_texts(inner, begins, kills, [asked[id(arc)] for arc in (*begins, *kills)])
+    wakes = len(begins) > 1 and not (known or found_by or counted or orders or own)
+    if wakes:
+        found_by = own_constants([begins[0].guard])
+        wakes = len(found_by) > 0
+    texts = len(known) + len(found_by) + len(own) > 0 or each_alone
     slots = (0,) if orders else tuple(range(len(begins)))
     values: list[float] = []
 
@@ -94,10 +93,13 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         values.extend(value for _, valued in found for value in valued)
         return tuple(clause for clause, _ in found)
 
-    keys = [{} if each is None else dict([each]) for each in own] or [known for _ in begins]
+    keys = [{} if each is None else dict([each]) for each in own] or [known for _ in asking]
     steps = tuple(TemplateStep(inner.states[arc.source].stay, clauses(arc, key)) for arc, key in zip(begins, keys))
     places_of = {arc.source: number for number, arc in enumerate(begins)}
-    forbidden = tuple(TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc, known)) for arc in kills)
+    forbidden = tuple(
+        TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc, key))
+        for arc, key in zip(kills, keys[len(begins) :])
+    )
     if (found_by or counted) and not values:
         raise NoTemplate("it has no numbers that could differ")
     if counted and automaton.output:

@@ -23,7 +23,7 @@ class Mechanism(enum.Enum):
     whatever that is. HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three
     steps and more. TRAILING: a pair, and what must not follow. TEXT_CHAIN: the next event with a step's own text moves
     a run or ends it. CHOICE: one event, which may be any of the steps. ANY_MATCH: every combination of a window, in one
-    order of the steps or in several."""
+    order of the steps or in several. ADJACENCY: adjacent events, each with a step's own text."""
 
     KLEENE = "kleene"
     FILTER = "filter"
@@ -38,6 +38,7 @@ class Mechanism(enum.Enum):
     TEXT_CHAIN = "text chain"
     CHOICE = "choice"
     ANY_MATCH = "any match"
+    ADJACENCY = "adjacency"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
 
 def _next_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
-    if len(template.steps) != 2 or template.kills or template.late:
+    if len(template.steps) != 2 or template.late or (template.kills and not template.texts):
         return "it has not two steps, or something is forbidden"
     if template.parts:
         return "what a member has met would be noted for each partition"
@@ -266,6 +267,8 @@ def _items_of_texts(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Ag
     for step in template.steps[2:]:
         if step.clauses[0].asked and not _single(step.clauses[0]):
             return "a step behind the second waits for several constants"
+    if template.kills:
+        return "something is forbidden"
     pair = replace(template, steps=template.steps[:2])
     return _next_match(grouping._replace(template=pair))
 
@@ -302,8 +305,11 @@ def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
     return _alone(template)
 
 
-def _any_pair(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    return _any_match(grouping) if len(grouping.template.steps) == 2 else "it has not two steps"
+def _adjacency(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if any(step.stay not in (Stay.NONE, Stay.FOREIGN) for step in template.steps[1:]):
+        return "its events need not be adjacent"
+    return _alone(template)
 
 
 def _any_order(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
@@ -345,7 +351,8 @@ REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _klee
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.ITEMS, _items_of_texts),
-    (Mechanism.ANY_MATCH, _any_pair),
+    (Mechanism.ANY_MATCH, _any_match),
+    (Mechanism.ADJACENCY, _adjacency),
     (Mechanism.TEXT_CHAIN, _text_chain),
 )
 ORDERS: Final[tuple[tuple[Mechanism, Rule], ...]] = (

@@ -9,27 +9,39 @@ from __future__ import annotations
 from ...algebra.normal_form import Clause
 from ...algebra.terms import Duration, Register, walk
 from ..automaton import Arc, Automaton, Stay
-from .event_constants import OwnText, beginning, own_text, own_text_of_each
+from .event_constants import OwnText, beginning, own_text
 from .template import Alternative
 
 
-def own_texts(automaton: Automaton, begins: list[Arc], asked: list[list[Alternative]]) -> tuple[OwnText | None, ...]:
-    """The attribute and the text of each event, where the first has none, of those behind it that have one; () if it is
-    something else. `asked`: what each is asked."""
-    if len(begins) < 2 or automaton.within is None:
+def own_texts(
+    automaton: Automaton, begins: list[Arc], kills: list[Arc], asked: list[list[Alternative]]
+) -> tuple[OwnText | None, ...]:
+    """The attribute and the text of each event that has one, and of each that is forbidden; () if it is something else.
+    `asked`: what each is asked.
+
+    Of adjacent events and next matches all have one if the first has.
+    """
+    if len(begins) < 2:
         return ()
-    stays = {automaton.states[arc.source].stay for arc in begins[1:]}
-    if stays != {Stay.UNTAKEN} and (stays != {Stay.ALL} or len(begins) > 2):
+    stays = {automaton.states[arc.source].stay for arc in begins if arc.source > 0}
+    if stays == {Stay.FOREIGN} and not automaton.sources[0].key:
+        stays = {Stay.NONE}  # all events are of one partition
+    if stays not in ({Stay.UNTAKEN}, {Stay.ALL}, {Stay.NONE}):
+        return ()
+    if automaton.within is None and stays != {Stay.NONE}:
+        return ()
+    if kills and (stays != {Stay.UNTAKEN} or len(begins) > 2 or any(arc.source != begins[1].source for arc in kills)):
         return ()
     if any(len(each) != 1 or each[0].among for each in asked):
         return ()
     clauses = [each[0].clause for each in asked]
     if not all(map(_alone, clauses)):
         return ()
-    if own_text(clauses[0]) is not None:
-        return own_text_of_each(clauses)
-    found = (None, *map(own_text, clauses[1:]))
-    return found if any(own is not None for own in found) else ()
+    found = tuple(map(own_text, clauses))
+    steps = found[: len(begins)]
+    if not any(steps) or (stays != {Stay.ALL} and steps[0] is not None and None in steps):
+        return ()
+    return found
 
 
 def own_texts_alone(asked: list[list[Alternative]]) -> tuple[OwnText | None, ...]:

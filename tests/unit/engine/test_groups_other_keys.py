@@ -1,10 +1,13 @@
-"""Groups of pairs whose events have a text each: members with any texts are one group."""
+"""Groups of events with a text each, next matches, any or adjacent: members with any texts are one group."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
-from broker.engine import Engine
+import pytest
+
+from broker.engine import Engine, Options
 
 SCHEMA = {"ty": "string", "w": "float", "p": "float?"}
 TEXT = (
@@ -75,3 +78,108 @@ def test_what_no_window_holds_is_dropped() -> None:
         assert found(engine, [time, time + 5], ("A", 6.0), ("C", 7.0)) == []
     assert engine.statistics()["group_events"] < 500
     engine.check_invariants()
+
+
+def sase(strategy: str, elements: str, condition: str) -> tuple[str, str]:
+    names = ", ".join(each.split()[-1] for each in elements.split(", ") if "~" not in each)
+    return "sase", f"PATTERN SEQ({elements}) WHERE {strategy}({names}) {{{{ {condition} }}}} WITHIN {{within}}"
+
+
+def composite(match: str) -> tuple[str, str]:
+    own = "c: ty = '{first}' AND w > 1 " if "c" in match else ""
+    defined = "FROM S a: ty = '{first}' AND p > {begins} b: ty = '{second}' AND p < {ends} "
+    return "ptopss", f"{defined}{own}MATCH {match} WITHIN {{within}}"
+
+
+PAIR = "a.ty = '{first}' AND b.ty = '{second}' AND a.p > {begins} AND b.p < {ends}"
+FORMS = {
+    "a; b": ("any match", composite("a; b")),
+    "a AND b": ("any match", composite("a AND b")),
+    "a AND b AND c": ("any match", composite("a AND b AND c")),
+    "(a AND b); c": ("any match", composite("(a AND b); c")),
+    "a; (b OR c)": ("any match", composite("a; (b OR c)")),
+    "a, b": ("adjacency", composite("a, b")),
+    "a, b, c": ("adjacency", composite("a, b, c")),
+    "any b": (
+        "any match",
+        ("ptopss", "FROM S a: ty = '{first}' AND p > {begins} b: p < {ends} AND w > 2 MATCH a AND b WITHIN {within}"),
+    ),
+    "any two": ("any match", sase("skip_till_any_match", "S a, S b", PAIR)),
+    "any three": (
+        "any match", sase("skip_till_any_match", "S a, S b, S c", PAIR + " AND c.ty = '{first}' AND c.w > 1")
+    ),
+    "adjacent": ("adjacency", sase("strict_contiguity", "S a, S b", PAIR)),
+    "adjacent, any first": (
+        "adjacency", sase("strict_contiguity", "S a, S b, S c", "a.w > 1 AND b.ty = '{first}' AND b.p > {begins}")
+    ),
+    "forbidden text": (
+        "next match",
+        sase("skip_till_next_match", "S a, ~(S n), S b", PAIR + " AND n.ty = '{third}' AND n.w > 2 AND n.p > {begins}"),
+    ),
+    "forbidden": (
+        "next match", sase("skip_till_next_match", "S a, ~(S n), S b", PAIR + " AND n.w > 2 AND n.p > {begins}")
+    ),
+}  # fmt: skip
+
+
+def join(engine: Engine, name: str, form: tuple[str, str], number: int) -> None:
+    chance = random.Random(number)
+    first, second = chance.sample("ABC", 2)
+    constants = {"first": first, "second": second, "third": chance.choice("ABC"), "begins": chance.choice((0, 1, 2))}
+    language, text = form
+    query = text.format(ends=chance.choice((1, 2, 3)), within=chance.choice((3, 9, 30)), **constants)
+    engine.subscribe(name, language=language, query=query, lineage=True)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_group_of_any_texts_finds_what_each_member_finds(name: str) -> None:
+    """With members that come and go, ties, nulls and snapshots."""
+    mechanism, form = FORMS[name]
+    chance = random.Random(5)
+    one, other = Engine(), Engine(Options(executors_off=("groups",)))
+    for engine in (one, other):
+        engine.add_stream("S", SCHEMA)
+        for number in range(20):
+            join(engine, f"s{number}", form, number)
+    found_in = "an" if mechanism[0] == "a" else "a"
+    assert f"s5: how runs are kept: {found_in} {mechanism} for" in "\n".join(one.explain())
+    assert one.statistics()["groups"] <= 2  # the first may be alone
+    time = total = 0
+    for turn in range(12):
+        times: list[int] = []
+        rows: list[tuple[Any, ...]] = []
+        for _ in range(chance.choice((1, 20, 40))):
+            time += chance.choice((0, 1, 1, 2))
+            times.append(time)
+            price = chance.choice((None, 0.0, 0.5, 1.5, 2.5, 3.0))
+            rows.append((chance.choice("AAABBCD"), chance.choice((0.0, 1.5, 2.5)), price))
+        found, expected = one.publish("S", times, rows), other.publish("S", times, rows)
+        assert len(found) == len(expected)
+        assert sorted(map(repr, found)) == sorted(map(repr, expected))
+        total += len(expected)
+        waiting = [sorted(map(repr, engine.partial_matches("s7"))) for engine in (one, other)]
+        if turn % 3 == 1:
+            one = Engine.restore(one.snapshot())
+        for engine in (one, other) if turn % 4 == 2 else ():
+            engine.unsubscribe(f"s{turn}")
+            join(engine, f"t{turn}", form, 100 + turn)
+        one.check_invariants()
+        if name in ("any two", "any three"):  # of others runs are listed that wait no more
+            assert waiting[0] == waiting[1]
+    assert total > 3
+
+
+def test_an_event_that_another_text_forbids_ends_what_waits_for_those_that_it_concerns() -> None:
+    engine = Engine()
+    engine.add_stream("S", SCHEMA)
+    _, form = FORMS["forbidden text"]
+    constants = {"first": "A", "second": "B", "ends": 3, "within": 10}
+    for number, (third, begins) in enumerate((("C", 5), ("C", 8), ("D", 5), ("A", 5))):
+        query = form[1].format(third=third, begins=begins, **constants)
+        engine.subscribe(f"s{number}", language="sase", query=query, lineage=True)
+    assert engine.statistics()["groups"] == 1
+    rows = [("A", 3.0, 9.0), ("C", 3.0, 7.0), ("B", 0.0, 1.0)]
+    results = engine.publish("S", [1, 2, 3], rows)
+    assert [match.subscription for match in results] == ["s1", "s2", "s3"]
+    results = engine.publish("S", [4, 5, 6], [("A", 3.0, 9.0), ("A", 3.0, 9.0), ("B", 0.0, 1.0)])
+    assert [(match.subscription, match.lineage) for match in results if match.subscription == "s3"] == [("s3", [5, 6])]

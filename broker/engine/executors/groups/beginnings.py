@@ -37,7 +37,7 @@ class Beginning:
 
     def clear(self) -> None:
         """Drop all starts."""
-        self.starts = Starts(self._d, NONE, self._window)
+        self.starts.clear()
         self.newest, self.newest_time, self._kept = NONE, BEFORE, 0
 
     def joined(self, point: list[float]) -> None:
@@ -70,12 +70,20 @@ class Beginning:
 
     def drop(self, first: i64) -> None:
         """Drop the starts before that place. O(starts)."""
-        self.starts.retain([at >= first for at in range(self.starts.count)])
-        self._kept = self.starts.count
+        starts = self.starts
+        starts.retain([at >= first for at in range(starts.count)])
+        starts.head = 0
+        self._kept = starts.count
 
     def first_in_time(self, time: i64) -> i64:
         """The first start that is in some member's window. O(log)."""
         return self.starts.since_time(time, self.root[self._window], 0, self.starts.count)
+
+    def passed(self, time: i64) -> i64:
+        """The same for times that only go on. Amortised O(1)."""
+        starts = self.starts
+        starts.head = starts.passed(time, self.root[self._window], starts.head, starts.count)
+        return starts.head
 
     def load(self, dumped: dict[str, Any]) -> None:
         """Restore the starts."""

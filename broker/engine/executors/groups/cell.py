@@ -78,7 +78,7 @@ class GroupCell:
         """The runs of a member with that point, for users: the events of each. O(waiting runs)."""
         return []
 
-    def assigned(self, point: list[float], since: int, time: i64) -> list[Assigned] | None:
+    def assigned(self, handle: int, point: list[float], since: int, time: i64) -> list[Assigned] | None:
         """The same with their events, if the cell itself keeps these; else None."""
         return None
 

@@ -346,7 +346,7 @@ class GroupMachine(Executor):
         point, since = self.members.member(handle)
         for key, cell in self.cells.items():
             whole = self._whole(key)
-            own = cell.assigned(point, since, time)
+            own = cell.assigned(handle, point, since, time)
             if own is None:
                 own = []
                 for path in sorted(sorted(cell.live(handle, point, since, time)), key=len):

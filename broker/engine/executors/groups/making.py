@@ -22,7 +22,10 @@ from ....automaton.analyses.template import (
 )
 from ....automaton.automaton import Stay, TimeModel
 from ..common_runs import CommonPattern
-from .any_match import AnyCell, AnyTemplate
+from .adjacency import AdjacencyCell, AdjacencyTemplate
+from .any_match import AnyCell
+from .any_template import AnyTemplate
+from .any_texts import AnyTextsCell, AnyTextsTemplate
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .chain import ChainCell
@@ -56,6 +59,8 @@ SOURCES: Final = {
     Compared.OFFSET: OFFSET,
     Compared.COMPUTED: REGISTER,
 }
+TEXTS: Final = ChoiceTemplate | OtherKeysTemplate | TextChainTemplate | AnyTextsTemplate | AdjacencyTemplate
+"""Forms that know the members of one group by their texts."""
 STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, Stay.FAILING: NEXT}
 
 
@@ -94,12 +99,12 @@ class CellRecipe:
         """A member has joined the group. `texts`: of each step, if steps have texts of their own."""
         if isinstance(self.form, RepeatingTemplate):
             self.form.joined(handle, point)
-        elif isinstance(self.form, ChoiceTemplate | OtherKeysTemplate | TextChainTemplate):
+        elif isinstance(self.form, TEXTS):
             self.form.joined(handle, point, since, texts)
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group."""
-        if isinstance(self.form, RepeatingTemplate | ChoiceTemplate | OtherKeysTemplate | TextChainTemplate):
+        if isinstance(self.form, RepeatingTemplate | TEXTS):
             self.form.left(handle, point)
 
     def make(self, members: Members, events: KeptEvents, runs: EpochRuns | None, stamps: Stamps) -> GroupCell:
@@ -129,6 +134,10 @@ class CellRecipe:
                 return TrailingCell(form, members)
             case ChoiceTemplate():
                 return ChoiceCell(form, members)
+            case AdjacencyTemplate():
+                return AdjacencyCell(form, members, events)
+            case AnyTextsTemplate():
+                return AnyTextsCell(form, members, events)
             case AnyTemplate():
                 return AnyCell(form, members, events)
             case RepeatingTemplate():
@@ -224,10 +233,13 @@ class CellRecipe:
             registers = [Remembered(register.position, register.slot) for register in self._registers]
             return ChainTemplate(d, steps, registers, stays, self.window, sees)
         positions = [-1 if attribute is None else attribute.position for attribute in self.template.texts]
-        if mechanism is Mechanism.ANY_MATCH and not positions:
+        if mechanism is Mechanism.ANY_MATCH:
             orders = [list(order) for order in self.template.orders]
             operands = list(self.template.operands)
-            return AnyTemplate(d, [clauses[0] for clauses in steps], orders, operands, window=self.window)
+            each = AnyTemplate(d, [clauses[0] for clauses in steps], orders, operands, window=self.window)
+            return AnyTextsTemplate(each, positions) if positions else each
+        if mechanism is Mechanism.ADJACENCY:
+            return AdjacencyTemplate(d, [clauses[0] for clauses in steps], positions, self.window)
         if mechanism is Mechanism.CHOICE:
             singles: list[ChoiceStep] = []
             for number, (step,) in enumerate(self.template.orders):
@@ -237,8 +249,8 @@ class CellRecipe:
             return TextChainTemplate(d, [clauses[0] for clauses in steps], positions)
         first, second, *further = [clauses[0] for clauses in steps]
         if positions:
-            every = mechanism is Mechanism.ANY_MATCH
-            return OtherKeysTemplate(d, first, second, positions, self.window, further, every)
+            kills = [clauses[0] for clauses in self.kills]
+            return OtherKeysTemplate(d, first, second, positions, self.window, further, kills)
         if mechanism is Mechanism.NEXT_MATCH:
             return NextMatchTemplate(d, first, second, window=self.window, arrival=self.arrival)
         if mechanism is Mechanism.HISTORY:

@@ -1,14 +1,13 @@
-"""Other keys at other steps: matches of events that are found by a text each, `a.name = 'X' AND b.name = 'Y'`: the next
-ones, or any two.
+"""Other keys at other steps: next matches of events that are found by a text each, `a.name = 'X' AND b.name = 'Y'`.
 
 Members with any texts are one group, as there may be as many combinations as members. Starts wait with the text that
 begins them, for all members that begin so; an event finds the members whose second condition it satisfies among those
 with its text. Each moves with the starts of its first text that it dominates, from the last event on that has satisfied
-its second condition (last_met): to a match, or as an item (moving_items) to the heap of its third text, and so on. Any
-two are a match with all starts in the window. Where a step has no text, any event is like one with it. Every event is
-an epoch.
+its second condition (last_met): to a match, or as an item (moving_items) to the heap of its third text, and so on.
+Where a step has no text, any event is like one with it. Events that a negation forbids between two steps lie with their
+texts, too: the newest of them that concerns a member has ended what had waited for it before. Every event is an epoch.
 
-Here: all texts of a group. Not here: one key (next_match, items).
+Here: all texts of a group. Not here: one key (next_match, items), every combination (any_texts).
 """
 
 from __future__ import annotations
@@ -21,10 +20,11 @@ from ....events.schema import Row
 from .beginnings import BEFORE, Beginning, Text
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, NAN, Floats, filled
+from .columns import INFINITY, NAN, Floats, filled, floats_from
 from .last_met import LastMet
 from .members import Members
 from .moving_items import MovingItem, heaped, popped, pushed, restored
+from .starts import Starts
 from .steps import StepClause
 
 SWEEP_MIN: Final = 128
@@ -36,13 +36,14 @@ class OtherKeysTemplate:
     """The conditions but for the texts, which the attributes `texts` have, -1 for none, and the members of one group.
 
     `further`: those behind the second, each with one bound at most; `axes`: its coordinate, -1 for none. `window`: the
-    coordinate of WITHIN. `every`: any two are a match. `begins`: the starts of each text; `ends`: the members with each
-    second text.
+    coordinate of WITHIN. `begins`: the starts of each text; `ends`: the members with each second text. `kills`: what no
+    event between two steps may be, whose texts `texts` has behind those of the steps; `killing`: of each the events of
+    each text.
     """
 
     def __init__(
         self, d: int, begin: StepClause, end: StepClause, texts: list[int], window: int,
-        further: list[StepClause] | None = None, every: bool = False,
+        further: list[StepClause] | None = None, kills: list[StepClause] | None = None,
     ) -> None:  # fmt: skip
         assert window >= 0, "what is kept must have an end"
         self.d: i64 = d
@@ -54,12 +55,14 @@ class OtherKeysTemplate:
         self.second: i64 = texts[1]
         self.attributes = texts
         self.window: i64 = window
-        self.every = every
         self.x: Floats = filled(d, INFINITY)  # scratch for one event
         self.moved = MatchBlocks()  # scratch, too
         self.begins: dict[Text, Beginning] = {}
         self.ends: dict[Text, Members] = {}
+        self.kills: list[StepClause] = kills or []
+        self.killing: list[dict[Text, Beginning]] = [{} for _ in self.kills]
         self.beginnings: list[Beginning] = []  # of each member, by handle
+        self.killers: list[list[Starts]] = []
         self.texts: list[tuple[Text, ...]] = []
 
     def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
@@ -71,10 +74,18 @@ class OtherKeysTemplate:
         if beginning is None:
             beginning = self.begins[begins] = Beginning(begins, self.d, self.window)
         beginning.joined(point)
+        killers: list[Starts] = []
+        for killing, text in zip(self.killing, texts[len(self.further) + 2 :]):
+            killed = killing.get(text)
+            if killed is None:
+                killed = killing[text] = Beginning(text, self.d, self.window)
+            killed.joined(point)
+            killers.append(killed.starts)
         while len(self.beginnings) <= handle:
             self.beginnings.append(beginning)
             self.texts.append(texts)
-        self.beginnings[handle], self.texts[handle] = beginning, texts
+            self.killers.append(killers)
+        self.beginnings[handle], self.texts[handle], self.killers[handle] = beginning, texts, killers
         members = self.ends.get(ends)
         if members is None:
             members = self.ends[ends] = Members(int(self.d))
@@ -86,10 +97,22 @@ class OtherKeysTemplate:
         beginning.members -= 1
         if beginning.members == 0:
             del self.begins[beginning.text]
+        for killing, text in zip(self.killing, self.texts[handle][len(self.further) + 2 :]):
+            killed = killing[text]
+            killed.members -= 1
+            if killed.members == 0:
+                del killing[text]
         members = self.ends[ends]
         members.remove(handle, point)
         if members.count == 0:
             del self.ends[ends]
+
+    def each(self) -> list[Beginning]:
+        """The starts of all texts, and what is forbidden."""
+        found = list(self.begins.values())
+        for killing in self.killing:
+            found += killing.values()
+        return found
 
     def level(self, step: i64, point: list[float]) -> float:
         """What a member with this point waits for at a step behind the second."""
@@ -118,8 +141,8 @@ class OtherKeysCell(GroupCell):
         self._items: i64 = 0  # in all heaps
         self._kept: i64 = 0  # of these after the last sweep
         self._serial: i64 = 0
-        for beginning in template.begins.values():
-            beginning.clear()
+        for each in template.each():
+            each.clear()
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event. O(members with its text whose second condition it satisfies, their starts), and O(log
@@ -140,6 +163,17 @@ class OtherKeysCell(GroupCell):
             self.noted = event
             if beginning.grown():
                 beginning.drop(beginning.first_in_time(time))
+        if len(template.kills) > 0:
+            self._forbid(row, time, event)
+
+    def _forbid(self, row: Row, time: i64, event: i64) -> None:
+        """Note what the event kills. O(negations)."""
+        template = self.template
+        for kill, clause in enumerate(template.kills):
+            attribute = template.attributes[len(template.further) + 2 + kill]
+            killed = template.killing[kill].get(row[attribute] if attribute >= 0 else ANY)
+            if killed is not None and killed.begin(clause, row, time, event) and killed.grown():
+                killed.drop(killed.first_in_time(time))
 
     def _meet(self, members: Members, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Write the matches of the members whose second condition the event satisfies, and note that it does."""
@@ -162,11 +196,13 @@ class OtherKeysCell(GroupCell):
         hit: i64
         for hit in range(found):
             handle = out.members[begun + hit]
-            since = BEFORE if template.every else met.meets(handle, event)
+            since = met.meets(handle, event)
             beginning = beginnings[handle]
             if beginning.newest < since or beginning.newest < 0:
                 continue
             starts = beginning.starts
+            for killer in template.killers[handle]:
+                since = killer.newest_for(out.hits, hit * d, since)
             first = starts.begun_since(out.hits, hit * d, since, False, 0, starts.count)
             if first == starts.count:
                 continue
@@ -254,8 +290,10 @@ class OtherKeysCell(GroupCell):
         return self._items == 0 and all(each.first_in_time(time) == each.starts.count for each in begins)
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        starts = self.template.beginnings[handle].starts
-        first = starts.since_event(self._met.since(handle, True), 0, starts.count)
+        starts, met = self.template.beginnings[handle].starts, self._met.since(handle, True)
+        for killer in self.template.killers[handle]:
+            met = killer.newest_for(floats_from(point), 0, met)
+        first = starts.since_event(met, 0, starts.count)
         found = starts.waiting(point, since, first, starts.count, time)
         for _, item in self._each():
             if item.handle == handle:
@@ -279,12 +317,18 @@ class OtherKeysCell(GroupCell):
         """The state for a snapshot, without the members, which the host saves."""
         logs = [[text, each.starts.dump()] for text, each in self.template.begins.items() if each.starts.count > 0]
         items = [[step, *item.dump()] for step, item in self._each()]
-        return {"met": self._met.dump(), "starts": logs, "items": items, "serial": int(self._serial)}
+        kills: list[list[Any]] = []
+        for killing in self.template.killing:
+            kills.append([[text, each.starts.dump()] for text, each in killing.items() if each.starts.count > 0])
+        return {"met": self._met.dump(), "starts": logs, "items": items, "serial": int(self._serial), "kills": kills}
 
     def load(self, dumped: dict[str, Any]) -> None:
         self._met.load(list(dumped["met"]))
         for text, starts in dumped["starts"]:
             self.template.begins[text].load(starts)
+        for killing, saved in zip(self.template.killing, dumped.get("kills", ())):
+            for text, starts in saved:
+                killing[text].load(starts)
         self._serial = dumped.get("serial", 0)
         for step, *saved in dumped.get("items", ()):  # of older engines, which had no further steps
             self._put(step, restored(saved, 0))
@@ -300,11 +344,15 @@ class OtherKeysCell(GroupCell):
         assert sum(int(each.members) for each in template.begins.values()) == self.members.count
         for members in template.ends.values():
             members.check_invariants()
-        for each in template.begins.values():
+        for each in template.each():
             each.starts.check_invariants()
             for j in range(int(template.d)):
                 assert all(each.root[j] <= point[j] for point in self._points(each))
 
     def _points(self, beginning: Beginning) -> list[list[float]]:
         found = [member for members in self.template.ends.values() for member in members.each()]
-        return [point for handle, point, _ in found if self.template.beginnings[handle] is beginning]
+        return [point for handle, point, _ in found if self._uses(handle, beginning)]
+
+    def _uses(self, handle: int, known: Beginning) -> bool:
+        template = self.template
+        return template.beginnings[handle] is known or any(each is known.starts for each in template.killers[handle])

@@ -237,7 +237,7 @@ class RepeatingCell(GroupCell):
     def quiet(self, time: i64) -> bool:
         return self.runs.settle(time, self.position) == 0
 
-    def assigned(self, point: list[float], since: int, time: i64) -> list[Assigned] | None:
+    def assigned(self, handle: int, point: list[float], since: int, time: i64) -> list[Assigned] | None:
         starts, d = self.starts, self.template.d
         found: list[Assigned] = []
         for number, events, compared in self.runs.live(time):

@@ -38,7 +38,8 @@ NEAR: Final = 16  # starts that are looked at one by one
 class Starts:
     """`kill`: the coordinate of a negation, or NONE.
 
-    `window`: the coordinate of an own WITHIN, or of an own DUR with `extra` 1; NONE for none.
+    `window`: the coordinate of an own WITHIN, or of an own DUR with `extra` 1; NONE for none. `head`: the first start
+    that a window may still hold, where somebody keeps count of that.
     """
 
     def __init__(self, d: i64, kill: i64 = NONE, window: i64 = NONE, extra: i64 = 0) -> None:
@@ -47,10 +48,16 @@ class Starts:
         self.window: i64 = window
         self.extra: i64 = extra
         self.count: i64 = 0
+        self.head: i64 = 0
         self.values: Floats = floats()
         self.times: Integers = integers()
         self.events: Integers = integers()
         self._greatest: Floats = floats()
+
+    def clear(self) -> None:
+        """Drop all starts."""
+        self.count = self.head = 0
+        self._trim()
 
     def open(self) -> i64:
         """Room for another row, all infinite; returns where its values begin. The row counts after `keep`."""
@@ -159,6 +166,29 @@ class Starts:
             return found
         return self.since_time(since, 0.0, first, upto) if timed else self.since_event(since, first, upto)
 
+    def newest_for(self, points: Floats, at: i64, since: i64) -> i64:
+        """The event of the newest start for a member whose point is at `at`; `since` if it has none of a later event.
+        O(blocks since then)."""
+        d, values, greatest, events = self.d, self.values, self._greatest, self.events
+        i = self.count - 1
+        j: i64
+        while i >= 0 and events[i] > since:
+            base = (i >> SHIFT) * d
+            j = 0
+            while j < d and points[at + j] <= greatest[base + j]:
+                j += 1
+            if j < d:
+                i = (i & ~MASK) - 1
+                continue
+            base = i * d
+            j = 0
+            while j < d and points[at + j] <= values[base + j]:
+                j += 1
+            if j == d:
+                return events[i]
+            i -= 1
+        return since
+
     # --- walks --------------------------------------------------------------------------------------------------
 
     def walk(self, points: Floats, at: i64, since: i64, first: i64, upto: i64, time: i64, out: MatchBlocks) -> i64:
@@ -170,7 +200,9 @@ class Starts:
         if window < 0:
             return self._walk(points, at, since, first, upto, out)
         bound = points[at + window]  # own window: -w <= -(time - start + extra)
-        first = self.since_time(time + self.extra, bound, first, upto)
+        now = time + self.extra
+        if first < upto and float(self.times[first] - now) < bound:
+            first = self.since_time(now, bound, first + 1, upto)
         points[at + window] = -INFINITY
         count = self._walk(points, at, since, first, upto, out)
         points[at + window] = bound

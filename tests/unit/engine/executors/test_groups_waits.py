@@ -28,7 +28,8 @@ from hypothesis import strategies as st
 from strategies.group_scripts import THRESHOLDS, WINDOWS, scripts
 
 from broker.automaton.analyses.coordinates import turned
-from broker.engine.executors.groups.any_match import AnyCell, AnyTemplate
+from broker.engine.executors.groups.any_match import AnyCell
+from broker.engine.executors.groups.any_template import AnyTemplate
 from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound
 from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
 from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate

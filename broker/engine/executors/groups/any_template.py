@@ -1,0 +1,104 @@
+"""The steps of matches in which every combination of a window counts, in one order or in several.
+
+Here: that form, and a member's unfinished matches, for users. Not here: what an event does (any_match, any_texts).
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from mypy_extensions import i64
+
+from ..matches import Assigned
+from .kept_events import KeptEvents
+from .starts import NONE, Starts
+from .steps import StepClause
+from .tuples import begun
+
+
+@final
+class LastStep:
+    """The orders that take the same steps and have the same last one, `step`, which asks for `clause`. `others`: the
+    logs of the steps before it, ascending; `orders`: these as each order has them; `numbers`: those of the orders."""
+
+    def __init__(self, step: int, clause: StepClause, others: list[int]) -> None:
+        self.step = step
+        self.clause = clause
+        self.others = others
+        self.orders: list[list[int]] = []
+        self.numbers: list[int] = []
+
+
+@final
+class AnyTemplate:
+    """The steps, each with bounds of its own coordinates. `orders`: of which a match has one, if there are several;
+    `operands`: of each step then the operand.
+
+    The window is `within` for all, or each member's own `window`. Without one each order is a single step.
+    """
+
+    def __init__(
+        self,
+        d: int,
+        steps: list[StepClause],
+        orders: list[list[int]] | None = None,
+        operands: list[int] | None = None,
+        *,
+        within: int = NONE,
+        window: int = NONE,
+    ) -> None:
+        self.d: i64 = d
+        self.steps = steps
+        self.orders = orders or [list(range(len(steps)))]
+        self.operands = operands or list(range(len(steps)))
+        self.single = not orders
+        """Whether there is one order, that of the steps."""
+        self.within: i64 = within
+        self.window: i64 = window
+        logged = sorted({step for order in self.orders for step in order[:-1]})
+        self.logged: list[StepClause] = [steps[step] for step in logged]
+        """The steps behind which a match may go on, whose events are logged."""
+        assert within >= 0 or window >= 0 or not logged, "what is kept must have an end"
+        self.log_of: dict[int, int] = {step: log for log, step in enumerate(logged)}
+        found: dict[tuple[int, ...], LastStep] = {}
+        for number, (*before, last) in enumerate(self.orders):
+            logs = [self.log_of[step] for step in before]
+            others = sorted(logs)
+            same = found.setdefault((last, *others), LastStep(last, steps[last], others))
+            same.orders.append(logs)
+            same.numbers.append(number)
+        self.lasts: list[LastStep] = list(found.values())
+
+    def live(self, logs: list[Starts], point: list[float], since: int, time: int) -> list[tuple[int, ...]]:
+        """The runs of a member with these logs, in the order of the steps, if that is the only one."""
+        found: list[tuple[int, ...]] = []
+        for upto in range(1, len(self.orders[0])):
+            found += self._begun(self.orders[0][:upto], logs, point, since, time)
+        return found
+
+    def assigned(
+        self, logs: list[Starts], events: KeptEvents | None, point: list[float], since: int, time: int
+    ) -> list[Assigned] | None:
+        """The same with their events, if there are several orders; else None."""
+        if self.single or events is None:
+            return None
+        page = events.page
+        found: dict[str, Assigned] = {}
+        for taken in sorted({tuple(order[:upto]) for order in self.orders for upto in range(1, len(order))}):
+            for path in self._begun(list(taken), logs, point, since, time):
+                own: Assigned = []
+                for step, event in zip(taken, path):
+                    at = page.place(event)
+                    own.append((self.operands[step], page.item(at), int(page.time(at))))
+                own.sort(key=_operand)
+                found[repr(own)] = own  # steps may be different for one operand
+        return list(found.values())
+
+    def _begun(
+        self, steps: list[int], logs: list[Starts], point: list[float], since: int, time: int
+    ) -> list[tuple[int, ...]]:
+        return begun([logs[self.log_of[step]] for step in steps], point, since, time)
+
+
+def _operand(taken: tuple[int, Any, int]) -> int:
+    return taken[0]

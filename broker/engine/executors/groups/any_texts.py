@@ -1,0 +1,265 @@
+"""Any match of events that are found by a text each, `a: name = 'X' AND price > 110, b: name = 'Y' AND price < 108`.
+
+Members with any texts are one group, as there may be as many combinations as members. Each step that a match may go on
+behind has a log for each text. An event that may be the last finds the members among those with its text, and each of
+them its own logs. Where any event may be the last, the members lie with the text of another step, and only the texts
+of which the window has an event are searched. Every event is an epoch.
+
+Here: all texts of a group. Not here: one key (any_match), the matches of a member (tuples).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ....events.schema import Row
+from ..matches import Assigned
+from .any_template import AnyTemplate, LastStep
+from .beginnings import Beginning, Text
+from .blocks import MatchBlocks
+from .cell import GroupCell
+from .columns import INFINITY, Floats, Integers, filled, floats, integers, with_room, with_room_for_integers
+from .kept_events import KeptEvents
+from .members import INFINITE, Members
+from .starts import Starts
+from .tuples import tell_tuples
+
+ANY: Final = None  # in place of a text
+
+
+@final
+class AnyTextsTemplate:
+    """The steps but for their texts, which the `attributes` have, -1 for none, and the members of one group.
+
+    `logs`: the events of each text that may be a step, by log of the steps. `anchors`: for each last step the step by
+    whose text its members are found: itself, or one before it. `found_by`: by anchor the members of each text.
+    """
+
+    def __init__(self, steps: AnyTemplate, attributes: list[int]) -> None:
+        self.steps = steps
+        self.attributes = attributes
+        self.x: Floats = filled(steps.d, INFINITY)  # scratch for one event
+        self.top: Floats = filled(steps.d, INFINITY)
+        self.step_of: list[int] = list(steps.log_of)  # by log
+        self.logs: list[dict[Text, Beginning]] = [{} for _ in steps.logged]
+        self.anchors = [self._anchor(last) for last in steps.lasts]
+        self.found_by: dict[int, dict[Text, Members]] = {anchor: {} for anchor in self.anchors}
+        self.texts: list[list[Text]] = []  # by handle those of the steps
+        self.own: list[list[Starts]] = []  # the logs
+        self.points: Floats = floats()  # d each
+        self.since: Integers = integers()  # and since when events count
+
+    def _anchor(self, last: LastStep) -> int:
+        known = [last.step, *(self.step_of[log] for log in last.others)]
+        return next((step for step in known if self.attributes[step] >= 0), last.step)
+
+    def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
+        """A member has joined the group. `known`: the texts of the steps that have one. O(steps x (pages + page))."""
+        steps, left = self.steps, iter(known)
+        texts = [next(left) if attribute >= 0 else ANY for attribute in self.attributes]
+        own: list[Starts] = []
+        for log, step in zip(self.logs, self.step_of):
+            beginning = log.get(texts[step])
+            if beginning is None:
+                beginning = log[texts[step]] = Beginning(texts[step], steps.d, steps.window)
+            beginning.joined(point)
+            own.append(beginning.starts)
+        while len(self.texts) <= handle:
+            self.texts.append(texts)
+            self.own.append(own)
+        self.texts[handle], self.own[handle] = texts, own
+        self.since = with_room_for_integers(self.since, handle + 1)
+        self.since[handle] = since
+        self.points = with_room(self.points, (handle + 1) * steps.d)
+        for j, value in enumerate(point):
+            self.points[handle * steps.d + j] = value
+        for anchor, found in self.found_by.items():
+            members = found.get(texts[anchor])
+            if members is None:
+                members = found[texts[anchor]] = Members(steps.d)
+            members.put(handle, point, since)
+
+    def left(self, handle: int, point: list[float]) -> None:
+        """A member has left the group. O(steps x (pages + page))."""
+        texts = self.texts[handle]
+        for log, step in zip(self.logs, self.step_of):
+            beginning = log[texts[step]]
+            beginning.members -= 1
+            if beginning.members == 0:
+                del log[texts[step]]
+        for anchor, found in self.found_by.items():
+            members = found[texts[anchor]]
+            members.remove(handle, point)
+            if members.count == 0:
+                del found[texts[anchor]]
+
+    def each(self) -> list[Beginning]:
+        """The logs of all steps and texts."""
+        return [beginning for log in self.logs for beginning in log.values()]
+
+
+@final
+class AnyTextsCell(GroupCell):
+    """The waiting runs of a group, which lie with the texts of their events.
+
+    `events`: those that the group keeps, if matches have several orders.
+    """
+
+    def __init__(self, template: AnyTextsTemplate, members: Members, events: KeptEvents | None = None) -> None:
+        super().__init__(members)
+        self.template = template
+        self._events = events
+        self._live: list[dict[Text, None]] = [{} for _ in template.logs]
+        """By log the texts of which the window may have an event."""
+        for beginning in template.each():
+            beginning.clear()
+
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """Process an event. O(members with its text whose condition it satisfies as the last), and for each of them
+        O(blocks of its logs and its events)."""
+        template, x = self.template, self.template.x
+        steps, attributes = template.steps, template.attributes
+        j: i64
+        for last, anchor in zip(steps.lasts, template.anchors):
+            attribute = attributes[last.step]
+            found_by = template.found_by[anchor]
+            members = None
+            if anchor == last.step:
+                members = found_by.get(row[attribute] if attribute >= 0 else ANY)
+                if members is None:
+                    continue
+            for j in range(steps.d):
+                x[j] = INFINITY
+            if not last.clause.narrows(row, time, time, x, 0, x, 0) or not last.clause.admits(row):
+                continue
+            if len(last.others) == 0:
+                begun = out.members_upto
+                if members is not None and members.find(x, 0, event, out) > 0:
+                    out.order = last.numbers[0]
+                    out.close_alone(begun)
+            elif members is not None:
+                self._complete(last, members, x, time, out)
+            else:
+                self._complete_each(last, steps.log_of[anchor], found_by, time, out)
+        self._keep(row, time, event)
+
+    def _complete_each(
+        self, last: LastStep, log: int, found_by: dict[Text, Members], time: i64, out: MatchBlocks
+    ) -> None:
+        """The same for an event that may be the last of members with any text: of each text in the window those that
+        an event with it may satisfy."""
+        template = self.template
+        x, top, d = template.x, template.top, template.steps.d
+        live = self._live[log]
+        gone: list[Text] = []
+        j: i64
+        for text in live:
+            beginning = template.logs[log].get(text)
+            if beginning is None or beginning.passed(time) == beginning.starts.count:
+                gone.append(text)
+                continue
+            for j in range(d):
+                top[j] = -INFINITY
+            starts = beginning.starts
+            starts.raise_by_blocks(top, starts.head, starts.count)
+            for j in range(d):
+                if x[j] < top[j]:
+                    top[j] = x[j]
+            self._complete(last, found_by[text], top, time, out)
+        for text in gone:
+            del live[text]
+
+    def _complete(self, last: LastStep, members: Members, x: Floats, time: i64, out: MatchBlocks) -> None:
+        """Write the matches of the members that these values dominate."""
+        found = members.find(x, 0, INFINITE, out)
+        if found == 0:
+            return
+        template = self.template
+        d, window, own = template.steps.d, template.steps.window, template.own
+        points, sinces = template.points, template.since
+        upto = out.members_upto
+        place: i64
+        for order, number in zip(last.orders, last.numbers):
+            out.order = number
+            for place in range(upto - found, upto):
+                handle = out.members[place]
+                at = handle * d
+                logs = own[handle]
+                bound = points[at + window]
+                possible = True
+                for log in order:
+                    starts = logs[log]
+                    count = starts.count
+                    if count == 0 or float(starts.times[count - 1] - time) < bound:
+                        possible = False
+                        break
+                if possible:
+                    tell_tuples(logs, order, place, points, at, sinces[handle], time, out)
+
+    def _keep(self, row: Row, time: i64, event: i64) -> None:
+        """Note an event for the steps behind which a match may go on. O(steps)."""
+        template = self.template
+        for log, clause in enumerate(template.steps.logged):
+            attribute = template.attributes[template.step_of[log]]
+            text = row[attribute] if attribute >= 0 else ANY
+            beginning = template.logs[log].get(text)
+            if beginning is not None and beginning.begin(clause, row, time, event):
+                self.noted = event
+                self._live[log][text] = None
+                if beginning.grown():
+                    beginning.drop(beginning.first_in_time(time))
+                else:
+                    beginning.passed(time)
+
+    # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        return all(each.first_in_time(time) == each.starts.count for each in self.template.each())
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        return self.template.steps.live(self.template.own[handle], point, since, time)
+
+    def assigned(self, handle: int, point: list[float], since: int, time: i64) -> list[Assigned] | None:
+        template = self.template
+        return template.steps.assigned(template.own[handle], self._events, point, since, time)
+
+    def oldest(self, event: i64) -> i64:
+        for each in self.template.each():
+            event = each.starts.oldest(event)
+        return event
+
+    def used(self, events: set[int]) -> None:
+        for each in self.template.each():
+            each.starts.used(events)
+
+    def dump(self) -> dict[str, Any]:
+        """The state for a snapshot, without the members, which the host saves."""
+        logs: list[list[Any]] = []
+        for log in self.template.logs:
+            logs.append([[text, each.starts.dump()] for text, each in log.items() if each.starts.count > 0])
+        return {"logs": logs}
+
+    def load(self, dumped: dict[str, Any]) -> None:
+        logs = dumped["logs"] if "logs" in dumped else [dumped["starts"]]  # of older engines, which knew pairs only
+        for number, saved in enumerate(logs):
+            for text, starts in saved:
+                self.template.logs[number][text].load(starts)
+                self._live[number][text] = None
+
+    def statistics(self) -> dict[str, int]:
+        waiting = sum(int(each.starts.count) for each in self.template.each())
+        return {**self.members.statistics(), "events": waiting}
+
+    def check_invariants(self) -> None:
+        template = self.template
+        for found in template.found_by.values():
+            assert sum(int(each.count) for each in found.values()) == self.members.count
+            for members in found.values():
+                members.check_invariants()
+        for log, live in zip(template.logs, self._live):
+            assert sum(int(each.members) for each in log.values()) == self.members.count
+            assert all(text in live for text, each in log.items() if each.starts.head < each.starts.count)
+        for each in template.each():
+            each.starts.check_invariants()
