@@ -81,6 +81,7 @@ HOT: Final = (
     "broker/engine/executors/groups/last_met.py",
     "broker/engine/executors/groups/lookback.py",
     "broker/engine/executors/groups/machine.py",
+    "broker/engine/executors/groups/member_points.py",
     "broker/engine/executors/groups/members.py",
     "broker/engine/executors/groups/moving_items.py",
     "broker/engine/executors/groups/next_match.py",

@@ -17,7 +17,7 @@ from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Constant, Register, Side, Term
 from ...algebra.terms import replace as replace_leaves
 from ..automaton import Arc, Automaton, Carry, EventRow, Kind, Stay
-from .event_constants import equality, shared_constants
+from .event_constants import equality, own_constants, shared_constants
 from .keys import key_parts, within_key
 from .line import line_of
 from .measures import Measure, Measures, measure_of, measures_of
@@ -46,7 +46,10 @@ def repeating_grouping(automaton: Automaton) -> Grouping:
     inner = within_key(automaton, parts)
     taking = [arc for link in line_of(inner) for arc in (link.begin, link.take) if arc is not None]
     together = uniform_key(inner, parts, taking)
-    known = shared_constants([arc.guard for arc in taking])
+    asking = [arc.guard for arc in taking]
+    known = shared_constants(asking)
+    waiting = all(inner.states[arc.source].stay is Stay.UNTAKEN for arc in taking[1:])
+    found_by = own_constants(asking) if waiting and not known else ()
     if any(inner.states[arc.source].stay not in WAITING for arc in taking[1:]):
         raise NoTemplate("an operand repeats, and runs stay where they move")
     line = CommonConstants(_without(inner, known))
@@ -66,6 +69,7 @@ def repeating_grouping(automaton: Automaton) -> Grouping:
         automaton.output,
         automaton.schema.names,
         common=line.common(),
+        found=found_by,
     )
     return Grouping(template, tuple(known.values()), tuple(line.values))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from broker.engine import Engine
 from broker.engine.executors.matches import MadeMatches
 from broker.engine.results import Results
@@ -75,3 +77,36 @@ def test_members_with_texts_of_their_own_share_runs_without_a_key() -> None:
     rows: list[tuple[str | None, float]] = [("A", 2.5), ("B", 2.0), ("A", 3.5), ("A", 0.0), (None, 9.0), ("B", 0.0)]
     found = [match.subscription for at, row in enumerate(rows) for match in engine.publish("S", [at], [row])]
     assert found == ["AB1", "BA1", "AA2"]
+
+
+WAIT = """FROM S
+START begin
+FINAL done
+up: begin -> high WHEN name = '{first}' AND v > {least}
+stay: high -> high WHEN name = '{second}' AND v >= {least} OR name = '{first}'
+down: high -> done WHEN name = '{second}' AND v < {least}
+WITHIN 40"""
+
+
+def test_subscriptions_that_want_other_texts_find_what_each_finds_alone() -> None:
+    """Also those that want the same texts, and events without any."""
+    chance = random.Random(11)
+    texts = []
+    for _ in range(24):
+        first, second = chance.sample("ABCDEF", 2)
+        texts.append(WAIT.format(first=first, second=second, least=chance.choice((2, 4))))
+    times = list(range(1, 400))
+    rows = [(chance.choice((*"ABCDEFG", None)), chance.randrange(7)) for _ in times]
+
+    def played(asked: dict[str, str]) -> list[tuple[str, int, int]]:
+        engine = Engine()
+        engine.add_stream("S", {"name": "string?", "v": "int"})
+        for name, text in asked.items():
+            engine.subscribe(name, language="afa", query=text)
+        found = engine.publish("S", times, rows)
+        return sorted((match.subscription, match.start, match.end) for match in found)
+
+    together = played({f"s{number}": text for number, text in enumerate(texts)})
+    assert len(together) > 20
+    alone = [match for number, text in enumerate(texts) for match in played({f"s{number}": text})]
+    assert together == sorted(alone)

@@ -20,8 +20,9 @@ from .any_template import AnyTemplate, LastStep
 from .beginnings import Beginning, Text
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, Floats, Integers, filled, floats, integers, with_room, with_room_for_integers
+from .columns import INFINITY, Floats, filled
 from .kept_events import KeptEvents
+from .member_points import MemberPoints
 from .members import INFINITE, Members
 from .starts import Starts
 from .tuples import tell_tuples
@@ -48,8 +49,7 @@ class AnyTextsTemplate:
         self.found_by: dict[int, dict[Text, Members]] = {anchor: {} for anchor in self.anchors}
         self.texts: list[list[Text]] = []  # by handle those of the steps
         self.own: list[list[Starts]] = []  # the logs
-        self.points: Floats = floats()  # d each
-        self.since: Integers = integers()  # and since when events count
+        self.known = MemberPoints(steps.d)
 
     def _anchor(self, last: LastStep) -> int:
         known = [last.step, *(self.step_of[log] for log in last.others)]
@@ -70,11 +70,7 @@ class AnyTextsTemplate:
             self.texts.append(texts)
             self.own.append(own)
         self.texts[handle], self.own[handle] = texts, own
-        self.since = with_room_for_integers(self.since, handle + 1)
-        self.since[handle] = since
-        self.points = with_room(self.points, (handle + 1) * steps.d)
-        for j, value in enumerate(point):
-            self.points[handle * steps.d + j] = value
+        self.known.put(handle, point, since)
         for anchor, found in self.found_by.items():
             members = found.get(texts[anchor])
             if members is None:
@@ -178,7 +174,7 @@ class AnyTextsCell(GroupCell):
             return
         template = self.template
         d, window, own = template.steps.d, template.steps.window, template.own
-        points, sinces = template.points, template.since
+        points, sinces = template.known.points, template.known.since
         upto = out.members_upto
         place: i64
         for order, number in zip(last.orders, last.numbers):

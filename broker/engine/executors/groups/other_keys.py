@@ -22,7 +22,8 @@ from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled, floats_from
 from .last_met import LastMet
-from .members import Members
+from .member_points import MemberPoints
+from .members import INFINITE, Members
 from .moving_items import MovingItem, heaped, popped, pushed, restored
 from .starts import Starts
 from .steps import StepClause
@@ -63,6 +64,7 @@ class OtherKeysTemplate:
         self.killing: list[dict[Text, Beginning]] = [{} for _ in self.kills]
         self.beginnings: list[Beginning] = []  # of each member, by handle
         self.killers: list[list[Starts]] = []
+        self.known = MemberPoints(self.d)
         self.texts: list[tuple[Text, ...]] = []
 
     def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
@@ -86,6 +88,7 @@ class OtherKeysTemplate:
             self.texts.append(texts)
             self.killers.append(killers)
         self.beginnings[handle], self.texts[handle], self.killers[handle] = beginning, texts, killers
+        self.known.put(handle, point, since)
         members = self.ends.get(ends)
         if members is None:
             members = self.ends[ends] = Members(int(self.d))
@@ -189,33 +192,36 @@ class OtherKeysCell(GroupCell):
         if goes_on:
             out = template.moved
             out.clear()
-        found = members.find_points(NAN, x, 0, out)
+        found = members.find(x, 0, INFINITE, out)
         begun = out.members_upto - found
         met.epoch += 1
-        beginnings = template.beginnings
-        hit: i64
-        for hit in range(found):
-            handle = out.members[begun + hit]
+        beginnings, points, sinces = template.beginnings, template.known.points, template.known.since
+        place: i64
+        for place in range(begun, begun + found):
+            handle = out.members[place]
             since = met.meets(handle, event)
             beginning = beginnings[handle]
             if beginning.newest < since or beginning.newest < 0:
                 continue
+            at = handle * d
+            if float(beginning.newest_time - time) < points[at + template.window]:
+                continue
             starts = beginning.starts
             for killer in template.killers[handle]:
-                since = killer.newest_for(out.hits, hit * d, since)
-            first = starts.begun_since(out.hits, hit * d, since, False, 0, starts.count)
+                since = killer.newest_for(points, at, since)
+            first = starts.begun_since(points, at, since, False, 0, starts.count)
             if first == starts.count:
                 continue
             path = out.paths_upto
-            count = starts.walk(out.hits, hit * d, out.hits_since[hit], first, starts.count, time, out)
+            count = starts.walk(points, at, sinces[handle], first, starts.count, time, out)
             if count == 0:
                 continue
             if not goes_on:
-                out.close_one(begun + hit, path, count, 1)
+                out.close_one(place, path, count, 1)
                 continue
             point = [0.0] * d
             for j in range(d):
-                point[j] = out.hits[hit * d + j]
+                point[j] = points[at + j]
             item = MovingItem(handle, point, point[template.window], 0, template.level(0, point), self._serial)
             self._serial += 1
             item.begin(out, path, count, event, starts)

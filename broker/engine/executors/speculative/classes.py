@@ -1,14 +1,15 @@
 """Classes of events: which of the conditions on an event alone hold (AFA, F.1: the triggering set).
 
 They are evaluated once an event, at its arrival. Where all of them compare one attribute with numbers, these cut its
-values into regions, each of one class, and a search replaces the evaluation. Hot. Not here: arcs (arcs), conditions on
+values into regions, each of one class, and a search replaces the evaluation. Where some want a text, only those that
+want the event's are evaluated. Hot. Not here: arcs (arcs), conditions on
 registers (operations).
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Final, cast, final
+from typing import Any, Final, cast, final
 
 from mypy_extensions import i64
 
@@ -23,6 +24,7 @@ from .written import Written
 
 UNKNOWN: Final = -1
 DIRECT_MAX: Final = 10  # conditions on events alone, up to which classes have a table
+NONE: Final[list[int]] = []  # not to be changed
 UNCUT: Final = -1  # the conditions of a stream are not all about one attribute
 
 
@@ -57,6 +59,31 @@ class EventCuts:
 
 
 @final
+class TextConditions:
+    """The conditions of a stream by the text that they want of an attribute, and those that want none; by number.
+    `attribute`: that of which most want a text, -1 for none."""
+
+    def __init__(self, clauses: list[Clause]) -> None:
+        texts = [_texts(clause) for clause in clauses]
+        counts: dict[int, int] = {}
+        for own in texts:
+            for attribute in own:
+                counts[attribute] = counts.get(attribute, 0) + 1
+        self.attribute: i64 = max(counts, key=lambda each: (counts[each], -each)) if counts else -1
+        self.wanted: dict[Any, list[int]] = {}
+        self.others: list[int] = []
+        for number, own in enumerate(texts):
+            if self.attribute in own:
+                self.wanted.setdefault(own[int(self.attribute)], []).append(number)
+            else:
+                self.others.append(number)
+
+    def of(self, row: Row) -> list[int]:
+        """Those that want the event's text. O(1)."""
+        return self.wanted.get(row[self.attribute], NONE) if self.attribute >= 0 else NONE
+
+
+@final
 class EventClasses:
     """`numbers`: the number of a condition of a stream; `known`: by class, the stream and the conditions that hold.
     `cutting`: the switch of regions, for comparison."""
@@ -66,6 +93,7 @@ class EventClasses:
         self.numbers: dict[tuple[int, Clause], int] = {}
         self.known: list[tuple[int, int]] = []
         self._forms: list[list[All | None]] = []  # by stream, conditions on its events alone
+        self._texts: list[TextConditions] = []
         self.numbering: i64 = 0  # how often conditions were numbered
         self._classes: dict[tuple[int, int], int] = {}  # by stream and by the conditions that hold
         # Classes by the conditions that hold, from a stream's base on, if these are few.
@@ -107,6 +135,7 @@ class EventClasses:
         by_stream: list[list[Clause]] = [[] for _ in range(self.streams)]
         for stream, alone in self.numbers:
             by_stream[stream].append(alone)
+        self._texts = [TextConditions(clauses) for clauses in by_stream]
         cuts = [_cuts(clauses) if self.cutting else None for clauses in by_stream]
         self._attributes = [UNCUT if cut is None else cut[0] for cut in cuts]
         self._cuts = [EventCuts([] if cut is None else cut[1]) for cut in cuts]
@@ -129,15 +158,16 @@ class EventClasses:
     def _evaluated(self, stream: i64, row: Row) -> i64:
         if stream >= len(self._bases):
             return self._class_of(stream, row)
-        forms = self._forms[stream]
         base: i64 = self._bases[stream]
         held: i64 = 0
-        bit: i64 = 1
-        i: i64
-        for i in range(len(forms)):
-            if holds(forms[i], row, (), (), 1, 1):
-                held += bit
-            bit += bit
+        if self._texts[stream].attribute >= 0:
+            held = self._held(stream, row)
+        else:  # the same, faster
+            bit: i64 = 1
+            for form in self._forms[stream]:
+                if holds(form, row, (), (), 1, 1):
+                    held += bit
+                bit += bit
         found = self._direct[base + held]
         if found == UNKNOWN:
             found = self._new_class((int(stream), int(held)))
@@ -145,17 +175,35 @@ class EventClasses:
         return found
 
     def _class_of(self, stream: i64, row: Row) -> i64:
-        held = 0
-        for number, form in enumerate(self._forms[stream]):
-            if holds(form, row, (), (), 1, 1):
-                held |= 1 << number
+        held = self._held(stream, row)
         found = self._classes.get((int(stream), held))
         return self._new_class((int(stream), held)) if found is None else found
+
+    def _held(self, stream: i64, row: Row) -> int:
+        """The conditions that hold, a bit each. O(conditions without a text, or with the event's)."""
+        forms, texts, held = self._forms[stream], self._texts[stream], 0
+        for number in texts.of(row):
+            if holds(forms[number], row, (), (), 1, 1):
+                held |= 1 << number
+        for number in texts.others:
+            if holds(forms[number], row, (), (), 1, 1):
+                held |= 1 << number
+        return held
 
     def _new_class(self, key: tuple[int, int]) -> i64:
         found = self._classes[key] = len(self.known)
         self.known.append(key)
         return found
+
+
+def _texts(clause: Clause) -> dict[int, str]:
+    """By attribute the text that a condition wants it to equal."""
+    found: dict[int, str] = {}
+    for atom in clause:
+        match atom:
+            case Comparison("=", Attribute(Side.EVENT, position), Constant(str() as text, "string")):
+                found[position] = text
+    return found
 
 
 def _cuts(clauses: list[Clause]) -> tuple[int, list[float]] | None:
