@@ -167,6 +167,12 @@ SHAPES: Final[dict[str, Written]] = {
     "SASE+: rising, own start": rising("a[1].price > {s.a}"),
     "SASE+: rising, own start and count": rising("a[1].price > {s.a} AND a.LEN >= {s.count}"),
     "SASE+: rising, own factor": rising("b.volume < {s.factor} * a[a.LEN].volume", f", {STREAM} b"),
+    "SASE+: rising, other key behind": other(
+        "sase",
+        f"PATTERN SEQ({STREAM}+ a[], {STREAM} b) WHERE skip_till_next_match(a[], b) {{{{ "
+        f"a[1].name = '{{s.symbol}}' AND a[i].name = '{{s.symbol}}' AND a[1].price > {{s.a}} AND "
+        f"a[i].price > a[i-1].price AND b.name = '{{s.other}}' AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
+    ),
     # P-ToPSS
     "P-ToPSS: a; b": composite("a; b", OWN, ABC[2]),
     "P-ToPSS: a; b, other key": other(
@@ -200,6 +206,12 @@ SHAPES: Final[dict[str, Written]] = {
         "afa",
         f"FROM {STREAM} BY name START begin FINAL done up: begin -> high WHEN {OWN} "
         f"down: high -> low WHEN price < {{s.b}} again: low -> done WHEN price > {{s.c}} WITHIN {WITHIN}",
+    ),
+    "AFA: a state that waits, other key": other(
+        "afa",
+        f"FROM {STREAM} START begin FINAL done up: begin -> high WHEN {OWN} "
+        f"stay: high -> high WHEN name = '{{s.other}}' AND price >= {{s.b}} "
+        f"down: high -> done WHEN name = '{{s.other}}' AND price < {{s.b}} WITHIN {WITHIN}",
     ),
     "Windows: above, then below": other(
         "window", f"FROM {STREAM} BY name WINDOW AFTER any* MATCHING [{OWN}] [price < {{s.b}}] AGGREGATE count(*) AS n"
