@@ -14,7 +14,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from .beginnings import BEFORE, Text
+from .beginnings import ANY, BEFORE, Text, texts_by_step
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, filled
@@ -22,7 +22,6 @@ from .kept_events import KeptEvents
 from .members import Members
 from .steps import StepClause
 
-ANY: Final = None  # in place of a text
 NOWHERE: Final = BEFORE  # a position that no event follows
 
 
@@ -46,8 +45,7 @@ class AdjacencyTemplate:
 
     def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
         """A member has joined the group. `known`: the texts of the steps that have one. O(steps + pages + page)."""
-        left = iter(known)
-        texts = tuple([next(left) if attribute >= 0 else ANY for attribute in self.attributes])
+        texts = texts_by_step(known, self.attributes)
         members = self.members.get(texts)
         if members is None:
             members = self.members[texts] = Members(int(self.d))

@@ -10,14 +10,14 @@ Here: all texts of a group. Not here: one key (any_match), the matches of a memb
 
 from __future__ import annotations
 
-from typing import Any, Final, final
+from typing import Any, final
 
 from mypy_extensions import i64
 
 from ....events.schema import Row
 from ..matches import Assigned
 from .any_template import AnyTemplate, LastStep
-from .beginnings import Beginning, Text
+from .beginnings import ANY, Beginning, Text, texts_by_step
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, filled
@@ -26,8 +26,6 @@ from .member_points import MemberPoints
 from .members import INFINITE, Members
 from .starts import Starts
 from .tuples import tell_tuples
-
-ANY: Final = None  # in place of a text
 
 
 @final
@@ -47,7 +45,7 @@ class AnyTextsTemplate:
         self.logs: list[dict[Text, Beginning]] = [{} for _ in steps.logged]
         self.anchors = [self._anchor(last) for last in steps.lasts]
         self.found_by: dict[int, dict[Text, Members]] = {anchor: {} for anchor in self.anchors}
-        self.texts: list[list[Text]] = []  # by handle those of the steps
+        self.texts: list[tuple[Text, ...]] = []  # by handle those of the steps
         self.own: list[list[Starts]] = []  # the logs
         self.known = MemberPoints(steps.d)
 
@@ -57,8 +55,7 @@ class AnyTextsTemplate:
 
     def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
         """A member has joined the group. `known`: the texts of the steps that have one. O(steps x (pages + page))."""
-        steps, left = self.steps, iter(known)
-        texts = [next(left) if attribute >= 0 else ANY for attribute in self.attributes]
+        steps, texts = self.steps, texts_by_step(known, self.attributes)
         own: list[Starts] = []
         for log, step in zip(self.logs, self.step_of):
             beginning = log.get(texts[step])

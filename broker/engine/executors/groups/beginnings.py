@@ -17,6 +17,13 @@ from .steps import StepClause
 SWEEP_MIN: Final = 64
 BEFORE: Final = -(1 << 62)
 Text: TypeAlias = Any
+ANY: Final = None  # in place of a text
+
+
+def texts_by_step(known: tuple[Text, ...], attributes: list[int]) -> tuple[Text, ...]:
+    """The text of each step, ANY for those without, whose attribute is -1. `known`: those of the others, in order."""
+    left = iter(known)
+    return tuple([next(left) if attribute >= 0 else ANY for attribute in attributes])
 
 
 @final

@@ -17,7 +17,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from .beginnings import BEFORE, Beginning, Text
+from .beginnings import ANY, BEFORE, Beginning, Text, texts_by_step
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled, floats_from
@@ -29,7 +29,6 @@ from .starts import Starts
 from .steps import StepClause
 
 SWEEP_MIN: Final = 128
-ANY: Final = None  # in place of a text
 
 
 @final
@@ -69,8 +68,7 @@ class OtherKeysTemplate:
 
     def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
         """A member has joined the group. `known`: the texts of the steps that have one. O(pages + page)."""
-        own = iter(known)
-        texts = tuple([next(own) if attribute >= 0 else ANY for attribute in self.attributes])
+        texts = texts_by_step(known, self.attributes)
         begins, ends = texts[0], texts[1]
         beginning = self.begins.get(begins)
         if beginning is None:
