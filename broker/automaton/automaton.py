@@ -126,9 +126,11 @@ class EventTime:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Slot: a value computed from the event and the source's registers before the arc."""
+    """Slot: a value computed from the event and the source's registers before the arc. `noted`: the text does not know
+    the slot, so that a loop which changes no other one ignores its events."""
 
     term: Term
+    noted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,19 +135,31 @@ def related_texts(draw: st.DrawFn) -> list[str]:
 
 @st.composite
 def line_texts(draw: st.DrawFn) -> list[str]:
-    """Texts whose arcs follow each other in one line: they differ in texts and numbers of each, and in WITHIN."""
+    """Texts whose arcs follow each other in one line, perhaps with a loop: they differ in texts and numbers of each,
+    and in WITHIN."""
     asked = ("ty = '{t}'", "ty = '{t}' AND x >= {c}", "ty = '{t}' AND x < {c}", "k = '{k}' AND x < {c}", "x > {c}")
     conditions = draw(st.lists(st.sampled_from(asked), min_size=2, max_size=3))
-    head = f"FROM S{draw(st.sampled_from(('', '', ' BY k', ' BY ty')))}\nSTART a\nFINAL d\n"
+    head = f"FROM S{draw(st.sampled_from(('', '', ' BY k', ' BY ty')))}\nREGISTER r INT = 0\nSTART a\nFINAL d\n"
     within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN {w}")))
+    turns = draw(st.sampled_from(("", *asked, *asked, "TRUE", "ty != 'C'", "x >= {c} AND r < 2")))
+    turning = STATES[draw(st.integers(1, len(conditions) - 1))]
+    if draw(st.integers(0, 3)) == 0:  # a run turns up to a number, and ends beyond it
+        conditions[-1] = draw(st.sampled_from(("x < {p}", "ty = '{t}' AND x <= {p}")))
+        turns = draw(st.sampled_from(("x >= {p}", "x > {p}", "ty = '{t}' AND x >= {p}")))
+    counted = draw(st.sampled_from(("", "", " SET r = r + 1")))
+    own = {"t": "AB", "k": "KL", "c": ("0", "0.5", "1", "1.5")}
     texts = []
     for _ in range(draw(st.integers(2, 5))):
         arcs = []
+        part = draw(st.sampled_from(("0.5", "1", "1.5")))
         for at, condition in enumerate(conditions):
             target = "d" if at == len(conditions) - 1 else STATES[at + 1]
-            own = {"t": "AB", "k": "KL", "c": ("0", "0.5", "1", "1.5")}
-            constants = {name: draw(st.sampled_from(values)) for name, values in own.items()}
+            constants = {"p": part} | {name: draw(st.sampled_from(values)) for name, values in own.items()}
             arcs.append(f"a{at}: {STATES[at]} -> {target} WHEN {condition.format_map(constants)}")
+        if turns:
+            constants = {"p": part} | {name: draw(st.sampled_from(values)) for name, values in own.items()}
+            turn = f"l0: {turning} -> {turning} WHEN {turns.format_map(constants)}{counted}"
+            arcs.insert(draw(st.integers(0, 1)), turn)
         texts.append(head + "\n".join(arcs) + within.format(w=draw(st.sampled_from("1235"))))
     return texts
 

@@ -23,7 +23,7 @@ from ..packed import Integers, integers
 from .arc_lists import ArcLists
 from .arena import NodeLayout, unknowns
 from .classes import EventClasses
-from .written import CLAUSES, IGNORES, Written, written
+from .written import CLAUSES, IGNORES, UPDATES, Written, written
 
 UNKNOWN: Final = -1
 SHARED: Final = 1
@@ -339,5 +339,7 @@ class ArcTable(ArcLists):
             if not self._entered[state] or int(state) in self.waiting:
                 continue
             if self.code[at] != 1 or self.code[at + 1 + IGNORES] == 0 or self.code[at + 1 + CLAUSES] != 0:
+                return UNSHARED - state
+            if self.code[at + 1 + UPDATES] != 0:
                 return UNSHARED - state
         return SHARED

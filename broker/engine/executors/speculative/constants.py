@@ -2,11 +2,12 @@
 
 A constant is one with which an arc compares an attribute of its event: the only arc out of the start, the only arc into
 the only final state, or one of those that follow the first, as long as nothing else leads to a state or out of it. So
-the events of a run say which one such an arc has taken. The length of WITHIN is another constant. So are texts to which
-such arcs compare attributes, in an automaton that is one line of arcs, unless one of them is the key of all its events.
+the events of a run say which one such an arc has taken. In an automaton that is a line, all its arcs may have one, also
+its loop. The length of WITHIN is another constant. So are texts to which the arcs of a line compare attributes, unless
+one of them is the key of all its events, or runs wait in a loop for any text.
 
-Here: the places, forms that automata share, texts as forms with constants. Not here: automata that run as one
-(families), the constants of texts of one shape (machine_plan).
+Here: the places, forms that automata share, texts as forms with constants. Not here: lines (lines), automata that run
+as one (families), the constants of texts of one shape (machine_plan).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ....algebra.terms import Attribute, Comparison, Constant, Side
 from ....automaton.analyses.first_key import first_key
 from ....automaton.automaton import Arc, Automaton, Kind
 from ....language.marked_literals import number_in
+from .lines import ARCS_MAX, NO_LOOP, first_arcs, line_of, living
 from .merging import Key, merging_key
 from .operations import EXACT_MAX
 
@@ -29,8 +31,8 @@ START: Final = 1
 FINAL: Final = 2
 BOTH: Final = 3
 SECOND: Final = 4
-ARCS_MAX: Final = 16  # behind the first that may have constants of their own
 LIFETIME: Final = SECOND << ARCS_MAX  # of WITHIN
+LOOP: Final = LIFETIME << 1
 TEXTS: Final = 20  # bits by which the place of an arc's text is above that of its number
 TEXT_MIN: Final = 1 << TEXTS
 Literal: TypeAlias = "float | str"
@@ -46,11 +48,13 @@ class PlacedConstant:
     """A place with a constant: the number of the arc, and that of the comparison in its only clause; -1 for WITHIN.
 
     A value satisfies a number if times `sign` it is above it, or if not `strict` equal. `textual`: it is a text.
+    `loops`: it is that of a loop, with which many values of a run may be compared.
     """
 
     def __init__(self, place: int, arc: int, atom: int, operator: str) -> None:
         self.place = place
         self.textual = place >= TEXT_MIN
+        self.loops = place in (LOOP, LOOP << TEXTS)
         self.arc = arc
         self.atom = atom
         self.sign = 1.0 if operator in (">", ">=") else -1.0
@@ -87,20 +91,25 @@ class RegisterForm:
 
     def __init__(self, automaton: Automaton) -> None:
         """The form of an automaton. O(arcs x places)."""
-        lane = _only_arcs(automaton)
-        last = [number for number, arc in _living(automaton) if arc.target == automaton.final]
+        arcs = living(automaton)
+        line = line_of(automaton)
+        lane = first_arcs(arcs) if line is None else line.arcs
+        last = [number for number, arc in arcs if arc.target == automaton.final]
         wanted = [(START, lane[0] if lane else -1), (FINAL, last[0] if len(last) == 1 else -1)]
         wanted += [
             (SECOND << at, number)
             for at, number in enumerate(lane[1:])
             if automaton.arcs[number].target != automaton.final
         ]
+        loop = [] if line is None or line.loop == NO_LOOP else [(LOOP, line.loop)]
         wanted = [(place, number) for place, number in wanted if number >= 0]
         found = [_placed(automaton, place, number) for place, number in wanted]
         if _has_lifetime(automaton):
             found.append(PlacedConstant(LIFETIME, -1, -1, "<"))
-        if len(lane) == len(_living(automaton)) and not first_key(automaton):
-            found += [_placed(automaton, place << TEXTS, number) for place, number in wanted]
+        found += [_placed(automaton, place, number) for place, number in loop]
+        turns = [_placed(automaton, place << TEXTS, number) for place, number in loop]
+        if line is not None and not first_key(automaton) and None not in turns:
+            found += [_placed(automaton, place << TEXTS, number) for place, number in wanted] + turns
         self.constants = [each for each in found if each is not None]
         self.places = sum([each.place for each in self.constants])
         self.lifetime = next((at for at, each in enumerate(self.constants) if each.place == LIFETIME), -1)
@@ -244,23 +253,6 @@ def _placed(automaton: Automaton, place: int, number: int) -> PlacedConstant | N
         if _has_text(atom) if place >= TEXT_MIN else _has_constant(atom):
             return PlacedConstant(place, number, at, atom.operator)
     return None
-
-
-def _living(automaton: Automaton) -> list[tuple[int, Arc]]:
-    return [(number, arc) for number, arc in enumerate(automaton.arcs) if len(arc.guard) > 0]
-
-
-def _only_arcs(automaton: Automaton) -> list[int]:
-    """The first arcs of all runs: each the only one out of its state, and the only one into the next."""
-    living, state, found = _living(automaton), 0, list[int]()
-    while len(found) <= ARCS_MAX:
-        out = [(number, arc) for number, arc in living if arc.source == state]
-        into = len([arc for _, arc in living if arc.target == state])
-        if len(out) != 1 or into != min(1, len(found)) or out[0][1].kind is Kind.EPSILON:
-            break
-        found.append(out[0][0])
-        state = out[0][1].target
-    return found
 
 
 def _has_constant(atom: Comparison) -> bool:

@@ -10,7 +10,6 @@ for members (limit_table), automata that differ otherwise (merging), who reads r
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, final
@@ -18,71 +17,62 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
-from ....automaton.automaton import Arc, Automaton, Carry, Computed
-from ....events.schema import Attribute as Column
-from ....events.schema import Schema
 from ..packed import Floats, floats_of
 from .arena import FLOAT
 from .changes import Changes
-from .constants import (
-    FINAL,
-    LIFETIME,
-    START,
-    Literal,
-    PlacedConstant,
-    RegisterText,
-    as_float,
-    with_any_text,
-    with_constant,
-)
+from .constants import FINAL, LIFETIME, Literal, PlacedConstant, RegisterText, as_float
+from .family_automaton import family_automaton
 from .limit_table import LimitTable, above
 
-GREATEST: Final = sys.float_info.max
-REGISTER: Final = "_reach"  # no text can declare it: they are added behind all others
+NONE: Final = -1
 
 
 @final
 class ConstantFamily:
     """Automata that are equal but for constants. `automaton`: all of them as one; its last `width` registers are those
-    that no text has. `lives`: they differ in WITHIN, too, which is the last constant."""
+    that no text has: of numbers, of texts, and whether a loop was taken that has one of them. `lives`: they differ in
+    WITHIN, too, which is the last number."""
 
     def __init__(self, texts: Sequence[RegisterText], places: int) -> None:
         """`texts`: those of the members, which are equal but for the constants at `places`. O(members log members)."""
         form = texts[0].form
         numbers = form.at(places)
         assert numbers is not None
-        known = [form.constants[number] for number in numbers]
         self._texts = texts
-        self._known = known
-        self._numbers = numbers
-        # Registers are behind those of the texts, in the order of the places: numbers, then texts.
-        self.lives = any(each.place == LIFETIME for each in known)
-        self.width: i64 = len(known) - 1 if self.lives else len(known)
-        self._textual: i64 = len([each for each in known if each.textual])
-        counted = [(number, each) for number, each in zip(numbers, known) if not each.textual]
-        self._signs: list[float] = [each.sign for _, each in counted if each.place != LIFETIME]
-        columns = [[_limit(each, text.constants[number]) for text in texts] for number, each in counted]
-        self._values: Floats = floats_of([0.0] * len(columns))
-        self._tables: dict[tuple[Literal, ...], LimitTable] = {}
-        by_text: dict[tuple[Literal, ...], list[int]] = {}
-        written = numbers[len(counted) :]
+        self._known = sorted([(form.constants[number], number) for number in numbers], key=_rank)
+        registers = [(each, number) for each, number in self._known if each.place != LIFETIME]
+        self._numbers = [(each, number) for each, number in registers if not each.textual]
+        written = [(each, number) for each, number in registers if each.textual]
+        self.lives = len(registers) < len(self._known)
+        self._textual: i64 = len(written)
+        counted = self._known[: len(self._numbers) + (1 if self.lives else 0)]
+        self._values: Floats = floats_of([0.0] * len(counted))
+        columns = [[_limit(each, text.constants[number]) for text in texts] for each, number in counted]
+        # By the texts of a result, of which that of a loop is None before a first turn.
+        loop = next((at for at, (each, _) in enumerate(written) if each.loops), NONE)
+        self.width: i64 = len(registers) + (0 if loop == NONE else 1)
+        by_text: dict[tuple[Literal | None, ...], list[int]] = {}
         for member, text in enumerate(texts):
-            by_text.setdefault(tuple([text.constants[number] for number in written]), []).append(member)
-        for key, members in by_text.items():
-            self._tables[key] = LimitTable(columns, members)
+            key: tuple[Literal | None, ...] = tuple([text.constants[number] for _, number in written])
+            by_text.setdefault(key, []).append(member)
+            if loop != NONE:
+                by_text.setdefault((*key[:loop], None, *key[loop + 1 :]), []).append(member)
+        self._tables = {key: LimitTable(columns, members) for key, members in by_text.items()}
         self._only = self._tables.get(())
         automaton = texts[0].automaton
-        at = 0
-        for number, each in zip(numbers, known):
-            if each.place == LIFETIME:
-                automaton = replace(automaton, within=int(max([as_float(text.constants[number]) for text in texts])))
-                continue
-            loosest = 0.0
-            if not each.textual:
-                loosest = each.sign * min([each.sign * as_float(text.constants[number]) for text in texts])
-            automaton = _with_register(automaton, at, each, loosest)
-            at += 1
-        self.automaton = automaton
+        if self.lives:
+            _, number = counted[len(counted) - 1]
+            automaton = replace(automaton, within=int(max([as_float(text.constants[number]) for text in texts])))
+        loosest = [_loosest(each, [text.constants[number] for text in texts]) for each, number in registers]
+        self.automaton = family_automaton(automaton, [each for each, _ in registers], loosest, self._parted())
+
+    def _parted(self) -> bool:
+        """Whether each member has one number up to which its runs turn in the loop, and beyond which they end."""
+        ends = [number for each, number in self._numbers if each.place == FINAL]
+        turns = [number for each, number in self._numbers if each.loops]
+        if len(ends) == 0 or len(turns) == 0:
+            return False
+        return all(text.constants[ends[0]] == text.constants[turns[0]] for text in self._texts)
 
     def own(self, registers: Slots) -> Slots:
         """The registers that the text of a member has."""
@@ -92,7 +82,7 @@ class ConstantFamily:
         """Whether a run that has left the start may be one of that member. O(constants)."""
         constants = self._texts[member].constants
         at = len(registers) - self.width
-        for number, each in zip(self._numbers, self._known):
+        for each, number in self._known:
             constant = constants[number]
             if each.place == LIFETIME:
                 if not age < as_float(constant):
@@ -111,43 +101,37 @@ class ConstantFamily:
         """The numbers of the members that have the result at a place. Costs as a search in the table."""
         values, layout = self._values, changes.layout
         first = len(layout.banks) - self.width
-        upto = self.width - self._textual
+        upto: i64 = len(self._numbers)
         table = self._only
         if table is None:
-            texts: list[Literal] = []
+            texts: list[Literal | None] = []
             at: i64
-            for at in range(first + upto, len(layout.banks)):
+            for at in range(first + upto, first + upto + self._textual):
                 texts.append(changes.register(place, at))
             table = self._tables.get(tuple(texts))
             if table is None:
                 return []
         for at in range(upto):
+            sign = self._numbers[at][0].sign
             if layout.banks[first + at] == FLOAT:
-                values[at] = self._signs[at] * changes.numbers[place * layout.floats + layout.places[first + at]]
+                values[at] = sign * changes.numbers[place * layout.floats + layout.places[first + at]]
             else:
-                values[at] = self._signs[at] * float(changes.register(place, first + at))
+                values[at] = sign * float(changes.register(place, first + at))
         if self.lives:
             values[upto] = float(changes.start(place) - changes.time(place))
         return table.reached(values)
 
 
+def _rank(known: tuple[PlacedConstant, int]) -> int:
+    """Numbers, then WITHIN, then texts; else in the order of the places."""
+    place = known[0]
+    return 2 if place.textual else 1 if place.place == LIFETIME else 0
+
+
+def _loosest(place: PlacedConstant, constants: Sequence[Literal]) -> float:
+    """The constant that the most values satisfy; 0 for texts."""
+    return 0.0 if place.textual else place.sign * min([place.sign * as_float(constant) for constant in constants])
+
+
 def _limit(place: PlacedConstant, constant: Literal) -> float:
     return above(place.sign * as_float(constant), place.strict)
-
-
-def _with_register(automaton: Automaton, number: int, place: PlacedConstant, constant: float) -> Automaton:
-    """The automaton with that constant at a place, and a register for the value that is compared with it."""
-    slot = len(automaton.initial)
-    arcs: list[Arc] = []
-    for at, arc in enumerate(automaton.arcs):
-        if at == place.arc:
-            looser = with_any_text(arc, place.atom) if place.textual else with_constant(arc, place.atom, constant)
-            read = Computed(arc.guard[0][place.atom].left)
-            arcs.append(replace(looser, update=(*looser.update, read)))
-        else:
-            arcs.append(replace(arc, update=(*arc.update, Carry(slot))))
-    column = Column(f"{REGISTER}{number}", "string" if place.textual else "float")
-    schema = Schema((*automaton.schema.attributes, column))
-    # No run is anybody's before the arc of START, or has a result before that of FINAL.
-    before = None if place.textual else 0.0 if place.place in (START, FINAL) else place.sign * GREATEST
-    return replace(automaton, arcs=tuple(arcs), schema=schema, initial=(*automaton.initial, before))

@@ -30,7 +30,9 @@ from .operations import (
     EVENT_FLOAT,
     EVENT_INTEGER,
     EVENT_SUM,
+    EVENT_TEXT,
     FROM_EVENT_FLOAT,
+    FROM_EVENT_OBJECT,
     INTEGER_CONSTANT,
     WORDS,
 )
@@ -213,6 +215,10 @@ class BlockStepper:
                                     break
                                 if number - number != 0.0:
                                     break
+                        elif form == EVENT_TEXT:
+                            text = row[code[position + 4]]
+                            if text is None or text != arena.objects[node * objects + code[position + 1]]:
+                                break
                         elif form <= EVENT_INTEGER:
                             if not related(code, constants, position, words, numbers, source, own, row):
                                 break
@@ -246,38 +252,40 @@ class BlockStepper:
                 takes = code[here + IGNORES] == 0 or words[source + link] == NONE
                 if takes:
                     words[target + STATE] = code[here + TARGET]
-                    position = at - WORDS * code[here + UPDATES]
-                    while position < at:
-                        form = code[position]
-                        done = False
-                        if nulls != 0:
-                            pass
-                        elif form == ADD_INTEGER:
-                            integer, added = words[source + FIRST + code[position + 3]], code[position + 5]
-                            if -SAFE < integer < SAFE and -SAFE < added < SAFE:
-                                words[target + FIRST + code[position + 1]] = integer + added
+                position = at - WORDS * code[here + UPDATES]
+                while position < at:
+                    form = code[position]
+                    done = False
+                    if nulls != 0:
+                        pass
+                    elif form == ADD_INTEGER:
+                        integer, added = words[source + FIRST + code[position + 3]], code[position + 5]
+                        if -SAFE < integer < SAFE and -SAFE < added < SAFE:
+                            words[target + FIRST + code[position + 1]] = integer + added
+                            done = True
+                    elif form in (ADD_EVENT, FROM_EVENT_FLOAT):
+                        if code[position + 5] != read:
+                            given = row[code[position + 5]]
+                            if given is not None:
+                                read, value = code[position + 5], cast("float", given)
+                        if code[position + 5] == read:
+                            number = value
+                            if form == ADD_EVENT:
+                                number += numbers[own + code[position + 3]]
+                            if number - number == 0.0:
+                                numbers[to + code[position + 1]] = number
                                 done = True
-                        elif form in (ADD_EVENT, FROM_EVENT_FLOAT):
-                            if code[position + 5] != read:
-                                given = row[code[position + 5]]
-                                if given is not None:
-                                    read, value = code[position + 5], cast("float", given)
-                            if code[position + 5] == read:
-                                number = value
-                                if form == ADD_EVENT:
-                                    number += numbers[own + code[position + 3]]
-                                if number - number == 0.0:
-                                    numbers[to + code[position + 1]] = number
-                                    done = True
-                        if done:
-                            pass
-                        elif form < COMPUTATION:
-                            assign(
-                                code, constants, position, words, numbers, source, own, words, numbers, target, to, row
-                            )  # fmt: skip
-                        else:
-                            compute(table, arena, node, top, row, position)
-                        position += WORDS
+                    if done:
+                        pass
+                    elif form == FROM_EVENT_OBJECT:
+                        arena.objects[top * objects + code[position + 1]] = row[code[position + 5]]
+                    elif form < COMPUTATION:
+                        assign(
+                            code, constants, position, words, numbers, source, own, words, numbers, target, to, row
+                        )  # fmt: skip
+                    else:
+                        compute(table, arena, node, top, row, position)
+                    position += WORDS
                 reached = words[target + STATE]
                 other = top if latest[reached] < group and not moving else group
                 while other < top and (words[other * stride + STATE] != reached or not arena.merges(other, top)):

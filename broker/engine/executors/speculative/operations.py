@@ -19,7 +19,7 @@ from ....algebra.normal_form import Clause
 from ....algebra.predicate import All, computation, conjunction
 from ....algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Side, Term
 from ....automaton.automaton import Carry, Computed, SlotSource
-from .arena import FLOAT, INTEGER, NodeLayout
+from .arena import FLOAT, INTEGER, OBJECT, NodeLayout
 
 WORDS: Final = 6  # of an operation: its form, register, bit of its nulls, and what the form says
 EXACT_MAX: Final = 1 << 53  # an integer up to which a float is exact
@@ -32,6 +32,7 @@ EVENT_SUM: Final = 3  # register + attribute op number
 EVENT_SCALED: Final = 4  # attribute op number * register
 EVENT_INTEGER: Final = 5  # attribute op register
 CONDITION: Final = 6  # any
+EVENT_TEXT: Final = 7  # attribute = register, texts
 
 # Updates. Their last words: place of the source, bit of the source's nulls, integer, position or object.
 ADD_INTEGER: Final = 0  # register = source + integer
@@ -42,6 +43,7 @@ ADD_FLOAT: Final = 4  # register = source + number
 FROM_EVENT_FLOAT: Final = 5
 SET_FLOAT: Final = 6
 COMPUTATION: Final = 7  # any; its second word is the register's number
+FROM_EVENT_OBJECT: Final = 8  # a register that is neither an integer nor a float
 
 
 @final
@@ -73,6 +75,8 @@ def conditions(layout: NodeLayout, clause: Clause) -> list[Operation]:
 def _condition(layout: NodeLayout, atom: Comparison) -> Operation | None:
     operator = OPERATORS[atom.operator]
     match atom:
+        case Comparison("=", Attribute(Side.EVENT, position, "string"), Register(slot, -1, "string")):
+            return Operation((EVENT_TEXT, layout.places[slot], 0, operator, position, 0))
         case Comparison(_, Attribute(Side.EVENT, position, type_), Register(slot, -1, other)) if type_ == other:
             form = {"float": EVENT_FLOAT, "int": EVENT_INTEGER}.get(type_, CONDITION)
             return _read(layout, form, slot, type_, operator, position, 0)
@@ -160,6 +164,10 @@ def _update(layout: NodeLayout, register: int, term: Term) -> Operation | None:
         if counted is not None and layout.banks[counted[0]] == INTEGER:
             source, source_bit = layout.places[counted[0]], layout.bits[counted[0]]
             return Operation((ADD_INTEGER, place, bit, source, source_bit, counted[1]))
+    if bank == OBJECT:
+        match term:
+            case Attribute(Side.EVENT, position):
+                return Operation((FROM_EVENT_OBJECT, place, 0, 0, 0, position))
     if bank == FLOAT:
         match term:
             case Constant(constant, _) if _exact(constant):

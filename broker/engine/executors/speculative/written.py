@@ -11,7 +11,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.normal_form import Clause
 from ....algebra.terms import Register, walk
-from ....automaton.automaton import Arc, Kind
+from ....automaton.automaton import Arc, Computed, Kind
 from .arena import NodeLayout
 from .operations import Operation, conditions, updates
 
@@ -32,8 +32,8 @@ class Written:
     """An arc with split clauses: for each, its condition on the event alone, the number of that, and the rest.
 
     A `target` beyond the states is a result, of the final state with that number. `ignores`: the arc leaves a run that
-    is under way unchanged. It exists for events of the times [`begin`, `end`). `numbered`: which numbering
-    of conditions `numbers` are of. `arc`: that of the automaton.
+    is under way unchanged, but for what it notes. It exists for events of the times [`begin`, `end`). `numbered`: which
+    numbering of conditions `numbers` are of. `arc`: that of the automaton.
     """
 
     __slots__ = (
@@ -79,6 +79,7 @@ def written(arc: Arc, stream: int, final_state: int, label: int, layout: NodeLay
         rest = clause if arc.kind is Kind.EPSILON else tuple([atom for atom in clause if atom not in own])
         rests.append(conditions(layout, rest))
     changed = updates(layout, arc.update)
-    ignores = arc.kind is Kind.LOOP and arc.target < final_state and len(changed) == 0
+    told = any(isinstance(source, Computed) and not source.noted for source in arc.update)
+    ignores = arc.kind is Kind.LOOP and arc.target < final_state and not told
     named = target if label < 0 else label
     return Written(arc.source, target, named, stream, arc.begin, arc.end, alone, rests, changed, ignores, [], 0, arc)
