@@ -121,6 +121,24 @@ def test_windows_that_are_cells_now_are_refused_with_the_way_to_go_on() -> None:
         Engine.restore(msgpack.packb(found))
 
 
+def test_runs_of_a_group_in_another_form_are_refused_with_the_way_to_go_on() -> None:
+    """Those of `a AND b` with unlike texts lay with their texts alone once, and now with their steps, too."""
+    engine = Engine()
+    engine.add_stream("S", {"ty": "string", "x": "float"})
+    for number in range(3):
+        query = f"FROM S a: ty = 'A' AND x > {number} b: ty = 'B' AND x < {number} MATCH a AND b WITHIN 9"
+        engine.subscribe(f"q{number}", language="ptopss", query=query)
+    engine.publish("S", [1, 2], [("A", 2.5), ("B", 0.5)])
+    found = msgpack.unpackb(engine.snapshot(), strict_map_key=False)
+    ((_, (_, _, ((_, cell),))),) = found["sections"]["machines: groups"][1]
+    cell["texts"] = cell.pop("logs")
+    with pytest.raises(DefinitionError, match=r"runs of a group .* another form now.*\*\.checkpoint"):
+        Engine.restore(msgpack.packb(found))
+    cell["logs"] = cell.pop("texts")[:1] + [[["C", 5]]]
+    with pytest.raises(DefinitionError, match="damaged"):
+        Engine.restore(msgpack.packb(found))
+
+
 @pytest.mark.parametrize(
     "window", ["EVERY 100", "EVERY 8 EVENTS", "SESSION 200", "AFTER any* MATCHING any{8}", "LAST 9 EVERY 3"]
 )

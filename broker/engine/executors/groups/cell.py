@@ -15,6 +15,7 @@ from mypy_extensions import i64
 
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ..contract import Outdated
 from ..matches import Assigned, Item
 from .blocks import MatchBlocks
 from .members import Members
@@ -103,6 +104,16 @@ class GroupCell:
 
     def load(self, dumped: dict[str, Any]) -> None:
         """Restore dumped state; the members have joined before."""
+
+    def restore(self, dumped: dict[str, Any]) -> None:
+        """The same for what an earlier version may have dumped. Raises Outdated if that keeps such runs otherwise."""
+        form = sorted(self.dump())
+        try:
+            self.load(dumped)
+        except (IndexError, KeyError, TypeError, ValueError):
+            if sorted(dumped) == form:
+                raise
+            raise Outdated("runs of a group that are kept in another form now") from None
 
     def statistics(self) -> dict[str, int]:
         return self.members.statistics()

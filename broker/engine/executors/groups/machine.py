@@ -390,7 +390,7 @@ class GroupMachine(Executor):
         self.events.load(events)
         for key, dumped in cells:
             cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._made()
-            cell.load(dumped)
+            cell.restore(dumped)
         self._one = self.cells.get(())
         self.awake = self._wakes and len(self.cells) > 0
         for cell in self.cells.values():
