@@ -23,7 +23,7 @@ with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
-ROOM: Final = 256  # nodes for which a new arena has room
+ROOM: Final = 32  # nodes for which a new arena has room
 START: Final = 0
 ORDER: Final = 1
 STATE: Final = 2

@@ -30,7 +30,7 @@ from .visits import Visits
 from .wait_states import wait_states
 from .written import Written
 
-SLACK: Final = 4_096  # nodes beyond three times the live ones, at which the arena is compacted
+SLACK: Final = 256  # nodes beyond three times the live ones, at which the arena is compacted: as many automata have one
 WORN_MAX: Final = 64  # timelines that have been cleaned and are not yet out of their queue
 
 
@@ -214,13 +214,15 @@ class Speculation:
             timeline.queued = True
 
     def compact(self) -> None:
-        """Drop the nodes that no block has any more. O(nodes and links); amortised O(1) a node."""
+        """Drop the nodes that no block has any more. O(keys, events, nodes and links); amortised O(1) a node."""
         compaction = Compaction(self.arena, self._spare)
+        visited: i64 = len(self.timelines)
         for timeline in self.timelines.values():
             compaction.line(timeline)
+            visited += len(timeline.entries)
         compaction.finish(self.changes)
-        self.full = 3 * self.arena.top + self.slack
-        self.full_links = 3 * self.arena.linked + self.slack
+        self.full = 3 * self.arena.top + visited + self.slack
+        self.full_links = 3 * self.arena.linked + visited + self.slack
 
     # --- arcs ---------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from .saving import dump, dump_settled, load
 from .speculation import Speculation
 from .units import Unit, common_of, family_of, units_of
 
-SHOWN_MAX: Final = 1_024  # results that lie together, so that somebody who keeps one keeps them
+SHOWN_MAX: Final = 128  # results that lie together, so that somebody who keeps one keeps them
 
 
 @final
