@@ -110,3 +110,23 @@ def test_subscriptions_that_want_other_texts_find_what_each_finds_alone() -> Non
     assert len(together) > 20
     alone = [match for number, text in enumerate(texts) for match in played({f"s{number}": text})]
     assert together == sorted(alone)
+
+
+def test_events_are_forgotten_while_runs_wait_for_a_long_time() -> None:
+    """A key whose events have all been forgotten, and that then has new ones, is cleaned again, also when it is saved
+    in between."""
+    engine = Engine()
+    engine.add_stream("S", {"k": "string", "v": "float"})
+    text = "FROM S BY k START a FINAL c x: a -> b WHEN v > 4 w: b -> b WHEN v > 2 y: b -> c WHEN v < 1 WITHIN 1000000"
+    engine.subscribe("q", language="afa", query=text)
+    draw = random.Random(1)
+    for batch in range(100):
+        times = [100 * batch + at for at in range(100)]
+        engine.publish("S", times, [(f"k{time % 10}", float(draw.randrange(6))) for time in times])
+        engine.check_invariants()
+        if batch % 30 == 29:
+            saved = engine.snapshot()
+            engine = Engine.restore(saved)
+            assert engine.snapshot() == saved
+    assert engine.statistics()["speculative_keys"] > 0
+    assert engine.statistics()["speculative_events"] < 200

@@ -161,8 +161,9 @@ class Speculation:
         while self._ended < len(self._ending) and self._ending_times[self._ended] <= time:
             timeline = self._ending[self._ended]
             self._ended += 1
-            timeline.queued = False
-            self._queue(timeline)
+            timeline.ending = False
+            if not timeline.queued and self._has(timeline):
+                self._queue(timeline)
         if self._cleaned > WORN_MAX:
             del self._cleaning[: self._cleaned], self._cleaning_times[: self._cleaned]
             self._cleaned = 0
@@ -189,29 +190,41 @@ class Speculation:
         elif timeline.idle(self.promised):
             self.timelines.pop(timeline.key, None)
             self._alone = None
-        elif self.within < FOREVER:
-            timeline.queued = True
+        elif self.within < FOREVER and not timeline.ending:
+            timeline.ending = True
             self._ending.append(timeline)
             self._ending_times.append(self.newest + self.within)
+
+    def _has(self, timeline: Timeline) -> bool:
+        """Whether a timeline in a queue was not dropped since."""
+        return self.timelines.get(timeline.key) is timeline
 
     def queues(self) -> list[list[list[Any]]]:
         """The keys that punctuations visit, and when: a state that is saved must drop them at the same time."""
         cleaning = list(zip(self._cleaning, self._cleaning_times))[self._cleaned :]
         ending = list(zip(self._ending, self._ending_times))[self._ended :]
-        return [[[list(timeline.key), time] for timeline, time in queue] for queue in (cleaning, ending)]
+        return [
+            [[list(timeline.key), time] for timeline, time in queue if self._has(timeline)]
+            for queue in (cleaning, ending)
+        ]
 
     def enqueue(self, queues: Any) -> None:
         """The inverse."""
         for timeline in self.timelines.values():
-            timeline.queued = False
+            timeline.queued = timeline.ending = False
         cleaning, ending = queues
         self._cleaning = [self.timelines[tuple(key)] for key, _ in cleaning]
         self._ending = [self.timelines[tuple(key)] for key, _ in ending]
         self._cleaning_times = [time for _, time in cleaning]
         self._ending_times = [time for _, time in ending]
         self._cleaned = self._ended = 0
-        for timeline in (*self._cleaning, *self._ending):
+        for timeline in self._cleaning:
             timeline.queued = True
+        for timeline in self._ending:
+            timeline.ending = True
+        for timeline in list(self.timelines.values()):
+            if len(timeline.entries) > 0 and not timeline.queued:  # as earlier versions have saved some
+                self._queue(timeline)
 
     def compact(self) -> None:
         """Drop the nodes that no block has any more. O(keys, events, nodes and links); amortised O(1) a node."""
@@ -346,7 +359,8 @@ class Speculation:
     def check_invariants(self) -> None:
         for timeline in self.timelines.values():
             timeline.check_invariants()
-            assert timeline.queued or self.within == FOREVER, "a punctuation finds what it can clean"
+            waits = timeline.queued or (timeline.ending and len(timeline.entries) == 0)
+            assert waits or self.within == FOREVER, "a punctuation finds what it can clean"
 
 
 def _takes_none(arc: Arc | None) -> bool:
