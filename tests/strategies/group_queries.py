@@ -246,7 +246,9 @@ def repeating(chance: random.Random) -> Template:
     parts = parts if "B" in parts else "A" + parts[1:]  # an upper-case one repeats
     key = chance.choice(("[ty]", "[k]")) if strategy == "partition_contiguity" or chance.random() < 0.7 else ""
     conjuncts = [key] if key else []
-    if key != "[k]" and chance.random() < 0.6:
+    if key != "[ty]" and chance.random() < 0.4:
+        conjuncts += texts_of(parts, constant(KEYS), chance.choice(("", constant(KEYS))))
+    elif key != "[k]" and chance.random() < 0.6:
         conjuncts.append(f"{'a[1]' if parts[0] == 'A' else 'a'}.ty = {constant(KEYS)}")
     earlier: list[str] = []
     for part in parts:
@@ -299,6 +301,16 @@ def repeating(chance: random.Random) -> Template:
     block = f" {{{{ {' AND '.join(conjuncts)} }}}}" if conjuncts else ""
     returned = chance.choice(("", f" RETURN count({parts[-1].lower()}[].p)" if parts[-1].isupper() else ""))
     return Template(f"PATTERN SEQ({elements}) WHERE {strategy}({names}){block}{within}{returned}", tuple(choices))
+
+
+def texts_of(parts: str, run: str, end: str) -> list[str]:
+    """One text of all operands but the last, and that of the last one, "" for none. Upper-case ones repeat."""
+    found: list[str] = []
+    for part in parts:
+        name, text = part.lower(), end if part == parts[-1] and len(parts) > 1 else run
+        if text:
+            found += [f"{name}[1].ty = {text}", f"{name}[i].ty = {text}"] if part.isupper() else [f"{name}.ty = {text}"]
+    return found
 
 
 def composite(chance: random.Random) -> Template:

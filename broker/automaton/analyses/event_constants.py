@@ -48,11 +48,16 @@ def own_constants(forms: list[Form]) -> Form:
     found: dict[Clause, None] = {}
     for form in forms:
         for clause in form:
-            texts = tuple(atom for atom in clause if _equals_text(atom) or beginning(atom) is not None)
+            texts = texts_in(clause)
             if not texts:
                 return ()
             found[texts] = None
     return tuple(found) if len(found) <= CLAUSES_MAX else ()
+
+
+def texts_in(clause: Clause) -> Clause:
+    """What a conjunction says of texts that an event must equal, or begin with."""
+    return tuple(atom for atom in clause if _equals_text(atom) or beginning(atom) is not None)
 
 
 def own_text_of_each(clauses: Iterable[Clause]) -> tuple[OwnText, ...]:

@@ -2,7 +2,8 @@
 
 A constant is taken out of the automaton where it can only decide whose matches a run has: where a run begins; where a
 repeating operand ends; and where the operand behind it begins, unless a run could wait for that. All other constants
-stay, and patterns that differ in them have different templates.
+stay, and patterns that differ in them have different templates. So is the text that all events of a run equal, for
+runs are kept apart by it, and the text of a last single event behind a repetition (other_keys).
 
 Here: that. Not here: lines of single events (arrival_template), what a template is (template).
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Constant, Register, Side, Term
@@ -21,6 +22,7 @@ from .event_constants import equality, own_constants, shared_constants
 from .keys import key_parts, within_key
 from .line import line_of
 from .measures import Measure, Measures, measure_of, measures_of
+from .other_keys import own_texts_behind, repeats_text
 from .template import (
     Asked,
     CommonLine,
@@ -36,6 +38,7 @@ from .template import (
 
 ADJACENT: Final = (Stay.NONE, Stay.FOREIGN)
 WAITING: Final = (*ADJACENT, Stay.UNTAKEN)
+Texts: TypeAlias = dict[Attribute, Constant]
 
 
 def repeating_grouping(automaton: Automaton) -> Grouping:
@@ -49,10 +52,12 @@ def repeating_grouping(automaton: Automaton) -> Grouping:
     asking = [arc.guard for arc in taking]
     known = shared_constants(asking)
     waiting = all(inner.states[arc.source].stay is Stay.UNTAKEN for arc in taking[1:])
-    found_by = own_constants(asking) if waiting and not known else ()
+    own = own_texts_behind(line_of(inner)) if waiting and not known else ()
+    found_by = own_constants(asking) if waiting and not (known or own) else ()
     if any(inner.states[arc.source].stay not in WAITING for arc in taking[1:]):
         raise NoTemplate("an operand repeats, and runs stay where they move")
-    line = CommonConstants(_without(inner, known))
+    first, last = ({} if each is None else dict([each]) for each in own or (None, None))
+    line = CommonConstants(_without(inner, known | first, known | last))
     (source,) = automaton.sources
     template = GroupTemplate(
         automaton.time,
@@ -70,20 +75,32 @@ def repeating_grouping(automaton: Automaton) -> Grouping:
         automaton.schema.names,
         common=line.common(),
         found=found_by,
+        texts=tuple([None if each is None else each[0] for each in own]),
     )
-    return Grouping(template, tuple(known.values()), tuple(line.values))
+    key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
+    return Grouping(template, key, tuple(line.values))
 
 
-def _without(automaton: Automaton, known: dict[Attribute, Constant]) -> Automaton:
-    """The automaton without the constants of its key, which every event has. It names no operands."""
+def _without(automaton: Automaton, known: Texts, behind: Texts) -> Automaton:
+    """The automaton without the constants that every event of a run has, and those that the last operand's has. It
+    names no operands."""
+    last = len(automaton.operands) - 1
+    same = [attribute.position for attribute, value in known.items() if behind.get(attribute) == value]
 
-    def left(form: Form) -> Form:
+    def left(arc: Arc) -> Form:
+        own = behind if arc.operand == last else known
         return tuple(
-            tuple(atom for atom in clause if (found := equality(atom)) is None or known.get(found[0]) != found[1])
-            for clause in form
+            tuple(atom for atom in clause if (found := equality(atom)) is None or own.get(found[0]) != found[1])
+            for clause in arc.guard
         )
 
-    arcs = tuple(replace(arc, guard=left(arc.guard), conjuncts=()) for arc in automaton.arcs)
+    def rest(arc: Arc) -> Form:
+        return tuple(
+            tuple(atom for atom in clause if not any(repeats_text(atom, position) for position in same))
+            for clause in arc.rest
+        )
+
+    arcs = tuple(replace(arc, guard=left(arc), rest=rest(arc), conjuncts=()) for arc in automaton.arcs)
     return replace(automaton, arcs=arcs, operands=tuple(map(str, range(len(automaton.operands)))))
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from mypy_extensions import i64
 
 from ...automaton.analyses.template import CommonLine
+from ...events.instant import FOREVER
 from ...events.schema import Row
 from ..options import Options
 from ..program.account import Account
@@ -44,6 +45,7 @@ class CommonRuns:
         self.begun = False
         self.rows = False
         self.count: i64 = 0
+        self.low: i64 = 0
         self.upto: i64 = 0
         self.lost: i64 = 0
         self.ended: Integers = integers()
@@ -52,10 +54,16 @@ class CommonRuns:
         self.values: list[Row] = []
         self.matches = CommonMatches()
 
-    def take(self, row: Row, time: i64, position: i64, place: i64, item: Item, begins: bool, ends: bool) -> None:
-        """Process an event of the key. `begins`, `ends`: whether the constants of some member allow it to be the first
-        event of a match, or its last one if that is a single one."""
+    def take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
+        """Process an event of the key. `mask`: that of the pattern, without `begins` or `ends` if the constants of no
+        member allow it to be the first event of a match, or its last one."""
         raise AssertionError
+
+    def end(self, time: i64) -> bool:
+        """Let an event that no run takes end all runs, if nothing but time decides that: `low` is then the first of
+        them, of which each has one match with its own number, and `ended` and `starts` are not set. If False, the event
+        has to be taken."""
+        return False
 
     def live(self, time: i64) -> Iterator[tuple[int, Assigned, Row]]:
         """The start and the events of each run, and its compared values if it has met any constant; for users."""
@@ -83,10 +91,22 @@ class CommonRuns:
 
 class CommonPattern:
     """The runs of a template, for one group. `registers`: by constant of a whole match which register of runs without
-    `rows` it bounds, -1 for none."""
+    `rows` it bounds, -1 for none. `begins`, `ends`: what a mask has of an event that may be the first of a match, or a
+    last single one; 0 if the last one is not single. `window`: how long a run lasts."""
 
     def __init__(self) -> None:
         self.registers: list[int] = []
+        self.begins: i64 = 0
+        self.ends: i64 = 0
+        self.window: i64 = FOREVER
+
+    def mask(self, row: Row) -> i64:
+        """What an event may be in a match, but for constants that differ; 0 for nothing."""
+        raise AssertionError
+
+    def afford(self, texts: int) -> None:
+        """Let runs of so many texts spend what those of one may."""
+        raise AssertionError
 
     def bound(self, least: Floats, single: bool) -> None:
         """Set the least coordinates of all members, which runs may use to report fewer matches. `single`: they are the

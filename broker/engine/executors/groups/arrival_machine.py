@@ -3,7 +3,7 @@
 Each event of the key is an epoch of its own and the next one of its partition, so that the events of a match are the
 newest of the trail (lookback). Only these are kept for results, when there are some.
 
-Here: what an event does. Hot. Not here: making runs for those who ask (following), writing rows (machine).
+Here: what an event does. Hot. Not here: making runs for those who ask (following), writing rows (rows).
 """
 
 from __future__ import annotations

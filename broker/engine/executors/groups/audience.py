@@ -5,7 +5,7 @@ numbers of all paths; then the members' handles, or the first one's rank if the 
 a ranking, and the paths. Handles lead to targets. When a member leaves, its handle stays valid until no result with it
 can be read any more.
 
-Here: reading rows on access. Not here: writing rows (machine), blocks (blocks).
+Here: reading rows on access. Not here: writing rows (rows), blocks (blocks).
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Computation
 from ....events.schema import Row
 from ...program.target import Target
-from ..common_runs import CommonMatches
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..match_graph import Found
 from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
 from ..member_matches import EventPath
 from ..packed import Integers, integers, put_integer
-from .blocks import COMBINED, KIND_BITS, KINDS, LATE, RANKED, TOO_MANY, RankedMembers, combined, counted
+from .blocks import COMBINED, KIND_BITS, KINDS, LATE, RANKED, TOO_MANY, CommonPage, combined, counted
 from .columns import integers_from
 from .epoch_runs import EpochRuns
 from .kept_events import EventPage
@@ -36,15 +35,6 @@ FEW: Final = 1 << 31  # matches of a member in a block
 def naming(kind: i64, members: i64) -> i64:
     """How many numbers say which members a block has."""
     return 1 if kind == RANKED else members
-
-
-@final
-class CommonPage:
-    """The matches of common runs, and the ranking of members at that time."""
-
-    def __init__(self, source: CommonMatches, ranking: RankedMembers | None) -> None:
-        self.source = source
-        self.ranking = ranking
 
 
 @final

@@ -5,8 +5,8 @@ one of - PRODUCT: each of its members has a match with each of its paths; - RANK
 each other in a ranking, the first one's rank is in the place of its handle; - COMBINED: one member, and a list of
 numbers for each step before the last: a match takes one of each, ascending; - RUN: its members have a match with a run
 that knows its own events, at this place of `runs`; - LATE: a product that time completed; the event is the first later
-one, and not part of the path. If the runs are common ones (common_runs), `source` has their matches, and a path is the
-number of one.
+one, and not part of the path. If the runs are common ones (common_runs), a path is the number of one of their matches,
+and each part of the blocks has a page, which has these.
 
 The blocks of an event are in the order of the law, a subscription's matches oldest first (notes on columns, 4).
 
@@ -33,6 +33,7 @@ KIND_BITS: Final = 3  # of a kind
 KINDS: Final = 7
 
 FIELDS: Final = 8  # event, order, kind, first member, members, first number of paths, paths, numbers a path
+PART_FIELDS: Final = 3
 TOO_MANY: Final = -1  # instead of a count: it is computed on access
 LARGE: Final = 2.0**62
 
@@ -55,10 +56,20 @@ class RankedMembers:
 
 
 @final
+class CommonPage:
+    """The matches of common runs, and the ranking of members at that time."""
+
+    def __init__(self, source: CommonMatches, ranking: RankedMembers | None) -> None:
+        self.source = source
+        self.ranking = ranking
+
+
+@final
 class MatchBlocks:
     """The completions of a batch. A host sets `event` before it passes an event to a mechanism.
 
-    `order`: which of the template's orders the steps of the next block's matches have.
+    `order`: which of the template's orders the steps of the next block's matches have. `pages`: of each part, if the
+    runs are common ones; `parts`: of each the first block, how many matches come before it, and its `upto`.
     """
 
     def __init__(self) -> None:
@@ -71,9 +82,8 @@ class MatchBlocks:
         self.blocks: Integers = integers()
         self.upto: i64 = 0
         self.total: i64 = 0  # matches, without blocks of TOO_MANY
-        self.ranking: RankedMembers | None = None
-        self.source: CommonMatches | None = None
-        self.source_upto: i64 = 0
+        self.pages: list[CommonPage] = []
+        self.parts: Integers = integers()
         self.runs: list[PartialMatch] = []
         self.hits: Floats = floats()  # the points that the last search found, each with its `since`
         self.hits_since: Integers = integers()
@@ -81,7 +91,8 @@ class MatchBlocks:
     def clear(self) -> None:
         """Drop all blocks. O(1)."""
         self.members_upto = self.paths_upto = self.upto = self.total = 0
-        self.source = self.ranking = None
+        if len(self.pages) > 0:
+            self.pages = []
         if len(self.runs) > 0:
             self.runs = []
 
@@ -197,6 +208,13 @@ class MatchBlocks:
         blocks[at + 7] = width
         self.upto = at + FIELDS
 
+    def part(self, page: CommonPage, upto: i64, block: i64, total: i64) -> None:
+        """Give the blocks from `block` on, before which there are so many matches, a page of common runs."""
+        at: i64 = PART_FIELDS * len(self.pages)
+        parts = self.parts = with_room_for_integers(self.parts, at + PART_FIELDS)
+        parts[at], parts[at + 1], parts[at + 2] = block, total, upto
+        self.pages.append(page)
+
     # --- reading ------------------------------------------------------------------------------------------------
 
     def count(self) -> int:
@@ -223,14 +241,19 @@ class MatchBlocks:
                 for i in range(member, member + members):
                     yield BlockMatch(order, int(self.members[i]), (*flattened(self.runs[path].lineage), event))
             else:
-                column = self.members
-                if self.ranking is not None and kind == RANKED:
-                    column = self.ranking.handles
+                column = self._ranked(at) if kind == RANKED else self.members
                 for i in range(member, member + members):
                     for j in (path + width * n for n in range(count)):
                         numbers = tuple(int(self.paths[n]) for n in range(j, j + width))
                         yield BlockMatch(order, int(column[i]), numbers if kind == LATE else (*numbers, event))
             at += FIELDS
+
+    def _ranked(self, at: int) -> Integers:
+        """The members of the ranking to which a block refers."""
+        number = max(number for number in range(len(self.pages)) if self.parts[PART_FIELDS * number] <= at)
+        ranking = self.pages[number].ranking
+        assert ranking is not None
+        return ranking.handles
 
     def _lists(self, at: i64) -> list[list[int]]:
         """The lists of a combined block."""

@@ -1,7 +1,7 @@
 """The machine of a group: members, a cell for each partition, and the events that matches may have.
 
-Here: the cell that an event concerns, joining and leaving, writing rows of completions. Hot. Not here: the effect of an
-event in a cell (each mechanism), reading rows (audience), groups over epochs (epoch_machine).
+Here: the cell that an event concerns, joining and leaving. Hot. Not here: the effect of an event in a cell (each
+mechanism), writing rows of completions (rows) and reading them (audience), groups over epochs (epoch_machine).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Begun, Item
-from .audience import BLOCK_FIELDS, CommonPage, GroupAudience
-from .blocks import COMBINED, FIELDS, KIND_BITS, RANKED
+from .audience import GroupAudience
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
 from .kept_events import KeptEvents
 from .making import CellRecipe
 from .members import Members
+from .rows import tell
 from .stamps import Stamps
 
 Key: TypeAlias = Any  # a value, or a tuple of values
@@ -72,7 +72,6 @@ class GroupMachine(Executor):
         self._recipe = recipe
         self._runs = runs
         self._stamps = Stamps()
-        self._common: CommonPage | None = None
         self._newcomers: list[Target] = []  # which the machine has not welcomed yet
         self._parts: list[int] = list(template.parts)
         self._single: i64 = self._parts[0] if len(self._parts) == 1 else -1
@@ -121,7 +120,7 @@ class GroupMachine(Executor):
     def _enter(self, handle: int, point: list[float], since: int, texts: tuple[Any, ...]) -> GroupMember:
         target = Target(self.outcome, None)
         self.members.put(handle, point, since)
-        self._recipe.joined(handle, point, since, texts)
+        self._recipe.joined(self.members, handle, point, since, texts)
         self._audience.members[handle] = target
         if self.epochs:
             self._newcomers.append(target)
@@ -134,7 +133,7 @@ class GroupMachine(Executor):
         """
         handle = member.handle
         self.members.remove(handle, point)
-        self._recipe.left(handle, point)
+        self._recipe.left(self.members, handle, point)
         for cell in self.cells.values():
             cell.forget(handle)
         audience = self._audience
@@ -237,53 +236,10 @@ class GroupMachine(Executor):
             cell.close_epoch()
 
     def _tell(self, found: Completions) -> None:
-        """Write the completions of an event as a row. O(members and paths)."""
-        out = self._found
-        blocks, members, paths = out.blocks, out.members, out.paths
-        size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * (BLOCK_FIELDS + 1)
+        """Write the completions of an event. O(members and paths)."""
         found.serve(self._audience)
-        numbers = found.room(size)
-        at = begin = found.upto + 5
-        block: i64 = 0
-        served: i64 = 0  # members of blocks
-        j: i64
-        while block < out.upto:
-            kind, first, number = blocks[block + 2], blocks[block + 3], blocks[block + 4]
-            path, count, width = blocks[block + 5], blocks[block + 6], blocks[block + 7]
-            length = count * width
-            if kind == COMBINED:
-                count, number = number, 1
-                length = 0
-                for _ in range(width):
-                    length += 1 + paths[path + length]
-            served += number
-            numbers[at] = kind | blocks[block + 1] << KIND_BITS
-            numbers[at + 1] = number
-            numbers[at + 2] = count
-            numbers[at + 3] = width
-            numbers[at + 4] = length
-            at += BLOCK_FIELDS
-            if kind == RANKED:
-                numbers[at] = first
-                at += 1
-            else:
-                for j in range(first, first + number):
-                    numbers[at] = members[j]
-                    at += 1
-            for j in range(path, path + length):
-                numbers[at] = paths[j]
-                at += 1
-            block += FIELDS
-        source = out.source
-        matches = served if self.compressed else out.total
-        if source is None:
-            found.close(self.events.page, 0, 0, at - begin, matches)
-        else:
-            page = self._common
-            if page is None or page.source is not source or page.ranking is not out.ranking:
-                page = self._common = CommonPage(source, out.ranking)
-            found.close(page, out.source_upto, 0, at - begin, matches)
-        out.clear()
+        tell(self._found, self.events.page, self.compressed, found)
+        self._found.clear()
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 

@@ -41,7 +41,8 @@ from .lookback import Lookback, lookback
 from .members import Members
 from .next_match import NextMatchCell, NextMatchTemplate
 from .other_keys import OtherKeysCell, OtherKeysTemplate
-from .repeating import RepeatingCell, RepeatingTemplate
+from .repeating import RepeatingCell
+from .repeating_template import RepeatingTemplate
 from .skip_till import SkipTillCell
 from .stamps import Stamps
 from .starts import NONE
@@ -95,16 +96,20 @@ class CellRecipe:
         self.form = self._formed(layout.dimensions)
         self.look = lookback(self.form, self.arrival)
 
-    def joined(self, handle: int, point: list[float], since: int, texts: tuple[Any, ...]) -> None:
-        """A member has joined the group. `texts`: of each step, if steps have texts of their own."""
+    def joined(
+        self, members: Members, handle: int, point: list[float], since: int, texts: tuple[Any, ...]
+    ) -> None:  # fmt: skip
+        """A member has joined the group, and its `members`. `texts`: of each step, if steps have texts of their own."""
         if isinstance(self.form, RepeatingTemplate):
-            self.form.joined(handle, point)
+            self.form.joined(members, handle, point, since, texts)
         elif isinstance(self.form, TEXTS):
             self.form.joined(handle, point, since, texts)
 
-    def left(self, handle: int, point: list[float]) -> None:
-        """A member has left the group."""
-        if isinstance(self.form, RepeatingTemplate | TEXTS):
+    def left(self, members: Members, handle: int, point: list[float]) -> None:
+        """A member has left the group, and its `members`."""
+        if isinstance(self.form, RepeatingTemplate):
+            self.form.left(members, handle, point)
+        elif isinstance(self.form, TEXTS):
             self.form.left(handle, point)
 
     def make(self, members: Members, events: KeptEvents, runs: EpochRuns | None, stamps: Stamps) -> GroupCell:
@@ -154,7 +159,8 @@ class CellRecipe:
         last: list[CoordinateBound] = []
         measured: list[CoordinateBound] = []
         compared: list[CoordinateBound] = []
-        for asked, (left, right), register in zip(whole.asked, line.compared, pattern.registers):
+        final = len(line.automaton.operands) - 1 if pattern.ends else NONE  # a last single event's
+        for asked, (left, right), register, operand in zip(whole.asked, line.compared, pattern.registers, line.asked):
             at, sign = next(self._coordinates), float(asked.sign)
             if asked.source in (Compared.FACTOR, Compared.OFFSET):
                 source = SOURCES[asked.source]
@@ -164,10 +170,16 @@ class CellRecipe:
             compared.append(CoordinateBound(at, REGISTER, -1, sign, left))
             if register >= 0:
                 measured.append(CoordinateBound(at, REGISTER, -1, sign, register))
-            elif asked.source is Compared.ATTRIBUTE and line.measures is not None:
+            elif asked.source is Compared.ATTRIBUTE and operand == final:
                 last.append(CoordinateBound(at, ATTRIBUTE, asked.attribute, sign))
         asked_at = list(line.asked)
-        return RepeatingTemplate(layout.dimensions, begin, last, measured, compared, asked_at, pattern)
+        return RepeatingTemplate(
+            layout.dimensions, begin, last, measured, compared, asked_at, pattern, self._positions()
+        )  # fmt: skip
+
+    def _positions(self) -> list[int]:
+        """Of each step the attribute of its text, -1 for none; [] if no step has one."""
+        return [-1 if attribute is None else attribute.position for attribute in self.template.texts]
 
     def _step(self, step: TemplateStep) -> list[StepClause]:
         if step.again is None:
@@ -232,7 +244,7 @@ class CellRecipe:
             sees = [self._clause(TemplateClause((), step.sees)) if step.sees else None for step in self.template.steps]
             registers = [Remembered(register.position, register.slot) for register in self._registers]
             return ChainTemplate(d, steps, registers, stays, self.window, sees)
-        positions = [-1 if attribute is None else attribute.position for attribute in self.template.texts]
+        positions = self._positions()
         if mechanism is Mechanism.ANY_MATCH:
             orders = [list(order) for order in self.template.orders]
             operands = list(self.template.operands)

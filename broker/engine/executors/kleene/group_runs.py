@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast, final
+from typing import Any, Final, cast, final
 
 from mypy_extensions import i64
 
@@ -40,10 +40,13 @@ from .runs import Runs
 from .stacks import Stacks
 from .tables import BEFORE, FOREVER, RunBounds, Tables
 
+WIDE: Final = 1 << 40  # units of work that no limit is meant by
+
 
 def common_pattern(line: CommonLine, coordinates: Sequence[int], account: Account, options: Options) -> CommonPattern:
     """The runs of a template for a group. O(size of the automaton squared)."""
-    bounds = RunBounds(options.runs_max, options.matches_max, options.negated_max)
+    limits = options.runs_max, options.matches_max, options.negated_max
+    bounds = RunBounds(*limits, options.work_max, options.work_earned)
     return CommonKleene(line, coordinates, bounds, account)
 
 
@@ -59,6 +62,10 @@ class CommonKleene(CommonPattern):
         self.tables.shown = line.outputs
         self.line = line
         self.guards = [condition(given.guard) for given in plan.inputs]
+        tables, edges = self.tables, self.tables.edges[-1]
+        self.begins, self.window = tables.begins, tables.window
+        self.ends = 0 if edges.kleene or len(tables.edges) == 1 else edges.begin
+        self._texts = 1  # that the account is for
         self.measures: MeasureReaders | None = None
         self.stacked = False
         self.registers = [-1] * len(coordinates)
@@ -85,6 +92,21 @@ class CommonKleene(CommonPattern):
         for reader, at, factor in self._bounded:
             reader.bound(least[at], least[at + 1] if factor else 0.0, factor, not single)
         self.measures.version += 1
+
+    def mask(self, row: Row) -> i64:
+        mask: i64 = 0
+        bit: i64 = 1
+        for guard in self.guards:
+            if guard is None or holds(guard, row, (), (), 0, 0):
+                mask |= bit
+            bit += bit
+        return mask
+
+    def afford(self, texts: int) -> None:
+        more, bounds = texts - self._texts, self.tables.bounds
+        if bounds.work < WIDE:
+            self.tables.account.widen(more * bounds.work, more * bounds.earned)
+        self._texts = texts
 
     def runs(self) -> CommonRuns:
         return CommonKleeneRuns(self)
@@ -128,20 +150,9 @@ class CommonKleeneRuns(CommonRuns):
         self._single.enter(runs)
         self.rows = True
 
-    def take(self, row: Row, time: i64, position: i64, place: i64, item: Item, begins: bool, ends: bool) -> None:
-        tables = self._pattern.tables
+    def take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
         self.count = 0
         self.begun = False
-        mask: i64 = 0
-        bit: i64 = 1
-        for guard in self._pattern.guards:
-            if guard is None or holds(guard, row, (), (), 0, 0):
-                mask |= bit
-            bit += bit
-        if not begins:
-            mask &= ~tables.begins
-        if not ends:
-            mask &= ~tables.ends
         numbered = self._numbered
         if numbered is not None:
             before = numbered.begun
@@ -164,10 +175,23 @@ class CommonKleeneRuns(CommonRuns):
             return
         self.ended = self.starts = numbered.ended
         self.registers = numbered.registers
-        self.upto = numbered.end
+        self._found_in(numbered.log, numbered.end)
+
+    def _found_in(self, log: EventLog, upto: i64) -> None:
+        """Note where the matches of the event are."""
+        self.upto = upto
         matches = self.matches
-        if not isinstance(matches, CommonNumbers) or matches.log is not numbered.log:
-            self.matches = CommonNumbers(self._pattern.tables, numbered.log)
+        if not isinstance(matches, CommonNumbers) or matches.log is not log:
+            self.matches = CommonNumbers(self._pattern.tables, log)
+
+    def end(self, time: i64) -> bool:
+        numbered = self._numbered
+        if numbered is None or not numbered.end_all(time):
+            return False
+        self.begun = False
+        self.low, self.count = numbered.oldest, numbered.begun - numbered.oldest
+        self._found_in(numbered.log, numbered.log.end())
+        return True
 
     def _leave_numbers(self, numbered: NumberedRuns) -> None:
         """Continue with single runs: the event has a number that columns do not hold."""
