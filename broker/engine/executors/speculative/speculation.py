@@ -31,7 +31,6 @@ from .wait_states import wait_states
 from .written import Written
 
 SLACK: Final = 256  # nodes beyond three times the live ones, at which the arena is compacted: as many automata have one
-WORN_MAX: Final = 64  # timelines that have been cleaned and are not yet out of their queue
 
 
 @final
@@ -164,10 +163,10 @@ class Speculation:
             timeline.ending = False
             if not timeline.queued and self._has(timeline):
                 self._queue(timeline)
-        if self._cleaned > WORN_MAX:
+        if 2 * self._cleaned > len(self._cleaning):
             del self._cleaning[: self._cleaned], self._cleaning_times[: self._cleaned]
             self._cleaned = 0
-        if self._ended > WORN_MAX:
+        if 2 * self._ended > len(self._ending):
             del self._ending[: self._ended], self._ending_times[: self._ended]
             self._ended = 0
         self.table.forget(time)
@@ -190,6 +189,7 @@ class Speculation:
         elif timeline.idle(self.promised):
             self.timelines.pop(timeline.key, None)
             self._alone = None
+            timeline.runs = None  # it may still be in a queue
         elif self.within < FOREVER and not timeline.ending:
             timeline.ending = True
             self._ending.append(timeline)
