@@ -98,6 +98,10 @@ def test_who_leaves_has_no_match_any_more_and_who_comes_sees_what_follows() -> N
     engine.unsubscribe("s2")
     assert found(engine, [9, 12], C, B) == []
     subscribed(engine, "s4", third="D")
+    subscribed(engine, "s5", first="X")
+    engine.unsubscribe("s5")
+    subscribed(engine, "s6", first="Y")
+    engine.check_invariants()
     assert found(engine, [13, 14, 15, 20], A, ("D", 9.0, 0.0), B, B) == [("s3", [9, 11]), ("s4", [9, 11])]
 
 
