@@ -79,6 +79,8 @@ HOT: Final = (
     "broker/engine/executors/groups/items.py",
     "broker/engine/executors/groups/kept_events.py",
     "broker/engine/executors/groups/last_met.py",
+    "broker/engine/executors/groups/late_pairs.py",
+    "broker/engine/executors/groups/late_texts.py",
     "broker/engine/executors/groups/lookback.py",
     "broker/engine/executors/groups/machine.py",
     "broker/engine/executors/groups/member_points.py",

@@ -363,7 +363,7 @@ def composite(chance: random.Random) -> Template:
 
 
 def unlike(chance: random.Random) -> Template:
-    """Events of SASE+ with a text each, or most of them, and what may be forbidden between two."""
+    """Events of SASE+ with a text each, or most of them, and what may be forbidden between two or behind them."""
     choices: list[Sequence[str]] = []
 
     def constant(grid: Sequence[str] = GRID) -> str:
@@ -381,11 +381,14 @@ def unlike(chance: random.Random) -> Template:
         if chance.random() < 0.2:
             asked.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
     elements = [f"S {name}" for name in names]
-    if len(names) == 2 and strategy == STRATEGIES[2] and chance.random() < 0.6:
-        elements.insert(1, "~(S n)")
-        asked.append(f"n.{chance.choice('pw')} {chance.choice(('<', '>='))} {constant()}")
+    places = chance.choice(((), (1,), (2,), (2,), (1, 2), (2, 2)))
+    for name, place in zip("nm", reversed(places) if len(names) == 2 and strategy == STRATEGIES[2] else ()):
+        elements.insert(place, f"~(S {name})")
+        asked.append(f"{name}.{chance.choice('pw')} {chance.choice(('<', '>='))} {constant()}")
+        if chance.random() < 0.2:
+            asked.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
         if chance.random() < 0.8:
-            asked.append(f"n.ty = {constant(KEYS)}")
+            asked.append(f"{name}.ty = {constant(KEYS)}")
     text = f"PATTERN SEQ({', '.join(elements)}) WHERE {strategy}({', '.join(names)})"
     text += f" {{{{ {' AND '.join(asked)} }}}} WITHIN {constant(WINDOWS)}"
     return Template(text, tuple(choices))

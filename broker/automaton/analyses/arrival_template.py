@@ -77,8 +77,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     own: tuple[OwnText | None, ...] = ()
     if each_alone and not (known or begun):
         own = own_texts_alone([asked[id(arc)] for arc in begins])
-    elif not (known or late or counted or together):
-        own = own_texts(inner, begins, kills, [asked[id(arc)] for arc in (*begins, *kills)])
+    elif not (known or counted or together):
+        own = own_texts(inner, begins, kills, [asked[id(arc)] for arc in (*begins, *kills)], late)
     wakes = len(begins) > 1 and not (known or found_by or counted or orders or own)
     if wakes:
         found_by = own_constants([begins[0].guard])
@@ -106,7 +106,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         raise NoTemplate("it reports completions for each value of a variable")
     if counted and not texts:  # counting reads the events of a window, which others avoid
         raise NoTemplate(OF_ALL)
-    if automaton.within is not None and not late:
+    bounded = automaton.within is not None and (not late or len(own) > 0)
+    if automaton.within is not None and bounded:
         window = exact(automaton.within)
         if window is None:
             raise NoTemplate("its window is too large to be compared exactly")
@@ -121,7 +122,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         steps,
         forbidden,
         late,
-        automaton.within is not None and not late,
+        bounded,
         automaton.within if late else None,
         slots,
         output,

@@ -285,6 +285,13 @@ def _trailing(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     return [_number_of(template, 1)], {}
 
 
+def _trailing_of_texts(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if not template.late:
+        return "time completes no match"
+    return _next_match(grouping._replace(template=replace(template, late=False)))
+
+
 def _skip_till(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
     if len(template.steps) < 2 or template.kills or template.late:
@@ -351,6 +358,7 @@ REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _klee
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.ITEMS, _items_of_texts),
+    (Mechanism.TRAILING, _trailing_of_texts),
     (Mechanism.ANY_MATCH, _any_match),
     (Mechanism.ADJACENCY, _adjacency),
     (Mechanism.TEXT_CHAIN, _text_chain),

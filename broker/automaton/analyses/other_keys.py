@@ -16,12 +16,13 @@ from .template import Alternative
 
 
 def own_texts(
-    automaton: Automaton, begins: list[Arc], kills: list[Arc], asked: list[list[Alternative]]
+    automaton: Automaton, begins: list[Arc], kills: list[Arc], asked: list[list[Alternative]], late: bool
 ) -> tuple[OwnText | None, ...]:
     """The attribute and the text of each event that has one, and of each that is forbidden; () if it is something else.
-    `asked`: what each is asked.
+    `asked`: what each is asked; `late`: time completes a match.
 
-    Of adjacent events and next matches all have one if the first has.
+    Of adjacent events and next matches all have one if the first has. Between two next matches something may be
+    forbidden, or behind them: then time completes a match.
     """
     if len(begins) < 2:
         return ()
@@ -32,7 +33,10 @@ def own_texts(
         return ()
     if automaton.within is None and stays != {Stay.NONE}:
         return ()
-    if kills and (stays != {Stay.UNTAKEN} or len(begins) > 2 or any(arc.source != begins[1].source for arc in kills)):
+    if kills and (stays != {Stay.UNTAKEN} or len(begins) > 2):
+        return ()
+    forbidding = {arc.source for arc in kills}
+    if not forbidding <= {begins[1].source, begins[1].target} or (late and begins[1].target not in forbidding):
         return ()
     if any(len(each) != 1 or each[0].among for each in asked):
         return ()

@@ -115,12 +115,13 @@ class GroupTemplate:
     each kill, the attribute that equals a text of its own, where the key has these, or None; `parts`: the
     attributes by which runs are kept apart beyond the key; `partition`: those that part the stream. `late`: time
     completes a match. `window`: how far the last event may be from the first one is an unknown constant, too;
-    where time completes it, all have the same, `within`. `slots`: of each the step whose event it has, -1 for
-    none. `updates`: over epochs, what each step leaves for the output to read. `common`: the runs, where an
-    operand repeats; the two steps are then what a first event and a whole match are asked. `counted`: all matches
-    that an event completes are one result. `orders`: the sequences of steps, by index, of which a match takes
-    one; () if that is all of them in their order. `operands`: of each step then the operand. `wakes`: only first
-    events have the texts by which they are found; runs that wait look at every event."""
+    where time completes it, all have the same, `within`, which is a constant for who has `texts`. `slots`: of each
+    the step whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the output to read.
+    `common`: the runs, where an operand repeats; the two steps are then what a first event and a whole match are
+    asked. `counted`: all matches that an event completes are one result. `orders`: the sequences of steps, by
+    index, of which a match takes one; () if that is all of them in their order. `operands`: of each step then the
+    operand. `wakes`: only first events have the texts by which they are found; runs that wait look at every
+    event."""
 
     time: TimeModel
     stream: str

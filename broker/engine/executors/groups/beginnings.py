@@ -1,6 +1,7 @@
 """Starts that wait with the text that begins them, for all members of a group that begin with it.
 
-Here: the starts of one text. Hot. Not here: what they wait for (other_keys, text_chain).
+Here: the starts of one text, and when the newest start of each text was. Hot. Not here: what they wait for (other_keys,
+text_chain).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from .columns import INFINITY, Floats, filled
+from .columns import INFINITY, Floats, Integers, filled, integers, with_room_for_integers
 from .starts import NONE, Starts
 from .steps import StepClause
 
@@ -29,7 +30,8 @@ def texts_by_step(known: tuple[Text, ...], attributes: list[int]) -> tuple[Text,
 @final
 class Beginning:
     """The starts of a text, for the `members` that begin with it. `root`: at most their least corner. `newest` and
-    `newest_time`: the number and the time of the last start. `window`: the coordinate of WITHIN, NONE for none."""
+    `newest_time`: the number and the time of the last start. `number`: its place
+    in MemberBeginnings, if it is there. `window`: the coordinate of WITHIN, NONE for none."""
 
     def __init__(self, text: Text, d: i64, window: i64 = NONE) -> None:
         self.text = text
@@ -37,6 +39,7 @@ class Beginning:
         self.root: Floats = filled(d, INFINITY)
         self.newest: i64 = NONE
         self.newest_time: i64 = BEFORE
+        self.number: i64 = NONE
         self._d: i64 = d
         self._window: i64 = window
         self._kept: i64 = 0
@@ -97,3 +100,49 @@ class Beginning:
         starts = self.starts
         starts.load(dumped)
         self.newest, self.newest_time = starts.events[starts.count - 1], starts.times[starts.count - 1]
+
+
+@final
+class MemberBeginnings:
+    """Which starts each member of a group has, in columns, since an event asks this of many members, most of which wait
+    with nothing. `numbers`: of its starts, by handle; `times`: of the newest of them, by number."""
+
+    def __init__(self) -> None:
+        self.numbers: Integers = integers()
+        self.times: Integers = integers()
+        self._known: list[Beginning] = []  # by number
+        self._free: list[int] = []
+
+    def enter(self, beginning: Beginning) -> None:
+        """Starts that no member has yet."""
+        if self._free:
+            number = self._free.pop()
+            self._known[number] = beginning
+        else:
+            number = len(self._known)
+            self._known.append(beginning)
+        beginning.number = number
+        self.times = with_room_for_integers(self.times, number + 1)
+        self.times[number] = BEFORE
+
+    def leave(self, beginning: Beginning) -> None:
+        """No member has them any more."""
+        self._free.append(int(beginning.number))
+
+    def put(self, handle: int, beginning: Beginning) -> None:
+        """A member has these starts."""
+        self.numbers = with_room_for_integers(self.numbers, handle + 1)
+        self.numbers[handle] = beginning.number
+
+    def of(self, handle: i64) -> Beginning:
+        """The starts of a member. O(1)."""
+        return self._known[self.numbers[handle]]
+
+    def note(self, beginning: Beginning) -> None:
+        """There is another start. O(1)."""
+        self.times[beginning.number] = beginning.newest_time
+
+    def refresh(self) -> None:
+        """Starts have been dropped or restored."""
+        for beginning in self._known:
+            self.note(beginning)

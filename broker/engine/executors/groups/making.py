@@ -37,6 +37,7 @@ from .fold import FoldCell, FoldClause, FoldTemplate
 from .history import HistoryCell, HistoryTemplate
 from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
+from .late_texts import LateTextsCell
 from .lookback import Lookback, lookback
 from .members import Members
 from .next_match import NextMatchCell, NextMatchTemplate
@@ -129,6 +130,8 @@ class CellRecipe:
                 return NextMatchCell(form, members)
             case TextChainTemplate():
                 return TextChainCell(form, members)
+            case OtherKeysTemplate() if self.mechanism is Mechanism.TRAILING:
+                return LateTextsCell(form, members)
             case OtherKeysTemplate():
                 return OtherKeysCell(form, members)
             case HistoryTemplate():
@@ -262,7 +265,8 @@ class CellRecipe:
         first, second, *further = [clauses[0] for clauses in steps]
         if positions:
             kills = [clauses[0] for clauses in self.kills]
-            return OtherKeysTemplate(d, first, second, positions, self.window, further, kills)
+            late = [kill.place == len(steps) for kill in self.template.kills]
+            return OtherKeysTemplate(d, first, second, positions, self.window, further, kills, late, self.within)
         if mechanism is Mechanism.NEXT_MATCH:
             return NextMatchTemplate(d, first, second, window=self.window, arrival=self.arrival)
         if mechanism is Mechanism.HISTORY:

@@ -7,7 +7,8 @@ its second condition (last_met): to a match, or as an item (moving_items) to the
 Where a step has no text, any event is like one with it. Events that a negation forbids between two steps lie with their
 texts, too: the newest of them that concerns a member has ended what had waited for it before. Every event is an epoch.
 
-Here: all texts of a group. Not here: one key (next_match, items), every combination (any_texts).
+Here: all texts of a group. Not here: one key (next_match, items), every combination (any_texts), pairs that wait
+because something is forbidden behind them (late_texts).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from .beginnings import ANY, BEFORE, Beginning, Text, texts_by_step
+from .beginnings import ANY, BEFORE, Beginning, MemberBeginnings, Text, texts_by_step
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled, floats_from
@@ -25,7 +26,7 @@ from .last_met import LastMet
 from .member_points import MemberPoints
 from .members import INFINITE, Members
 from .moving_items import MovingItem, heaped, popped, pushed, restored
-from .starts import Starts
+from .starts import NONE
 from .steps import StepClause
 
 SWEEP_MIN: Final = 128
@@ -36,14 +37,16 @@ class OtherKeysTemplate:
     """The conditions but for the texts, which the attributes `texts` have, -1 for none, and the members of one group.
 
     `further`: those behind the second, each with one bound at most; `axes`: its coordinate, -1 for none. `window`: the
-    coordinate of WITHIN. `begins`: the starts of each text; `ends`: the members with each second text. `kills`: what no
-    event between two steps may be, whose texts `texts` has behind those of the steps; `killing`: of each the events of
-    each text.
+    coordinate of WITHIN. `begins`: the starts of each text, `beginnings`: of each member; `ends`: the members with each
+    second text. `kills`: what no event between two steps may be, or behind the last where `late` says so, whose texts
+    `texts` has behind those of the steps; `killing`: of each the events of each text; `between` and `behind`: of each
+    those that concern a member. `within`: if some are late, the window, which all have in common.
     """
 
     def __init__(
         self, d: int, begin: StepClause, end: StepClause, texts: list[int], window: int,
         further: list[StepClause] | None = None, kills: list[StepClause] | None = None,
+        late: list[bool] | None = None, within: int = NONE,
     ) -> None:  # fmt: skip
         assert window >= 0, "what is kept must have an end"
         self.d: i64 = d
@@ -61,8 +64,12 @@ class OtherKeysTemplate:
         self.ends: dict[Text, Members] = {}
         self.kills: list[StepClause] = kills or []
         self.killing: list[dict[Text, Beginning]] = [{} for _ in self.kills]
-        self.beginnings: list[Beginning] = []  # of each member, by handle
-        self.killers: list[list[Starts]] = []
+        self.within: i64 = within
+        self.beginnings = MemberBeginnings()
+        self._killers = [MemberBeginnings() for _ in self.kills]
+        ends = late or [False] * len(self.kills)
+        self.between = [killers for killers, behind in zip(self._killers, ends) if not behind]
+        self.behind = [killers for killers, behind in zip(self._killers, ends) if behind]
         self.known = MemberPoints(self.d)
         self.texts: list[tuple[Text, ...]] = []
 
@@ -73,19 +80,19 @@ class OtherKeysTemplate:
         beginning = self.begins.get(begins)
         if beginning is None:
             beginning = self.begins[begins] = Beginning(begins, self.d, self.window)
+            self.beginnings.enter(beginning)
         beginning.joined(point)
-        killers: list[Starts] = []
-        for killing, text in zip(self.killing, texts[len(self.further) + 2 :]):
+        self.beginnings.put(handle, beginning)
+        for killing, killers, text in zip(self.killing, self._killers, texts[len(self.further) + 2 :]):
             killed = killing.get(text)
             if killed is None:
                 killed = killing[text] = Beginning(text, self.d, self.window)
+                killers.enter(killed)
             killed.joined(point)
-            killers.append(killed.starts)
-        while len(self.beginnings) <= handle:
-            self.beginnings.append(beginning)
+            killers.put(handle, killed)
+        while len(self.texts) <= handle:
             self.texts.append(texts)
-            self.killers.append(killers)
-        self.beginnings[handle], self.texts[handle], self.killers[handle] = beginning, texts, killers
+        self.texts[handle] = texts
         self.known.put(handle, point, since)
         members = self.ends.get(ends)
         if members is None:
@@ -94,15 +101,17 @@ class OtherKeysTemplate:
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group. O(pages + page)."""
-        beginning, ends = self.beginnings[handle], self.texts[handle][1]
+        beginning, ends = self.beginnings.of(handle), self.texts[handle][1]
         beginning.members -= 1
         if beginning.members == 0:
             del self.begins[beginning.text]
-        for killing, text in zip(self.killing, self.texts[handle][len(self.further) + 2 :]):
-            killed = killing[text]
+            self.beginnings.leave(beginning)
+        for killing, killers in zip(self.killing, self._killers):
+            killed = killers.of(handle)
             killed.members -= 1
             if killed.members == 0:
-                del killing[text]
+                del killing[killed.text]
+                killers.leave(killed)
         members = self.ends[ends]
         members.remove(handle, point)
         if members.count == 0:
@@ -132,11 +141,13 @@ class OtherKeysTemplate:
 
 @final
 class OtherKeysCell(GroupCell):
-    """The waiting runs of a group, which lie with the texts that begin them."""
+    """The waiting runs of a group, which lie with the texts that begin them. `forbade`: the last event that may have
+    ended something."""
 
     def __init__(self, template: OtherKeysTemplate, members: Members) -> None:
         super().__init__(members)
         self.template = template
+        self.forbade: i64 = -1
         self._met = LastMet()
         self._heaps: list[dict[Text, list[MovingItem]]] = [{} for _ in template.further]
         self._items: i64 = 0  # in all heaps
@@ -144,6 +155,7 @@ class OtherKeysCell(GroupCell):
         self._serial: i64 = 0
         for each in template.each():
             each.clear()
+        template.beginnings.refresh()
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event. O(members with its text whose second condition it satisfies, their starts), and O(log
@@ -162,6 +174,7 @@ class OtherKeysCell(GroupCell):
         beginning = template.begins.get(row[template.first] if template.first >= 0 else ANY)
         if beginning is not None and beginning.begin(template.begin, row, time, event):
             self.noted = event
+            template.beginnings.note(beginning)
             if beginning.grown():
                 beginning.drop(beginning.first_in_time(time))
         if len(template.kills) > 0:
@@ -173,8 +186,10 @@ class OtherKeysCell(GroupCell):
         for kill, clause in enumerate(template.kills):
             attribute = template.attributes[len(template.further) + 2 + kill]
             killed = template.killing[kill].get(row[attribute] if attribute >= 0 else ANY)
-            if killed is not None and killed.begin(clause, row, time, event) and killed.grown():
-                killed.drop(killed.first_in_time(time))
+            if killed is not None and killed.begin(clause, row, time, event):
+                self.forbade = event
+                if killed.grown():
+                    killed.drop(killed.first_in_time(time))
 
     def _meet(self, members: Members, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Write the matches of the members whose second condition the event satisfies, and note that it does."""
@@ -193,20 +208,23 @@ class OtherKeysCell(GroupCell):
         found = members.find(x, 0, INFINITE, out)
         begun = out.members_upto - found
         met.epoch += 1
-        beginnings, points, sinces = template.beginnings, template.known.points, template.known.since
+        known, longest = template.beginnings, members.root[template.window]
+        numbers, times = known.numbers, known.times
+        points, sinces = template.known.points, template.known.since
         place: i64
         for place in range(begun, begun + found):
             handle = out.members[place]
-            since = met.meets(handle, event)
-            beginning = beginnings[handle]
-            if beginning.newest < since or beginning.newest < 0:
-                continue
+            ago = float(times[numbers[handle]] - time)
             at = handle * d
-            if float(beginning.newest_time - time) < points[at + template.window]:
+            if ago < longest or ago < points[at + template.window]:
+                continue  # nothing has waited for it, and what begins later does not ask what came before
+            beginning = known.of(handle)
+            since = met.meets(handle, event)
+            if beginning.newest < since:
                 continue
             starts = beginning.starts
-            for killer in template.killers[handle]:
-                since = killer.newest_for(points, at, since)
+            for killers in template.between:
+                since = killers.of(handle).starts.newest_for(points, at, since, False)
             first = starts.begun_since(points, at, since, False, 0, starts.count)
             if first == starts.count:
                 continue
@@ -294,9 +312,9 @@ class OtherKeysCell(GroupCell):
         return self._items == 0 and all(each.first_in_time(time) == each.starts.count for each in begins)
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        starts, met = self.template.beginnings[handle].starts, self._met.since(handle, True)
-        for killer in self.template.killers[handle]:
-            met = killer.newest_for(floats_from(point), 0, met)
+        starts, met = self.template.beginnings.of(handle).starts, self._met.since(handle, True)
+        for killers in self.template.between:
+            met = killers.of(handle).starts.newest_for(floats_from(point), 0, met, False)
         first = starts.since_event(met, 0, starts.count)
         found = starts.waiting(point, since, first, starts.count, time)
         for _, item in self._each():
@@ -333,6 +351,7 @@ class OtherKeysCell(GroupCell):
         for killing, saved in zip(self.template.killing, dumped.get("kills", ())):
             for text, starts in saved:
                 killing[text].load(starts)
+        self.template.beginnings.refresh()
         self._serial = dumped.get("serial", 0)
         for step, *saved in dumped.get("items", ()):  # of older engines, which had no further steps
             self._put(step, restored(saved, 0))
@@ -346,6 +365,8 @@ class OtherKeysCell(GroupCell):
         assert len(self._each()) == self._items
         assert sum(int(each.count) for each in template.ends.values()) == self.members.count
         assert sum(int(each.members) for each in template.begins.values()) == self.members.count
+        for beginning in template.begins.values():
+            assert template.beginnings.times[beginning.number] == beginning.newest_time
         for members in template.ends.values():
             members.check_invariants()
         for each in template.each():
@@ -359,4 +380,4 @@ class OtherKeysCell(GroupCell):
 
     def _uses(self, handle: int, known: Beginning) -> bool:
         template = self.template
-        return template.beginnings[handle] is known or any(each is known.starts for each in template.killers[handle])
+        return any(each.of(handle) is known for each in (template.beginnings, *template.between, *template.behind))

@@ -166,13 +166,14 @@ class Starts:
             return found
         return self.since_time(since, 0.0, first, upto) if timed else self.since_event(since, first, upto)
 
-    def newest_for(self, points: Floats, at: i64, since: i64) -> i64:
-        """The event of the newest start for a member whose point is at `at`; `since` if it has none of a later event.
-        O(blocks since then)."""
-        d, values, greatest, events = self.d, self.values, self._greatest, self.events
+    def newest_for(self, points: Floats, at: i64, since: i64, timed: bool) -> i64:
+        """The event, or the time, of the newest start for a member whose point is at `at`; `since` if it has none of a
+        later one. O(blocks since then)."""
+        numbers = self.times if timed else self.events
+        d, values, greatest = self.d, self.values, self._greatest
         i = self.count - 1
         j: i64
-        while i >= 0 and events[i] > since:
+        while i >= 0 and numbers[i] > since:
             base = (i >> SHIFT) * d
             j = 0
             while j < d and points[at + j] <= greatest[base + j]:
@@ -185,7 +186,7 @@ class Starts:
             while j < d and points[at + j] <= values[base + j]:
                 j += 1
             if j == d:
-                return events[i]
+                return numbers[i]
             i -= 1
         return since
 
