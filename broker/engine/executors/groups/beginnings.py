@@ -30,8 +30,8 @@ def texts_by_step(known: tuple[Text, ...], attributes: list[int]) -> tuple[Text,
 @final
 class Beginning:
     """The starts of a text, for the `members` that begin with it. `root`: at most their least corner. `newest` and
-    `newest_time`: the number and the time of the last start. `number`: its place
-    in MemberBeginnings, if it is there. `window`: the coordinate of WITHIN, NONE for none."""
+    `newest_time`: the number and the time of the last start. `number`: its place in MemberBeginnings, if it is there.
+    `window`: the coordinate of WITHIN, NONE for none."""
 
     def __init__(self, text: Text, d: i64, window: i64 = NONE) -> None:
         self.text = text

@@ -43,6 +43,7 @@ class ColumnRuns(ColumnMatches):
         self.version = 1
         self._streams: dict[int, StreamColumns | None] = {}
         self._nothing = ColumnPlan(None, None, self.matrix, 0)
+        self._before: list[ColumnPair] = []  # what the last event has begun that was kept
         self._touched: list[Cell] = []
         self._coded: list[Cell | None] = []
         self._mode: i64 = 0
@@ -351,7 +352,7 @@ class ColumnRuns(ColumnMatches):
         self._keys = []
 
     def _began(self, opened: ColumnPlan, plan: ColumnPlan, i: i64) -> list[ColumnPair]:
-        """The pairs that an event has begun. O(pairs)."""
+        """The pairs that an event has begun, in one list for events that have begun the same. O(pairs)."""
         matrix = self.matrix
         began: list[ColumnPair] = []
         for pairs in (opened.pairs, plan.pairs):
@@ -363,7 +364,13 @@ class ColumnRuns(ColumnMatches):
                         began.append(pair)
                 elif passes(pair.begins, matrix.numbers, matrix.stride, i, i, 0, 0):
                     began.append(pair)
-        return began
+        before = self._before
+        at: i64 = 0
+        while at < len(began) and at < len(before) and before[at] is began[at]:
+            at += 1
+        if at < len(began) or at < len(before):
+            self._before = began
+        return self._before
 
     def _held(self, fold: ColumnFold, cell: Cell) -> bool:
         """Whether runs of a FOLD wait; they are prepared for another batch. O(runs of the key)."""
