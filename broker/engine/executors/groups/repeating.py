@@ -42,19 +42,20 @@ class RepeatingCell(GroupCell):
         other text that members want before that of the event."""
         template = self.template
         template.refresh(self.members)
-        pattern = template.pattern
+        only = template.only
+        if only is not None:
+            self._take_own(only.run, only, template.mask(row, time), row, time, event, out)
+            return
         own = template.runs.get(template.run_text(row))
         text = template.end_text(row)
         others = template.ends.get(text)
         if own is None and others is None:
             return
-        mask = pattern.mask(row)
-        if len(template.last) > 0 and mask & pattern.ends != 0 and not template.ended(row, time):
-            mask &= ~pattern.ends
+        mask = template.mask(row, time)
         if own is not None:
             self._take_own(own, own.endings.get(text), mask, row, time, event, out)
-        if others is not None and template.apart and mask & pattern.ends != 0:
-            self._end_others(own, others, mask & pattern.ends, row, time, event, out)
+        if others is not None and mask & template.pattern.ends != 0:
+            self._end_others(own, others, mask & template.pattern.ends, row, time, event, out)
 
     def _take_own(
         self, own: RunText, ending: EndText | None, mask: i64, row: Row, time: i64, event: i64, out: MatchBlocks

@@ -30,8 +30,8 @@ class RepeatingTemplate:
     operand that a run has then reached. `attributes`: those of the texts of runs and of last events, -1 for none.
 
     `begin_axes`: the coordinates that a first event bounds; `end_axis`: the first one that a last event bounds, -1 for
-    none. `runs`: by their text the members; `ends`: the same by the text of last events. `single`: there is
-    one member only.
+    none. `runs`: by their text the members; `ends`: the same by the text of last events; `only`: all members, if they
+    have no texts. `single`: there is one member only.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class RepeatingTemplate:
         self.reached: Floats = filled(d, INFINITY)  # by the last event
         self.runs: dict[Text, RunText] = {}
         self.ends: dict[Text, EndTexts] = {}
+        self.only: EndText | None = None
         self.single = False
         self.version: i64 = 0  # of the members
         self.gone: i64 = -1  # the number of the text that the last member who left was the last one to have
@@ -87,6 +88,7 @@ class RepeatingTemplate:
                 others = self.ends[texts[1]] = EndTexts(texts[1], self.end_axis)
             ending = run.endings[texts[1]] = EndText(run, others, self.d, self._bounds)
             others.add(ending)
+            self.only = None if self.apart else ending
         ending.joined(handle, point, since, None if self.apart else members)
         run.joined(point)
         while len(self._endings) <= handle:
@@ -109,6 +111,7 @@ class RepeatingTemplate:
         run.left()
         if not run.endings:
             del self.runs[run.text]
+            self.only = None
             self.gone = run.number
             self._unused.append(int(run.number))
             self.pattern.afford(max(1, len(self.runs)))
@@ -137,7 +140,15 @@ class RepeatingTemplate:
         """The members with the texts of one."""
         return self._endings[handle]
 
-    def ended(self, row: Row, time: i64) -> bool:
+    def mask(self, row: Row, time: i64) -> i64:
+        """What an event may be in a match, but for the constants of a first event. Sets `reached`. O(d)."""
+        pattern = self.pattern
+        mask = pattern.mask(row)
+        if len(self.last) > 0 and mask & pattern.ends != 0 and not self._ended(row, time):
+            mask &= ~pattern.ends
+        return mask
+
+    def _ended(self, row: Row, time: i64) -> bool:
         """Set `reached` to the values of a last event; False if one is null. O(d)."""
         reached = self.reached
         j: i64
