@@ -155,6 +155,7 @@ HOT: Final = (
     "broker/engine/executors/speculative/owners.py",
     "broker/engine/executors/speculative/reviser.py",
     "broker/engine/executors/speculative/speculation.py",
+    "broker/engine/executors/speculative/stairs.py",
     "broker/engine/executors/speculative/timeline.py",
     "broker/engine/executors/speculative/together.py",
     "broker/engine/executors/speculative/visits.py",

@@ -163,6 +163,12 @@ SHAPES: Final[dict[str, Written]] = {
         f"c.name = '{{s.symbol}}' AND c.price > {{s.a}} }}}} WITHIN {WITHIN}",
     ),
     "SASE+: negation at the end": pattern("a, b, ~n", "a.price > {s.a} AND b.price < {s.b} AND n.price > {s.c}"),
+    "SASE+: negation at the end, other key": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {STREAM} b, ~({STREAM} n)) WHERE skip_till_next_match(a, b) {{{{ "
+        f"a.name = '{{s.symbol}}' AND a.price > {{s.a}} AND b.name = '{{s.other}}' AND b.price < {{s.b}} AND "
+        f"n.name = '{{s.symbol}}' AND n.price > {{s.c}} }}}} WITHIN {WITHIN}",
+    ),
     "SASE+: any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
     "SASE+: rising, own start": rising("a[1].price > {s.a}"),
     "SASE+: rising, own start and count": rising("a[1].price > {s.a} AND a.LEN >= {s.count}"),
@@ -206,6 +212,11 @@ SHAPES: Final[dict[str, Written]] = {
         "afa",
         f"FROM {STREAM} BY name START begin FINAL done up: begin -> high WHEN {OWN} "
         f"down: high -> low WHEN price < {{s.b}} again: low -> done WHEN price > {{s.c}} WITHIN {WITHIN}",
+    ),
+    "AFA: a state that waits": other(
+        "afa",
+        f"FROM {STREAM} BY name START begin FINAL done up: begin -> high WHEN {OWN} "
+        f"stay: high -> high WHEN price >= {{s.b}} down: high -> done WHEN price < {{s.b}} WITHIN {WITHIN}",
     ),
     "AFA: a state that waits, other key": other(
         "afa",

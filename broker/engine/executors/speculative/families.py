@@ -20,9 +20,10 @@ from ....algebra.computation import Slots
 from ..packed import Floats, floats_of
 from .arena import FLOAT
 from .changes import Changes
-from .constants import FINAL, LIFETIME, Literal, PlacedConstant, RegisterText, as_float
+from .constants import FINAL, LIFETIME, START, Literal, PlacedConstant, RegisterText, as_float
 from .family_automaton import family_automaton
 from .limit_table import LimitTable, above
+from .stairs import Stairs
 
 NONE: Final = -1
 
@@ -64,7 +65,8 @@ class ConstantFamily:
             _, number = counted[len(counted) - 1]
             automaton = replace(automaton, within=int(max([as_float(text.constants[number]) for text in texts])))
         loosest = [_loosest(each, [text.constants[number] for text in texts]) for each, number in registers]
-        self.automaton = family_automaton(automaton, [each for each, _ in registers], loosest, self._parted())
+        known = [each for each, _ in registers]
+        self.automaton = family_automaton(automaton, known, loosest, self._parted(), self._stairs(columns))
 
     def _parted(self) -> bool:
         """Whether each member has one number up to which its runs turn in the loop, and beyond which they end."""
@@ -73,6 +75,14 @@ class ConstantFamily:
         if len(ends) == 0 or len(turns) == 0:
             return False
         return all(text.constants[ends[0]] == text.constants[turns[0]] for text in self._texts)
+
+    def _stairs(self, columns: Sequence[Sequence[float]]) -> Stairs | None:
+        """Those of the limits at the first and the last arc; None if there are not both, or texts decide, too."""
+        places = [each.place for each, _ in self._numbers]
+        if self._textual > 0 or START not in places or FINAL not in places:
+            return None
+        first, last = places.index(START), places.index(FINAL)
+        return Stairs(columns[first], columns[last], self._numbers[first][0].sign, self._numbers[last][0].sign)
 
     def own(self, registers: Slots) -> Slots:
         """The registers that the text of a member has."""

@@ -13,13 +13,15 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, cast
 
-from ....algebra.terms import Comparison, Constant, Register, Term
+from ....algebra.terms import Comparison, Constant, Function, Register, Term
 from ....automaton.automaton import Arc, Automaton, Carry, Computed, SlotSource
 from ....events.schema import Attribute as Column
 from ....events.schema import Schema
 from .constants import FINAL, START, PlacedConstant, with_any_text, with_constant
+from .operations import LEAST
+from .stairs import Stairs
 
 GREATEST: Final = sys.float_info.max
 NO_FLAG: Final = -1
@@ -27,18 +29,20 @@ REGISTER: Final = "_reach"  # no text can declare it: they are added behind all 
 
 
 def family_automaton(
-    automaton: Automaton, known: Sequence[PlacedConstant], loosest: Sequence[float], parted: bool
+    automaton: Automaton, known: Sequence[PlacedConstant], loosest: Sequence[float], parted: bool, stairs: Stairs | None
 ) -> Automaton:
     """The automaton with the loosest constants, and behind its registers one for each, in that order. If a loop has a
     text, one more says whether it was taken. O(arcs x constants).
 
     `parted`: the number of the loop is that of the last arc, too, so that a value which ends runs is beyond all with
-    which they turned.
+    which they turned. `stairs`: of the numbers at the first and the last arc.
     """
     first = len(automaton.initial)
     loops = [(first + at, each) for at, each in enumerate(known) if each.loops]
     flag = first + len(known) if any(each.textual for _, each in loops) else NO_FLAG
-    beyond = _beyond(automaton, loops, next(each for each in known if each.place == FINAL)) if parted else []
+    told = _beyond(automaton, loops, next(each for each in known if each.place == FINAL)) if parted else []
+    if stairs is not None:
+        told = [*told, _reached(automaton, known, stairs)]
     arcs: list[Arc] = []
     for number, arc in enumerate(automaton.arcs):
         looser = arc
@@ -53,8 +57,8 @@ def family_automaton(
         if flag != NO_FLAG:
             kept.append(Carry(flag))
         looser = replace(looser, update=(*arc.update, *kept))
-        if beyond and arc.target == automaton.final and arc.guard:
-            looser = _with(looser, beyond, {})
+        if told and arc.target == automaton.final and arc.guard:
+            looser = _with(looser, told, {})
         arcs += _turns(looser, arc, loops, flag) if loops and loops[0][1].arc == number else [looser]
     columns = [Column(f"{REGISTER}{at}", "string" if each.textual else "float") for at, each in enumerate(known)]
     initial = [_before(each) for each in known]
@@ -110,6 +114,14 @@ def _beyond(automaton: Automaton, loops: list[tuple[int, PlacedConstant]], end: 
     if end.sign == turn.sign or read != _read(automaton.arcs[turn.arc], turn):
         return []
     return [Comparison("<=" if turn.sign > 0 else ">=", read, Register(slot, -1, "float"))]
+
+
+def _reached(automaton: Automaton, known: Sequence[PlacedConstant], stairs: Stairs) -> Comparison:
+    """That some member has a result with the last arc's value and that of the first arc."""
+    first, last = (next((at, each) for at, each in enumerate(known) if each.place == place) for place in (START, FINAL))
+    asked = (_read(automaton.arcs[last[1].arc], last[1]), Constant(cast("Any", stairs), "float"))
+    register = Register(len(automaton.initial) + first[0], -1, "float")
+    return Comparison("<=" if first[1].sign > 0 else ">=", Function(LEAST, asked, "float"), register)
 
 
 def _flagged(flag: int, taken: int) -> Comparison:
