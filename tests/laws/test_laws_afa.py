@@ -134,18 +134,21 @@ def test_runs_that_wait_are_what_they_would_be_in_blocks(text: str, batches: lis
     st.booleans(),
     st.booleans(),
     st.sampled_from((0, 4_096)),
+    st.sampled_from((0, 1, 3)),
 )
 def test_no_switch_changes_what_is_left(
-    text: str, batches: list[list[Any]], sharing: bool, waiting: bool, slack: int
+    text: str, batches: list[list[Any]], sharing: bool, waiting: bool, slack: int, classes: int
 ) -> None:
     _, _, plain = play(typed(text), batches, sharing=False, waiting=False)
-    _, _, told = play(typed(text), batches, sharing=sharing, waiting=waiting, slack=slack)
+    _, _, told = play(typed(text), batches, sharing=sharing, waiting=waiting, slack=slack, classes_max=classes)
     assert told.live == plain.live
 
 
-@given(number_texts(), scripts(updates=False).map(with_numbers), st.booleans())
-def test_classes_by_regions_are_those_by_conditions(text: str, batches: list[list[Any]], cutting: bool) -> None:
-    registers, events, told = play(typed(text, NUMBERS), batches, cutting=cutting)
+@given(number_texts(), scripts(updates=False).map(with_numbers), st.booleans(), st.sampled_from((0, 1)))
+def test_classes_by_regions_are_those_by_conditions(
+    text: str, batches: list[list[Any]], cutting: bool, classes: int
+) -> None:
+    registers, events, told = play(typed(text, NUMBERS), batches, cutting=cutting, classes_max=classes)
     found, wanted = without_end(registers, told.live), meant(registers, list(events.values()))
     assert sorted(map(repr, found)) == sorted(map(repr, wanted))
 

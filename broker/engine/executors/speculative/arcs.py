@@ -28,6 +28,7 @@ from .written import CLAUSES, IGNORES, UPDATES, Written, written
 UNKNOWN: Final = -1
 SHARED: Final = 1
 UNSHARED: Final = -2  # less the number of the state for which that is so
+ROOM: Final = 8  # classes for which there is room at first
 CODE_MAX: Final = 1_048_576  # numbers in lists, beyond which all are made again
 
 
@@ -64,7 +65,7 @@ class ArcTable(ArcLists):
         self.final: i64 = automaton.final
         self.streams: list[str] = [source.stream for source in automaton.sources]
         self._none: Integers = integers()
-        self.room: i64 = 8
+        self.room: i64 = ROOM
         self.epochs: list[Epoch] = []
         self.begins: list[int] = []
         self.current: Epoch = Epoch(-FOREVER, integers(), integers())
@@ -300,6 +301,12 @@ class ArcTable(ArcLists):
             self.room = 2 * self.room
             self._divide()
         return found
+
+    def forget_classes(self) -> None:
+        """Forget the classes, and with them all lists. O(conditions and epochs)."""
+        self.classes.forget()
+        self.room = ROOM
+        self._divide()
 
     # --- lists --------------------------------------------------------------------------------------------------
 

@@ -123,13 +123,17 @@ class EventClasses:
                     made.numbers.append(number)
         if before == self.numbers and self.numbering > 1:
             return False
+        self.forget()
+        return True
+
+    def forget(self) -> None:
+        """Forget the classes, but not the conditions. O(conditions)."""
         self._classes, self.known = {}, []
         sizes = [len(forms) for forms in self._forms]
         few = max(sizes) <= DIRECT_MAX
         self._bases = [sum(1 << size for size in sizes[:stream]) for stream in range(len(sizes))] if few else []
         self._direct = unknowns(sum(1 << size for size in sizes) if few else 0)
         self._cut()
-        return True
 
     def _cut(self) -> None:
         by_stream: list[list[Clause]] = [[] for _ in range(self.streams)]

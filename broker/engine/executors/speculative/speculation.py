@@ -30,6 +30,8 @@ from .visits import Visits
 from .wait_states import wait_states
 from .written import Written
 
+LISTS_MAX: Final = 131_072  # lists of arcs, of states and classes, beyond which classes are forgotten
+CLASSES_MIN: Final = 256  # classes that are always kept
 SLACK: Final = 256  # nodes beyond three times the live ones, at which the arena is compacted: as many automata have one
 
 
@@ -44,13 +46,14 @@ class Speculation:
     `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions,
     `passing`: a change of arcs passes over events whose runs cannot follow them.
     `labels`: what digests say of the targets of arcs. `slack`: how many nodes are wasted, at most, beyond those that
-    are there.
+    are there. `classes_max`: how many classes of events are known, or twice those of the stored ones; 0: as the number
+    of states says.
     """
 
     def __init__(
         self, automaton: Automaton, runs_max: int = UNLIMITED, lineage: bool = True, sharing: bool = True,
         cancelling: bool = True, waiting: bool = True, cutting: bool = True, labels: list[int] | None = None,
-        slack: int = SLACK, passing: bool = True,
+        slack: int = SLACK, passing: bool = True, classes_max: int = 0,
     ) -> None:  # fmt: skip
         self.automaton = automaton
         self.lineage = lineage
@@ -61,6 +64,7 @@ class Speculation:
         self.arena = Arena(self.layout)
         self._spare = Arena(self.layout)
         self.table = ArcTable(automaton, self.layout, labels, cutting)
+        self.classes_max: i64 = classes_max or max(CLASSES_MIN, LISTS_MAX // max(1, len(automaton.states)))
         self.within: i64 = FOREVER if automaton.within is None else automaton.within
         states = wait_states(automaton, self.layout) if waiting else []
         self.table.waiting = states
@@ -95,7 +99,11 @@ class Speculation:
                 return
         if self.arena.top > self.full or self.arena.linked > self.full_links:
             self.compact()
-        entry = TimelineEntry(stream, time, order, id, row, self.table.classify(stream, row))
+        klass = self.table.classify(stream, row)
+        if klass >= self.classes_max:
+            self._classify_again()
+            klass = self.table.classify(stream, row)
+        entry = TimelineEntry(stream, time, order, id, row, klass)
         timeline.insert(entry, self.changes)
         if time > self.newest:
             self.newest = time
@@ -107,6 +115,15 @@ class Speculation:
         i: i64
         for i in range(len(times)):
             self.take(stream, times[i], orders[i], ids[i], rows[i])
+
+    def _classify_again(self) -> None:
+        """Forget the classes of which no event is stored. O(events); amortised O(1) an event of a new class."""
+        table = self.table
+        table.forget_classes()
+        for timeline in self.timelines.values():
+            for entry in timeline.entries:
+                entry.klass = table.classify(entry.stream, entry.row)
+        self.classes_max = max(self.classes_max, 2 * len(table.classes.known))
 
     def _timeline(self, stream: i64, row: Row) -> Timeline | None:
         """The timeline of a row's key; None if the key has a null."""
