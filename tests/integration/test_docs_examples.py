@@ -53,6 +53,7 @@ from broker.engine.executors.groups import machine_plan as group_plans
 from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
 from broker.engine.executors.speculative import machine_plan as register_plans
+from broker.engine.executors.speculative import speculation
 from broker.engine.executors.speculative import together as register_results
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
 from broker.engine.executors.tuple_counts import tables as counting
@@ -211,6 +212,7 @@ LIMIT_MODULES: Final = (
     templates,
     register_arcs,
     register_results,
+    speculation,
     subscribers,
     finality,
     buffer,

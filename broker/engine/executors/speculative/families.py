@@ -18,12 +18,12 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ..packed import Floats, floats_of
-from .arena import FLOAT
+from .arena import FLOAT, MASKED_MAX
 from .changes import Changes
 from .constants import FINAL, LIFETIME, START, Literal, PlacedConstant, RegisterText, as_float
 from .family_automaton import family_automaton
 from .limit_table import LimitTable, above
-from .stairs import Stairs
+from .stairs import stairs_text
 
 NONE: Final = -1
 
@@ -76,13 +76,14 @@ class ConstantFamily:
             return False
         return all(text.constants[ends[0]] == text.constants[turns[0]] for text in self._texts)
 
-    def _stairs(self, columns: Sequence[Sequence[float]]) -> Stairs | None:
-        """Those of the limits at the first and the last arc; None if there are not both, or texts decide, too."""
+    def _stairs(self, columns: Sequence[Sequence[float]]) -> str:
+        """Those of the limits at the first and the last arc; empty if there are not both, or texts decide, too."""
         places = [each.place for each, _ in self._numbers]
-        if self._textual > 0 or START not in places or FINAL not in places:
-            return None
+        registers = len(self._texts[0].automaton.initial) + self.width
+        if self._textual > 0 or START not in places or FINAL not in places or registers > MASKED_MAX:
+            return ""
         first, last = places.index(START), places.index(FINAL)
-        return Stairs(columns[first], columns[last], self._numbers[first][0].sign, self._numbers[last][0].sign)
+        return stairs_text(columns[first], columns[last], self._numbers[first][0].sign, self._numbers[last][0].sign)
 
     def own(self, registers: Slots) -> Slots:
         """The registers that the text of a member has."""

@@ -13,7 +13,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Final
 
 from ....algebra.terms import Comparison, Constant, Function, Register, Term
 from ....automaton.automaton import Arc, Automaton, Carry, Computed, SlotSource
@@ -21,7 +21,6 @@ from ....events.schema import Attribute as Column
 from ....events.schema import Schema
 from .constants import FINAL, START, PlacedConstant, with_any_text, with_constant
 from .operations import LEAST
-from .stairs import Stairs
 
 GREATEST: Final = sys.float_info.max
 NO_FLAG: Final = -1
@@ -29,19 +28,19 @@ REGISTER: Final = "_reach"  # no text can declare it: they are added behind all 
 
 
 def family_automaton(
-    automaton: Automaton, known: Sequence[PlacedConstant], loosest: Sequence[float], parted: bool, stairs: Stairs | None
+    automaton: Automaton, known: Sequence[PlacedConstant], loosest: Sequence[float], parted: bool, stairs: str
 ) -> Automaton:
     """The automaton with the loosest constants, and behind its registers one for each, in that order. If a loop has a
     text, one more says whether it was taken. O(arcs x constants).
 
     `parted`: the number of the loop is that of the last arc, too, so that a value which ends runs is beyond all with
-    which they turned. `stairs`: of the numbers at the first and the last arc.
+    which they turned. `stairs`: of the numbers at the first and the last arc, or empty.
     """
     first = len(automaton.initial)
     loops = [(first + at, each) for at, each in enumerate(known) if each.loops]
     flag = first + len(known) if any(each.textual for _, each in loops) else NO_FLAG
     told = _beyond(automaton, loops, next(each for each in known if each.place == FINAL)) if parted else []
-    if stairs is not None:
+    if stairs:
         told = [*told, _reached(automaton, known, stairs)]
     arcs: list[Arc] = []
     for number, arc in enumerate(automaton.arcs):
@@ -116,10 +115,10 @@ def _beyond(automaton: Automaton, loops: list[tuple[int, PlacedConstant]], end: 
     return [Comparison("<=" if turn.sign > 0 else ">=", read, Register(slot, -1, "float"))]
 
 
-def _reached(automaton: Automaton, known: Sequence[PlacedConstant], stairs: Stairs) -> Comparison:
+def _reached(automaton: Automaton, known: Sequence[PlacedConstant], stairs: str) -> Comparison:
     """That some member has a result with the last arc's value and that of the first arc."""
     first, last = (next((at, each) for at, each in enumerate(known) if each.place == place) for place in (START, FINAL))
-    asked = (_read(automaton.arcs[last[1].arc], last[1]), Constant(cast("Any", stairs), "float"))
+    asked = (_read(automaton.arcs[last[1].arc], last[1]), Constant(stairs, "string"))
     register = Register(len(automaton.initial) + first[0], -1, "float")
     return Comparison("<=" if first[1].sign > 0 else ">=", Function(LEAST, asked, "float"), register)
 

@@ -20,7 +20,7 @@ from ....algebra.predicate import All, computation, conjunction
 from ....algebra.terms import Arithmetic, Attribute, Comparison, Constant, Function, Register, Side, Term
 from ....automaton.automaton import Carry, Computed, SlotSource
 from .arena import FLOAT, INTEGER, OBJECT, NodeLayout
-from .stairs import Stairs
+from .stairs import Stairs, stairs_of
 
 WORDS: Final = 6  # of an operation: its form, register, bit of its nulls, and what the form says
 EXACT_MAX: Final = 1 << 53  # an integer up to which a float is exact
@@ -84,13 +84,11 @@ def _condition(layout: NodeLayout, atom: Comparison) -> Operation | None:
             return Operation((EVENT_TEXT, layout.places[slot], 0, operator, position, 0))
         case Comparison(
             _,
-            Function("least", (Attribute(Side.EVENT, position, "float"), Constant(stairs, _))),
+            Function("least", (Attribute(Side.EVENT, position, "float"), Constant(str() as stairs, _))),
             Register(slot, -1, "float"),
         ):
-            known: object = stairs  # no value of an attribute
-            assert isinstance(known, Stairs)
             words = (EVENT_STAIRS, layout.places[slot], layout.bits[slot], operator, position, 0)
-            return Operation(words, stairs=known)
+            return Operation(words, stairs=stairs_of(stairs))
         case Comparison(_, Attribute(Side.EVENT, position, type_), Register(slot, -1, other)) if type_ == other:
             form = {"float": EVENT_FLOAT, "int": EVENT_INTEGER}.get(type_, CONDITION)
             return _read(layout, form, slot, type_, operator, position, 0)

@@ -3,12 +3,14 @@
 Of the members whose last limit a value reaches, the least first limit: a step function, as the limits are fixed. A
 register compared with it leaves out the runs of which nobody has a result.
 
-Here: that function. Hot. Not here: who reads it (operations), whose a result is (limit_table).
+Here: that function, and it as a constant of an automaton. Hot. Not here: who reads it (operations), whose a result is
+(limit_table).
 """
 
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Sequence
 from typing import final
 
@@ -19,19 +21,14 @@ from ..packed import Floats, floats_of
 
 @final
 class Stairs:
-    """`first`, `last`: the limits of each member at the first and at the last arc, times the signs of these."""
+    """`limits` at the last arc, ascending, and for each the least one at the first arc of those up to it, `steps`. Both
+    are times the signs of their arcs."""
 
-    def __init__(self, first: Sequence[float], last: Sequence[float], first_sign: float, last_sign: float) -> None:
-        """O(members log members)."""
-        order = sorted(range(len(first)), key=last.__getitem__)
-        least, steps = math.inf, list[float]()
-        for member in order:
-            least = min(least, first[member])
-            steps.append(least)
-        self._limits: Floats = floats_of([last[member] for member in order])
-        self._steps: Floats = floats_of(steps)
+    def __init__(self, first_sign: float, last_sign: float, limits: Sequence[float], steps: Sequence[float]) -> None:
         self._first_sign = first_sign
         self._last_sign = last_sign
+        self._limits: Floats = floats_of(limits)
+        self._steps: Floats = floats_of(steps)
         self._value = math.nan  # that was asked last, and its answer
         self._found = math.nan
 
@@ -53,3 +50,21 @@ class Stairs:
         self._value = value
         self._found = self._first_sign * (math.inf if low == 0 else self._steps[low - 1])
         return self._found
+
+
+def stairs_text(first: Sequence[float], last: Sequence[float], first_sign: float, last_sign: float) -> str:
+    """The stairs of members with these limits at the first and the last arc as a text, since a constant of an automaton
+    is a value that can be compared. O(members log members)."""
+    order = sorted(range(len(first)), key=last.__getitem__)
+    least, steps = math.inf, list[float]()
+    for member in order:
+        least = min(least, first[member])
+        steps.append(least)
+    return array("d", [first_sign, last_sign, *[last[member] for member in order], *steps]).tobytes().hex()
+
+
+def stairs_of(text: str) -> Stairs:
+    """The inverse."""
+    numbers = array("d", bytes.fromhex(text)).tolist()
+    middle = 1 + len(numbers) // 2
+    return Stairs(numbers[0], numbers[1], numbers[2:middle], numbers[middle:])
