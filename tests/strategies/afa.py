@@ -137,7 +137,10 @@ def related_texts(draw: st.DrawFn) -> list[str]:
 def line_texts(draw: st.DrawFn) -> list[str]:
     """Texts whose arcs follow each other in one line, perhaps with a loop: they differ in texts and numbers of each,
     and in WITHIN."""
-    asked = ("ty = '{t}'", "ty = '{t}' AND x >= {c}", "ty = '{t}' AND x < {c}", "k = '{k}' AND x < {c}", "x > {c}")
+    asked = (
+        "ty = '{t}'", "ty = '{t}' AND x >= {c}", "ty = '{t}' AND x < {c}", "k = '{k}' AND x < {c}", "x > {c}",
+        "x > {c} AND x <= {d}", "ty = '{t}' AND x BETWEEN {c} AND {d}",
+    )  # fmt: skip
     conditions = draw(st.lists(st.sampled_from(asked), min_size=2, max_size=3))
     head = f"FROM S{draw(st.sampled_from(('', '', ' BY k', ' BY ty')))}\nREGISTER r INT = 0\nSTART a\nFINAL d\n"
     within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN {w}")))
@@ -147,7 +150,7 @@ def line_texts(draw: st.DrawFn) -> list[str]:
         conditions[-1] = draw(st.sampled_from(("x < {p}", "ty = '{t}' AND x <= {p}")))
         turns = draw(st.sampled_from(("x >= {p}", "x > {p}", "ty = '{t}' AND x >= {p}")))
     counted = draw(st.sampled_from(("", "", " SET r = r + 1")))
-    own = {"t": "AB", "k": "KL", "c": ("0", "0.5", "1", "1.5")}
+    own = {"t": "AB", "k": "KL", "c": ("0", "0.5", "1", "1.5"), "d": ("0.75", "1", "1.5", "2")}
     texts = []
     for _ in range(draw(st.integers(2, 5))):
         arcs = []

@@ -1,10 +1,10 @@
 """Where register automata have constants by which they may differ from others, and what they are without these.
 
-A constant is one with which an arc compares an attribute of its event: the only arc out of the start, the only arc into
-the only final state, or one of those that follow the first, as long as nothing else leads to a state or out of it. So
-the events of a run say which one such an arc has taken. In an automaton that is a line, all its arcs may have one, also
-its loop. The length of WITHIN is another constant. So are texts to which the arcs of a line compare attributes, unless
-one of them is the key of all its events, or runs wait in a loop for any text.
+A constant is one of up to three with which an arc compares attributes of its event: the only arc out of the start, the
+only arc into the only final state, or one of those that follow the first, as long as nothing else leads to a state or
+out of it. So the events of a run say which one such an arc has taken. In an automaton that is a line, all its arcs may
+have some, also its loop. The length of WITHIN is another constant. So are texts to which the arcs of a line compare
+attributes, unless one of them is the key of all its events, or runs wait in a loop for any text.
 
 Here: the places, forms that automata share, texts as forms with constants. Not here: lines (lines), automata that run
 as one (families), the constants of texts of one shape (machine_plan).
@@ -33,9 +33,16 @@ BOTH: Final = 3
 SECOND: Final = 4
 LIFETIME: Final = SECOND << ARCS_MAX  # of WITHIN
 LOOP: Final = LIFETIME << 1
-TEXTS: Final = 20  # bits by which the place of an arc's text is above that of its number
-TEXT_MIN: Final = 1 << TEXTS
+ROLES: Final = 20  # bits of the places above
+TEXTS: Final = ROLES  # bits by which the place of an arc's text is above that of its first number
+FURTHER: Final = (2 * ROLES, 3 * ROLES)  # and those of its second and third number
+SHIFTS: Final = (0, TEXTS, *FURTHER)
 Literal: TypeAlias = "float | str"
+
+
+def everywhere_of(roles: int) -> int:
+    """All places of arcs with these roles."""
+    return sum([roles << shift for shift in SHIFTS])
 
 
 def bits(places: int) -> list[int]:
@@ -47,18 +54,25 @@ def bits(places: int) -> list[int]:
 class PlacedConstant:
     """A place with a constant: the number of the arc, and that of the comparison in its only clause; -1 for WITHIN.
 
-    A value satisfies a number if times `sign` it is above it, or if not `strict` equal. `textual`: it is a text.
-    `loops`: it is that of a loop, with which many values of a run may be compared.
+    A value satisfies a number if times `sign` it is above it, or if not `strict` equal. `role`: the place of the arc's
+    first number; `textual`: it is a text. `loops`: it is that of a loop, with which many values of a run may be
+    compared.
     """
 
     def __init__(self, place: int, arc: int, atom: int, operator: str) -> None:
         self.place = place
-        self.textual = place >= TEXT_MIN
-        self.loops = place in (LOOP, LOOP << TEXTS)
+        shift = (place.bit_length() - 1) // ROLES * ROLES
+        self.role = place >> shift
+        self.textual = shift == TEXTS
+        self.loops = self.role == LOOP
         self.arc = arc
         self.atom = atom
         self.sign = 1.0 if operator in (">", ">=") else -1.0
         self.strict = operator in (">", "<")
+
+    def of_float(self, automaton: Automaton) -> bool:
+        """Whether the attribute is a float."""
+        return automaton.arcs[self.arc].guard[0][self.atom].left.type == "float"
 
     def in_automaton(self, automaton: Automaton) -> object:
         """The constant, which may be a marked literal."""
@@ -103,14 +117,15 @@ class RegisterForm:
         ]
         loop = [] if line is None or line.loop == NO_LOOP else [(LOOP, line.loop)]
         wanted = [(place, number) for place, number in wanted if number >= 0]
-        found = [_placed(automaton, place, number) for place, number in wanted]
+        found: list[PlacedConstant | None] = []
         if _has_lifetime(automaton):
             found.append(PlacedConstant(LIFETIME, -1, -1, "<"))
-        found += [_placed(automaton, place, number) for place, number in loop]
-        turns = [_placed(automaton, place << TEXTS, number) for place, number in loop]
+        for shift in (0, *FURTHER):
+            found += [_placed(automaton, place, shift, number) for place, number in (*wanted, *loop)]
+        turns = [_placed(automaton, place, TEXTS, number) for place, number in loop]
         if line is not None and not first_key(automaton) and None not in turns:
-            found += [_placed(automaton, place << TEXTS, number) for place, number in wanted] + turns
-        self.constants = [each for each in found if each is not None]
+            found += [_placed(automaton, place, TEXTS, number) for place, number in wanted] + turns
+        self.constants = sorted([each for each in found if each is not None], key=lambda each: each.place)
         self.places = sum([each.place for each in self.constants])
         self.lifetime = next((at for at, each in enumerate(self.constants) if each.place == LIFETIME), -1)
         blank = automaton
@@ -133,14 +148,13 @@ class RegisterForm:
 
     def everywhere(self) -> int:
         """All places; ALONE if none of them lies between START and FINAL."""
-        return self.places if self.places & ~(BOTH | BOTH << TEXTS | LIFETIME) else ALONE
+        return self.places if self.places & ~(everywhere_of(BOTH) | LIFETIME) else ALONE
 
-    def around(self, places: int) -> int:
-        """The places, with that of a text instead or in addition for each, and that of WITHIN if there is one; ALONE if
-        one is missing."""
+    def around(self, roles: int) -> int:
+        """All places of arcs with these roles, and that of WITHIN if there is one; ALONE if an arc has none."""
         found = self.places & LIFETIME
-        for place in bits(places):
-            own = self.places & (place | place << TEXTS)
+        for place in bits(roles):
+            own = self.places & everywhere_of(place)
             if own == 0:
                 return ALONE
             found |= own
@@ -167,7 +181,7 @@ class RegisterForm:
             return self._beginning
         plain = text.automaton
         for each in self.constants:
-            if each.place in (START, START << TEXTS, LIFETIME):
+            if each.role in (START, LIFETIME):
                 plain = _without(plain, each)
         starts = tuple([replace(arc, name="") for arc in plain.arcs if arc.source == 0 and len(arc.guard) > 0])
         self._beginning = CommonStart((*merging_key(plain), starts))
@@ -244,20 +258,24 @@ def _without(automaton: Automaton, constant: PlacedConstant) -> Automaton:
     return with_arc(automaton, constant.arc, changed)
 
 
-def _placed(automaton: Automaton, place: int, number: int) -> PlacedConstant | None:
-    """The first number, or text, of an arc that runs read once."""
+def _placed(automaton: Automaton, role: int, shift: int, number: int) -> PlacedConstant | None:
+    """The first, second or third number, or the first text, of an arc that runs read once. Numbers of floats come
+    before those of integers: snapshots of earlier versions know the first of these alone."""
     arc = automaton.arcs[number]
     if arc.kind is Kind.EPSILON or len(arc.guard) != 1:
         return None
-    for at, atom in enumerate(arc.guard[0]):
-        if _has_text(atom) if place >= TEXT_MIN else _has_constant(atom):
-            return PlacedConstant(place, number, at, atom.operator)
-    return None
+    asked = _has_text if shift == TEXTS else _has_constant
+    found = [at for at, atom in enumerate(arc.guard[0]) if asked(atom)]
+    found.sort(key=lambda at: arc.guard[0][at].left.type == "int")
+    which = FURTHER.index(shift) + 1 if shift in FURTHER else 0
+    if which >= len(found):
+        return None
+    return PlacedConstant(role << shift, number, found[which], arc.guard[0][found[which]].operator)
 
 
 def _has_constant(atom: Comparison) -> bool:
     match atom:
-        case Comparison("<" | "<=" | ">" | ">=", Attribute(Side.EVENT, _, "float"), Constant(value, _)):
+        case Comparison("<" | "<=" | ">" | ">=", Attribute(Side.EVENT, _, "float" | "int"), Constant(value, _)):
             return is_exact(value)
     return False
 
@@ -289,4 +307,4 @@ def is_exact(value: object) -> bool:
     """Whether it is a number that a float has, too. A marked literal is taken for one: who replaces it asks again."""
     if isinstance(value, float) or number_in(value) is not None:
         return True
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= EXACT_MAX
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < EXACT_MAX

@@ -20,7 +20,7 @@ from ....algebra.computation import Slots
 from ..packed import Floats, floats_of
 from .arena import FLOAT, MASKED_MAX
 from .changes import Changes
-from .constants import FINAL, LIFETIME, START, Literal, PlacedConstant, RegisterText, as_float
+from .constants import FINAL, LIFETIME, LOOP, START, Literal, PlacedConstant, RegisterText, as_float
 from .family_automaton import family_automaton
 from .limit_table import LimitTable, above
 from .stairs import stairs_text
@@ -71,7 +71,7 @@ class ConstantFamily:
     def _parted(self) -> bool:
         """Whether each member has one number up to which its runs turn in the loop, and beyond which they end."""
         ends = [number for each, number in self._numbers if each.place == FINAL]
-        turns = [number for each, number in self._numbers if each.loops]
+        turns = [number for each, number in self._numbers if each.place == LOOP]
         if len(ends) == 0 or len(turns) == 0:
             return False
         return all(text.constants[ends[0]] == text.constants[turns[0]] for text in self._texts)
@@ -79,10 +79,13 @@ class ConstantFamily:
     def _stairs(self, columns: Sequence[Sequence[float]]) -> str:
         """Those of the limits at the first and the last arc; empty if there are not both, or texts decide, too."""
         places = [each.place for each, _ in self._numbers]
-        registers = len(self._texts[0].automaton.initial) + self.width
+        automaton = self._texts[0].automaton
+        registers = len(automaton.initial) + self.width
         if self._textual > 0 or START not in places or FINAL not in places or registers > MASKED_MAX:
             return ""
         first, last = places.index(START), places.index(FINAL)
+        if not self._numbers[last][0].of_float(automaton):
+            return ""
         return stairs_text(columns[first], columns[last], self._numbers[first][0].sign, self._numbers[last][0].sign)
 
     def own(self, registers: Slots) -> Slots:
@@ -104,7 +107,7 @@ class ConstantFamily:
             if each.textual:
                 if value is not None and value != constant:
                     return False
-            elif each.place != FINAL and not _limit(each, constant) <= each.sign * as_float(value):
+            elif each.role != FINAL and not _limit(each, constant) <= each.sign * as_float(value):
                 return False
         return True
 

@@ -19,7 +19,7 @@ from ....algebra.terms import Comparison, Constant, Function, Register, Term
 from ....automaton.automaton import Arc, Automaton, Carry, Computed, SlotSource
 from ....events.schema import Attribute as Column
 from ....events.schema import Schema
-from .constants import FINAL, START, PlacedConstant, with_any_text, with_constant
+from .constants import FINAL, LOOP, START, PlacedConstant, with_any_text, with_constant
 from .operations import LEAST
 
 GREATEST: Final = sys.float_info.max
@@ -71,7 +71,7 @@ def family_automaton(
 def _before(place: PlacedConstant) -> str | float | int | None:
     """No run is anybody's before the arc of START, or has a result before that of FINAL. Before a loop is taken, a run
     may be any member's."""
-    if place.textual or place.place in (START, FINAL):
+    if place.textual or place.role in (START, FINAL):
         return None if place.textual else 0.0
     return place.sign * (math.inf if place.loops else GREATEST)
 
@@ -81,34 +81,38 @@ def _read(arc: Arc, place: PlacedConstant) -> Term:
 
 
 def _turns(arc: Arc, before: Arc, loops: list[tuple[int, PlacedConstant]], flag: int) -> list[Arc]:
-    """The loop as several, of which a run takes one at most: the first, one that is harder than those before, and one
-    that is not.
+    """The loop as several, of which a run takes one at most: the first, and for each number one in which it is harder
+    than before and one in which it is not.
 
     `before`: with the constants of a text; `flag`: the register that says whether it was taken.
     """
     again: list[Comparison] = []
     notes: dict[int, Computed] = {}
-    harder: Comparison | None = None
     for slot, each in loops:
         read = _read(before, each)
         notes[slot] = Computed(read, True)
         if each.textual:
             again += [_flagged(flag, 1), Comparison("=", read, Register(slot, -1, "string"))]
-        else:
-            harder = Comparison("<" if each.sign > 0 else ">", read, Register(slot, -1, "float"))
-    found: list[Arc] = []
-    if flag != NO_FLAG:
-        found.append(_with(arc, [_flagged(flag, 0)], notes | {flag: Computed(Constant(1, "int"), True)}))
-    if harder is None:
-        return [*found, _with(arc, again, {})]
-    number = next(slot for slot, each in loops if not each.textual)
-    easier = replace(harder, operator=">=" if harder.operator == "<" else "<=")
-    return [*found, _with(arc, [*again, harder], {number: notes[number]}), _with(arc, [*again, easier], {})]
+    turns: list[tuple[list[Comparison], dict[int, Computed]]] = [(again, {})]
+    for slot, each in loops:
+        if not each.textual:
+            harder = Comparison("<" if each.sign > 0 else ">", _read(before, each), Register(slot, -1, "float"))
+            easier = replace(harder, operator=">=" if each.sign > 0 else "<=")
+            turns = [
+                turn
+                for asked, noted in turns
+                for turn in (([*asked, harder], noted | {slot: notes[slot]}), ([*asked, easier], noted))
+            ]
+    found = [_with(arc, asked, noted) for asked, noted in turns]
+    if flag == NO_FLAG:
+        return found
+    first = _with(arc, [_flagged(flag, 0)], notes | {flag: Computed(Constant(1, "int"), True)})
+    return [first, *found]
 
 
 def _beyond(automaton: Automaton, loops: list[tuple[int, PlacedConstant]], end: PlacedConstant) -> list[Comparison]:
     """That the last arc's value is beyond those of a loop, if they compare one attribute from both sides."""
-    slot, turn = next((slot, each) for slot, each in loops if not each.textual)
+    slot, turn = next((slot, each) for slot, each in loops if each.place == LOOP)
     read = _read(automaton.arcs[end.arc], end)
     if end.sign == turn.sign or read != _read(automaton.arcs[turn.arc], turn):
         return []

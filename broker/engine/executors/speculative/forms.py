@@ -107,7 +107,7 @@ def assign(
             if value is None:
                 known = False
             elif form == FROM_EVENT_FLOAT:
-                number = cast("float", value)
+                number = float(cast("float", value))  # it may be an integer
             else:
                 number = number + cast("float", value)
         if number - number != 0.0:

@@ -277,7 +277,7 @@ class BlockStepper:
                         if code[position + 5] != read:
                             given = row[code[position + 5]]
                             if given is not None:
-                                read, value = code[position + 5], cast("float", given)
+                                read, value = code[position + 5], float(cast("float", given))
                         if code[position + 5] == read:
                             number = value
                             if form == ADD_EVENT:

@@ -184,7 +184,7 @@ def _update(layout: NodeLayout, register: int, term: Term) -> Operation | None:
         match term:
             case Constant(constant, _) if _exact(constant):
                 return Operation((SET_FLOAT, place, bit, 0, 0, 0), _float(constant))
-            case Attribute(Side.EVENT, position, "float"):
+            case Attribute(Side.EVENT, position, "float" | "int"):
                 return Operation((FROM_EVENT_FLOAT, place, bit, 0, 0, position))
             case Register(slot, -1, "float") if layout.banks[slot] == FLOAT:
                 return Operation((ADD_FLOAT, place, bit, layout.places[slot], layout.bits[slot], 0), -0.0)
