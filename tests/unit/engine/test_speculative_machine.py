@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import random
 
 from broker.engine import Engine
 from broker.engine.executors.matches import MadeMatches
+from broker.engine.executors.speculative.timeline import Timeline
 from broker.engine.results import Results
 from broker.engine.shares import MADE_AT_ONCE_MAX, taken_out
 
@@ -129,4 +131,5 @@ def test_events_are_forgotten_while_runs_wait_for_a_long_time() -> None:
             engine = Engine.restore(saved)
             assert engine.snapshot() == saved
     assert engine.statistics()["speculative_keys"] > 0
+    assert len([each for each in gc.get_objects() if isinstance(each, Timeline)]) < 100
     assert engine.statistics()["speculative_events"] < 200

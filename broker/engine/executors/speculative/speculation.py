@@ -87,6 +87,7 @@ class Speculation:
         self._ending: list[Timeline] = []
         self._ending_times: list[int] = []
         self._ended: i64 = 0
+        self._stale: i64 = 0  # timelines in the last queue that were dropped
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -178,8 +179,12 @@ class Speculation:
             timeline = self._ending[self._ended]
             self._ended += 1
             timeline.ending = False
-            if not timeline.queued and self._has(timeline):
+            if not self._has(timeline):
+                self._stale -= 1
+            elif not timeline.queued:
                 self._queue(timeline)
+        if 2 * self._stale > len(self._ending) - self._ended:
+            self._sift()
         if 2 * self._cleaned > len(self._cleaning):
             del self._cleaning[: self._cleaned], self._cleaning_times[: self._cleaned]
             self._cleaned = 0
@@ -206,11 +211,19 @@ class Speculation:
         elif timeline.idle(self.promised):
             self.timelines.pop(timeline.key, None)
             self._alone = None
-            timeline.runs = None  # it may still be in a queue
+            if timeline.ending:
+                self._stale += 1
         elif self.within < FOREVER and not timeline.ending:
             timeline.ending = True
             self._ending.append(timeline)
             self._ending_times.append(self.newest + self.within)
+
+    def _sift(self) -> None:
+        """Take timelines that were dropped out of the queue of those that end. O(its length)."""
+        left = [at for at in range(int(self._ended), len(self._ending)) if self._has(self._ending[at])]
+        self._ending_times = [self._ending_times[at] for at in left]
+        self._ending = [self._ending[at] for at in left]
+        self._ended = self._stale = 0
 
     def _has(self, timeline: Timeline) -> bool:
         """Whether a timeline in a queue was not dropped since."""
@@ -234,7 +247,7 @@ class Speculation:
         self._ending = [self.timelines[tuple(key)] for key, _ in ending]
         self._cleaning_times = [time for _, time in cleaning]
         self._ending_times = [time for _, time in ending]
-        self._cleaned = self._ended = 0
+        self._cleaned = self._ended = self._stale = 0
         for timeline in self._cleaning:
             timeline.queued = True
         for timeline in self._ending:
