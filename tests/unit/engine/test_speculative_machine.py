@@ -7,6 +7,7 @@ import random
 
 from broker.engine import Engine
 from broker.engine.executors.matches import MadeMatches
+from broker.engine.executors.speculative.machine import RegisterMachine
 from broker.engine.executors.speculative.timeline import Timeline
 from broker.engine.results import Results
 from broker.engine.shares import MADE_AT_ONCE_MAX, taken_out
@@ -133,3 +134,21 @@ def test_events_are_forgotten_while_runs_wait_for_a_long_time() -> None:
     assert engine.statistics()["speculative_keys"] > 0
     assert len([each for each in gc.get_objects() if isinstance(each, Timeline)]) < 100
     assert engine.statistics()["speculative_events"] < 200
+
+
+def machines() -> list[RegisterMachine]:
+    return [each for each in gc.get_objects() if isinstance(each, RegisterMachine)]
+
+
+def test_arcs_without_events_leave_nothing_behind_in_the_lists() -> None:
+    others = machines()
+    engine = Engine()
+    engine.add_stream("S", {"k": "string", "v": "float"})
+    text = "FROM S REGISTER t STRING = '' START a FINAL d x: a -> b SET t = k m: b ~> c WHEN t = 'k' y: c -> d WITHIN 5"
+    engine.subscribe("q", language="afa", query=text)
+    found = sum([len(engine.publish("S", [time], [("kl"[time % 2], 0.0)])) for time in range(200)])
+    (machine,) = [each for each in machines() if not any(each is other for other in others)]
+    table = machine.together.groups[0].speculation.table
+    assert found > 50
+    assert 0 < table.size < 100
+    assert len(table.objects) < 10

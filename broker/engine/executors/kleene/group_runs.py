@@ -40,7 +40,7 @@ from .runs import Runs
 from .stacks import Stacks
 from .tables import BEFORE, FOREVER, RunBounds, Tables
 
-WIDE: Final = 1 << 40  # units of work that no limit is meant by
+WIDE: Final = 1 << 40  # units of work from which on a limit is not multiplied, as an account has 64 bits
 
 
 def common_pattern(line: CommonLine, coordinates: Sequence[int], account: Account, options: Options) -> CommonPattern:

@@ -44,9 +44,10 @@ class ArcLists:
         self.write_arc(made, ALL)
         return at
 
-    def rewind(self, size: i64) -> None:
-        """Forget what was written from there on."""
+    def rewind(self, size: i64, objects: i64) -> None:
+        """Forget what was written since there were so many numbers and objects."""
         self.size = size
+        del self.objects[objects:]
 
     def write_arc(self, made: Written, held: int) -> bool:
         """Write an arc for events of which these conditions hold; False: it is not for them. O(its operations)."""

@@ -2,8 +2,7 @@
 
 They are evaluated once an event, at its arrival. Where all of them compare one attribute with numbers, these cut its
 values into regions, each of one class, and a search replaces the evaluation. Where some want a text, only those that
-want the event's are evaluated. Hot. Not here: arcs (arcs), conditions on
-registers (operations).
+want the event's are evaluated. Hot. Not here: arcs (arcs), conditions on registers (operations).
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ The family's automaton asks for the loosest number at each place, or any text, a
 each, the value that the constant was compared with; runs live as long as the longest WITHIN says. A result is one of
 each member whose constants the values satisfy, and whose WITHIN the result has kept.
 
-Here: that automaton, and whose a result is. Not here: which automata are of one family (constants, units), the search
-for members (limit_table), automata that differ otherwise (merging), who reads results (together).
+Here: whose a result is. Not here: the family's automaton (family_automaton), which automata are of one family
+(constants, units), the search for members (limit_table), automata that differ otherwise (merging), who reads results
+(together).
 """
 
 from __future__ import annotations

@@ -44,9 +44,9 @@ class EventlessMoves:
             if state < table.final:
                 for made in table.moves[state]:
                     if made.begin <= time < made.end:
-                        size = table.size
+                        size, objects = table.size, len(table.objects)
                         self._move(at, table.fill_move(made) + 1, id)
-                        table.rewind(size)
+                        table.rewind(size, objects)
             elif at > node:
                 finals += 1  # no state waits where there are such arcs
             at += 1

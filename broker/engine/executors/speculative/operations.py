@@ -84,9 +84,9 @@ def _condition(layout: NodeLayout, atom: Comparison) -> Operation | None:
             return Operation((EVENT_TEXT, layout.places[slot], 0, operator, position, 0))
         case Comparison(
             _,
-            Function("least", (Attribute(Side.EVENT, position, "float"), Constant(str() as stairs, _))),
+            Function(name, (Attribute(Side.EVENT, position, "float"), Constant(str() as stairs, _))),
             Register(slot, -1, "float"),
-        ):
+        ) if name == LEAST:
             words = (EVENT_STAIRS, layout.places[slot], layout.bits[slot], operator, position, 0)
             return Operation(words, stairs=stairs_of(stairs))
         case Comparison(_, Attribute(Side.EVENT, position, type_), Register(slot, -1, other)) if type_ == other:
