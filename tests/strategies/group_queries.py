@@ -78,7 +78,8 @@ def chain(chance: random.Random) -> Template:
     text = ""
     for at in range(length):
         kinds = chance.choices(
-            ("up", "down", "or", "other", "join", "factor", "offset", "dur", "gap", "among"), k=chance.choice((1, 1, 2))
+            ("up", "down", "or", "other", "join", "factor", "offset", "dur", "gap", "among", "term", "change"),
+            k=chance.choice((1, 1, 2)),
         )
         equal = f"ty = {constant(KEYS)}" if apart or not named else named
         asked = [equal] if (apart and not at) or chance.random() < (0.7 if at == 0 else repeated) else []
@@ -99,6 +100,10 @@ def chain(chance: random.Random) -> Template:
                 asked.append(f"p > {constant()} * p_1")
             elif kind == "offset" and at:
                 asked.append(f"p <= p_1 + {constant()}")
+            elif kind == "term":
+                asked.append(f"{computed(chance)} {constant()}")
+            elif kind == "change" and at:
+                asked.append(f"{changed(chance, '', '', '_1')} {constant()}")
             elif kind == "dur" and at:
                 asked.append(f"DUR < {constant(WINDOWS)}")
             elif kind == "gap" and at:
@@ -195,8 +200,10 @@ def template(chance: random.Random) -> Template:
                 else f"{name}.ty = {constant(KEYS) if at == 0 else chance.choice(types)}"
             )
         sign = ">" if at % 2 == 0 else "<"
-        several = ("up", "other", "or", "join", "factor", "offset", "none", "gap", "among")
+        several = ("up", "other", "or", "join", "factor", "offset", "none", "gap", "among", "term", "change")
         kinds = ["up"] if plain else chance.choices(several, k=2)
+        if plain and chance.random() < 0.2:
+            kinds = ["term"]
         if at == len(names) - 1 and chance.random() < 0.2:
             kinds = ["up", "other"]
         for kind in kinds:
@@ -215,6 +222,10 @@ def template(chance: random.Random) -> Template:
                 conjuncts.append(f"{name}.p {chance.choice(('>', '<='))} {constant()} * {other}.p")
             elif kind == "offset" and at:
                 conjuncts.append(f"{name}.w {chance.choice(('>', '<='))} {other}.w + {constant()}")
+            elif kind == "term":
+                conjuncts.append(f"{computed(chance, f'{name}.')} {constant()}")
+            elif kind == "change" and at:
+                conjuncts.append(f"{changed(chance, f'{name}.', f'{other}.')} {constant()}")
             elif kind == "gap" and at:
                 conjuncts.append(f"{name}.time - {other}.time {chance.choice(('>', '<='))} {constant(WINDOWS)}")
     parts = [f"S {name}" for name in names]
@@ -327,9 +338,9 @@ def composite(chance: random.Random) -> Template:
     begins = chance.random() < 0.3 and types is not KEYS
     defined: list[str] = []
     structured = len(names) > 1 and chance.random() < 0.5
-    several: Sequence[str] = ("up", "up", "other", "or", "join", "none", "among")
+    several: Sequence[str] = ("up", "up", "other", "or", "join", "none", "among", "term")
     if structured and chance.random() < 0.8:
-        several = ("up", "up", "other", "none")
+        several = ("up", "up", "other", "none", "term")
     for at, name in enumerate(names):
         equal = f"starts_with(ty, {constant(BEGINNINGS)})" if begins else f"ty = {constant(types)}"
         asked = [equal] if keyed and (at == 0 or chance.random() < 0.8) else []
@@ -343,6 +354,8 @@ def composite(chance: random.Random) -> Template:
                 asked.append(f"(p < {constant()} OR w >= {constant()})")
             elif kind == "among":
                 asked.append(chance.choice((f"k IN {chance.choice(LISTS)}", TEXTS)))
+            elif kind == "term":
+                asked.append(f"{computed(chance)} {constant()}")
             elif kind == "join" and len(names) > 1 and "$x" not in " ".join(asked):
                 asked.append("k = $x")
         defined.append(f"{name}: {' AND '.join(asked) or 'TRUE'}")
@@ -377,7 +390,9 @@ def unlike(chance: random.Random) -> Template:
     for at, name in enumerate(names):
         if name != without:
             asked.append(f"{name}.ty = {constant(KEYS)}")
-        asked.append(f"{name}.p {'>' if at % 2 == 0 else '<'} {constant()}")
+        sign = ">" if at % 2 == 0 else "<"
+        once = f"{name}.p {sign}" if chance.random() < 0.8 else computed(chance, f"{name}.")
+        asked.append(f"{once} {constant()}")
         if chance.random() < 0.2:
             asked.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
     elements = [f"S {name}" for name in names]
@@ -392,6 +407,20 @@ def unlike(chance: random.Random) -> Template:
     text = f"PATTERN SEQ({', '.join(elements)}) WHERE {strategy}({', '.join(names)})"
     text += f" {{{{ {' AND '.join(asked)} }}}} WITHIN {constant(WINDOWS)}"
     return Template(text, tuple(choices))
+
+
+def computed(chance: random.Random, e: str = "") -> str:
+    """A value of one event, with an operator; `e` stands before its attributes."""
+    term = chance.choice((f"{e}p * {e}w", f"{e}p + {e}k", f"abs({e}p - {e}w)", f"{e}k - 1", f"{e}p / {e}w"))
+    return f"{term} {chance.choice(('>', '<', '<=', '>=', '='))}"
+
+
+def changed(chance: random.Random, e: str, r: str, behind: str = "") -> str:
+    """A value of an event and an earlier one, with an operator; `e` and `r` stand before their attributes."""
+    p, w, k = f"{r}p{behind}", f"{r}w{behind}", f"{r}k{behind}"
+    linear = (f"{e}p - {p}", f"{p} - {e}p", f"{e}k - {k}", f"{e}k + {w} * 2", f"{e}k - {p}")
+    term = chance.choice((*linear, f"{e}p / {p}", f"abs({e}w - {w})", w))
+    return f"{term} {chance.choice(('>', '<', '<=', '>=', '='))}"
 
 
 def structure(chance: random.Random, names: str, operators: Sequence[str]) -> str:

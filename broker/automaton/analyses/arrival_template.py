@@ -27,6 +27,7 @@ from .template import (
     alternatives,
     by_form,
     clause_of,
+    of_rows,
     uniform_key,
 )
 from .whole_rows import NoRows, with_whole_rows
@@ -89,7 +90,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
 
     def clauses(arc: Arc, known: dict[Attribute, Constant]) -> tuple[TemplateClause, ...]:
         left = [(tuple(atom for atom in one if atom not in begun), among) for one, among in asked[id(arc)]]
-        found = sorted((clause_of(one, known, texts=texts, among=among) for one, among in left), key=by_form)
+        found = sorted((clause_of(one, known, of_rows, texts, among) for one, among in left), key=by_form)
         values.extend(value for _, valued in found for value in valued)
         return tuple(clause for clause, _ in found)
 

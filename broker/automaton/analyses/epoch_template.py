@@ -27,8 +27,10 @@ from .template import (
     TemplateStep,
     Valued,
     alternatives,
+    any_value,
     by_form,
     clause_of,
+    of_rows,
     reads_durations,
 )
 
@@ -70,7 +72,7 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     values: list[float] = []
 
     def clauses(step: int) -> tuple[TemplateClause, ...]:
-        computes = folds and step > 0
+        computes = any_value if folds and step > 0 else of_rows
         found: list[Valued] = []
         key = dict([own[step]]) if own else known
         for clause, among in alternatives(forms[step], ((),), len(arcs)):
@@ -79,7 +81,7 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
                 asked = tuple(atom for atom in asked if atom not in sees[step])
             found.append(clause_of(asked, key, computes, texts, among))
         found.sort(key=by_form)
-        if not computes and any(reads_durations(atom) for clause, _ in found for atom in clause.rest):
+        if computes is of_rows and any(reads_durations(atom) for clause, _ in found for atom in clause.rest):
             raise NoTemplate("it computes with durations")
         values.extend(value for _, valued in found for value in valued)
         return tuple(clause for clause, _ in found)

@@ -32,6 +32,7 @@ from .template import (
     NoTemplate,
     TemplateClause,
     TemplateStep,
+    any_value,
     clause_of,
     uniform_key,
 )
@@ -251,7 +252,7 @@ def _split(clause: Clause, computes: bool) -> tuple[list[tuple[Asked, float]], C
     left: list[Comparison] = []
     for atom in clause:
         try:
-            asked, values = clause_of((atom,), {}, computes, texts=True)
+            asked, values = clause_of((atom,), {}, any_value if computes else None, texts=True)
         except NoTemplate:  # a number that floats do not hold: it stays
             left.append(atom)
             continue

@@ -159,7 +159,7 @@ def _waits(steps: tuple[TemplateStep, ...]) -> str | None:
 
 
 def _single(clause: TemplateClause) -> bool:
-    return len(clause.asked) == 1 and clause.asked[0].source is Compared.ATTRIBUTE
+    return len(clause.asked) == 1 and clause.asked[0].of_event
 
 
 def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
@@ -189,7 +189,7 @@ def _next_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Agains
     against = _waits(template.steps[1:])
     if against is not None:
         return against
-    if any(asked.source is not Compared.ATTRIBUTE for clause in template.clauses() for asked in clause.asked):
+    if any(not asked.of_event for clause in template.clauses() for asked in clause.asked):
         return "more than attributes is compared"
     return [_number_of(template, 1)] if template.steps[1].clauses[0].asked else [], {}
 
@@ -202,7 +202,7 @@ def _text_chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Agains
         return "a condition has alternatives"
     if not all(clause.alone for clause in template.clauses()):
         return "an event is compared with an earlier one"
-    if any(asked.source is not Compared.ATTRIBUTE for clause in template.clauses() for asked in clause.asked):
+    if any(not asked.of_event for clause in template.clauses() for asked in clause.asked):
         return "more than attributes is compared"
     return [], {}
 
@@ -328,7 +328,7 @@ def _any_order(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
 
 def _choice(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
-    if any(asked.source is not Compared.ATTRIBUTE for clause in template.clauses() for asked in clause.asked):
+    if any(not asked.of_event for clause in template.clauses() for asked in clause.asked):
         return "more than attributes is compared"
     several = any(len(order) > 1 for order in template.orders)
     return "a match may have several events" if several else ([], {})

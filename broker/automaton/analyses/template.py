@@ -12,12 +12,12 @@ runs are kept (mechanism), a constant's number (coordinates).
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
-from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Register, Side, Term, walk
+from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Instant, Register, Side, Term, walk
 from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
 from .event_constants import CLAUSES_MAX, beginning, equality
@@ -29,7 +29,8 @@ TURNING: Final = ("<", "<=", ">", ">=")
 
 class Compared(enum.Enum):
     """What is compared with an unknown constant: an attribute, how long the composition takes, the time since the first
-    event, an attribute with the constant times a register, or added to one, or a value computed of several."""
+    event, an attribute with the constant times a register, or added to one, or a value computed of several, of the
+    event alone or of the run, too."""
 
     ATTRIBUTE = "attribute"
     DURATION = "duration"
@@ -50,6 +51,12 @@ class Asked:
     strict: bool = False
     term: Term | None = None
 
+    @property
+    def of_event(self) -> bool:
+        """Whether the event's attributes say it."""
+        computed = self.source is Compared.COMPUTED and self.term is not None and not reads_registers(self.term)
+        return self.source is Compared.ATTRIBUTE or computed
+
 
 @dataclass(frozen=True, slots=True)
 class TemplateClause:
@@ -63,7 +70,8 @@ class TemplateClause:
     @property
     def alone(self) -> bool:
         """Whether it reads the event only."""
-        return not any(map(reads_registers, self.rest)) and all(each.term is None for each in self.asked)
+        of_event = all(each.term is None or each.of_event for each in self.asked)
+        return of_event and not any(map(reads_registers, self.rest))
 
     def remaining(self) -> Form:
         """All that has no unknown constants, as alternatives."""
@@ -220,10 +228,14 @@ def by_form(valued: Valued) -> tuple[str, tuple[float, ...]]:
 
 
 def clause_of(
-    clause: Clause, known: dict[Attribute, Constant], computes: bool = False, texts: bool = False, among: Form = ()
+    clause: Clause,
+    known: dict[Attribute, Constant],
+    computes: Callable[[Term], bool] | None = None,
+    texts: bool = False,
+    among: Form = (),
 ) -> Valued:
     """A conjunction without what the key says; of comparisons of one kind only the closest counts, but for factors:
-    which is closer there depends on the register. `computes`: any value may be compared with an unknown constant.
+    which is closer there depends on the register. `computes`: which values may be compared with an unknown constant.
     `texts`: the template keeps texts that events are compared with, because it need not look at all events."""
     closest: dict[Asked, float] = {}
     factors: list[tuple[Asked, float]] = []
@@ -236,7 +248,7 @@ def clause_of(
             continue
         if not texts and _compares_text(atom):
             raise NoTemplate("it compares a text with a constant that is not its key")
-        found = _asked(atom) or (_computed(atom) if computes else [])
+        found = _asked(atom) or (_computed(atom) if computes is not None and computes(atom.left) else [])
         if not found:
             rest.append(atom)
         for each, value in found:
@@ -321,3 +333,14 @@ def reads_registers(term: Term) -> bool:
 def reads_durations(term: Term) -> bool:
     """Whether a term reads how long the event or the composition takes."""
     return any(isinstance(part, Duration) for part in walk(term))
+
+
+def of_rows(term: Term) -> bool:
+    """Whether a term computes with attributes of events, and nothing else."""
+    read = [part for part in walk(term) if isinstance(part, Attribute | Register | Duration | Instant)]
+    return all(isinstance(part, Attribute) or (isinstance(part, Register) and part.position >= 0) for part in read)
+
+
+def any_value(term: Term) -> bool:
+    """Any term will do."""
+    return True

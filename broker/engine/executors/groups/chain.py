@@ -222,6 +222,11 @@ class ChainCell(GroupCell):
             return False
         if not self._compared(clause, row, row_number * waiting.integers_each):
             return False
+        if len(clause.earlier) > 0 and self._events is not None:
+            numbers = waiting.integers
+            first = row_number * waiting.integers_each + EVENTS
+            depth = numbers[row_number * waiting.integers_each + DEPTH]
+            clause.runs_with([self._events.row(numbers[at_step]) for at_step in range(first, first + depth)])
         if not clause.narrows(row, time, start, new.floats, registers, new.floats, at):
             return False
         return ends or self.members.possible(new.floats, at)

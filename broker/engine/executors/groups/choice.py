@@ -42,9 +42,7 @@ class ChoiceStep:
         bounds: list[CoordinateBound] = []
         for each in clause.bounds:
             at = self.coordinates.index(int(each.coordinate))
-            bounds.append(
-                CoordinateBound(at, each.source, each.attribute, each.sign, each.register, each.strict)
-            )  # fmt: skip
+            bounds.append(each.elsewhere(at))
         return StepClause(bounds, clause.guard, clause.compares)
 
     def joined(self, handle: int, point: list[float], since: int, text: Text) -> None:

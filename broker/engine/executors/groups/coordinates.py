@@ -8,6 +8,7 @@
 | WITHIN w               | -w          | -(t - t0)                                                    |
 | `a > k * r`            | k and -k    | the greatest k that holds: of k if r > 0, of -k if r < 0     |
 | `a > r + c`            | c           | the greatest c that holds                                    |
+| any term of rows       | as `a`      | what it computes                                             |
 
 A null satisfies nothing.
 
@@ -21,6 +22,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
+from ....algebra.computation import Computation
 from ....events.schema import Row, Value
 from .columns import INFINITY, NAN, Floats
 
@@ -37,6 +39,8 @@ SPAN: Final = 2  # t - t0
 REGISTER: Final = 3
 FACTOR: Final = 4
 OFFSET: Final = 5
+DIFFERENCE: Final = 6  # a - r
+TERM: Final = 7
 
 
 @final
@@ -44,12 +48,13 @@ class CoordinateBound:
     """One comparison with an unknown constant: the source of its value, and the coordinate that it bounds.
 
     A factor also bounds the next coordinate. `sign` is -1 for `<` and `<=`; `strict` matters only for factors and
-    offsets.
+    offsets. `term`: what computes the value of a TERM, from the event's row and `rows`, those of earlier events of the
+    run by slot; `slots`: by slot the step whose event it reads, -1 for none, [] if it reads the event alone.
     """
 
     def __init__(
         self, coordinate: int, source: int, attribute: int = -1, sign: float = 1.0, register: int = -1,
-        strict: bool = True,
+        strict: bool = True, term: Computation | None = None, slots: list[int] | None = None,
     ) -> None:  # fmt: skip
         self.coordinate: i64 = coordinate
         self.source: i64 = source
@@ -57,6 +62,29 @@ class CoordinateBound:
         self.sign = sign
         self.register: i64 = register
         self.strict = strict
+        self.term = term
+        self.slots: list[int] = [] if slots is None else slots
+        self.rows: tuple[Row, ...] = ()
+
+    def elsewhere(self, coordinate: int) -> CoordinateBound:
+        """The same for another coordinate."""
+        return CoordinateBound(
+            coordinate, self.source, self.attribute, self.sign, self.register, self.strict, self.term, self.slots
+        )
+
+    @property
+    def of_event(self) -> bool:
+        """Whether the event alone has the value."""
+        return self.source == ATTRIBUTE or (self.source == TERM and len(self.slots) == 0)
+
+    def given(self, row: Row) -> float:
+        """The value that the event alone has; NaN for null."""
+        return self.sign * (number(row, self.attribute) if self.source == ATTRIBUTE else self.computed(row))
+
+    def computed(self, row: Row) -> float:
+        """What the term computes; NaN for null."""
+        term = self.term
+        return NAN if term is None else number_of(term.value(row, (), self.rows, 0, 0))
 
 
 def number(row: Row, at: i64) -> float:
@@ -89,6 +117,12 @@ def narrowed(
             value = bound.sign * float(time - start)
         elif source == REGISTER:
             value = bound.sign * registers[first + bound.register]
+        elif source == TERM:
+            value = bound.sign * bound.computed(row)
+        elif source == DIFFERENCE:
+            value = bound.sign * (number(row, bound.attribute) - registers[first + bound.register])
+            if not -GREATEST <= value <= GREATEST:
+                return False
         elif source == OFFSET:
             sign = bound.sign
             value = greatest_offset(

@@ -22,7 +22,7 @@ from ..trail import KeyTrail
 from .audience import GroupAudience
 from .blocks import MatchBlocks
 from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats_from, integers_from
-from .coordinates import ATTRIBUTE, CoordinateBound, narrowed, number, number_of
+from .coordinates import CoordinateBound, narrowed, number, number_of
 from .members import Members
 from .steps import NEXT, PARTITION, ChainTemplate, EarlierRows
 
@@ -34,8 +34,8 @@ class LookStep:
     """A step: bounds on attributes of its event, and conditions that also read the other events, tested at the end."""
 
     def __init__(self, bounds: list[CoordinateBound], compares: EarlierRows | None) -> None:
-        self.attributes = [bound for bound in bounds if bound.source == ATTRIBUTE]
-        self.others = [bound for bound in bounds if bound.source != ATTRIBUTE]
+        self.alone = [bound for bound in bounds if bound.of_event]
+        self.others = [bound for bound in bounds if not bound.of_event]
         self.compares = compares
 
 
@@ -51,13 +51,15 @@ class Lookback:
         clauses = [step[0] for step in template.steps]
         self._steps = [LookStep(clause.bounds, clause.compares) for clause in clauses]
         self._late = any(step.others or step.compares is not None for step in self._steps)
-        begins = [0]  # by step where its bounds on attributes begin, in the columns behind
-        asked: list[int] = []  # of each bound the attribute and the coordinate
+        begins = [0]  # by step where its bounds on the event alone begin, in the columns behind
+        asked: list[int] = []  # of each bound the attribute, -1 for a term, and the coordinate
         signs: list[float] = []
+        self._alone: list[CoordinateBound] = []
         for step in self._steps:
-            for bound in step.attributes:
+            for bound in step.alone:
                 asked += [int(bound.attribute), int(bound.coordinate)]
                 signs.append(bound.sign)
+                self._alone.append(bound)
             begins.append(len(signs))
         self._begins: Integers = integers_from(begins)
         self._asked: Integers = integers_from(asked)
@@ -132,8 +134,12 @@ class Lookback:
         x, root, asked, begins = self._x, self.members.root, self._asked, self._begins
         bound, end = begins[step], begins[step + 1]
         while bound < end:
-            given = row[asked[2 * bound]]
-            value = self._signs[bound] * (given if isinstance(given, float) else number_of(given))
+            attribute = asked[2 * bound]
+            if attribute >= 0:
+                given = row[attribute]
+                value = self._signs[bound] * (given if isinstance(given, float) else number_of(given))
+            else:
+                value = self._alone[bound].given(row)
             coordinate = asked[2 * bound + 1]
             if not root[coordinate] <= value:
                 return False
@@ -209,6 +215,7 @@ class Lookback:
             if asked.compares is not None and not asked.compares.among(rows[step], rows):
                 return False
             if len(asked.others) > 0:
+                self.template.steps[step][0].runs_with(rows)
                 time = trail.time if step == last else trail.times[self._path[step] & trail.mask]
                 if not narrowed(asked.others, rows[step], time, start, registers, 0, self._x, 0):
                     return False

@@ -10,9 +10,10 @@ from typing import Any, Final, final
 from ....algebra.computation import Computation
 from ....algebra.normal_form import Form
 from ....algebra.predicate import computation, condition
-from ....algebra.terms import Arithmetic, Constant, Duration, Register, Term, walk
+from ....algebra.terms import Arithmetic, Attribute, Constant, Duration, Register, Side, Term, walk
 from ....automaton.analyses.mechanism import Layout, Mechanism
 from ....automaton.analyses.template import (
+    Asked,
     CommonLine,
     Compared,
     GroupTemplate,
@@ -30,7 +31,7 @@ from .blocks import MatchBlocks
 from .cell import GroupCell
 from .chain import ChainCell
 from .choice import ChoiceCell, ChoiceStep, ChoiceTemplate
-from .coordinates import ATTRIBUTE, DURATION, FACTOR, OFFSET, REGISTER, SPAN, CoordinateBound
+from .coordinates import ATTRIBUTE, DIFFERENCE, DURATION, FACTOR, OFFSET, REGISTER, SPAN, TERM, CoordinateBound
 from .epoch_runs import EpochRuns, plain
 from .filters import FilterCell
 from .fold import FoldCell, FoldClause, FoldTemplate
@@ -214,23 +215,42 @@ class CellRecipe:
         )  # fmt: skip
 
     def _clause(self, clause: TemplateClause) -> StepClause:
-        bounds: list[CoordinateBound] = []
-        for asked in clause.asked:
-            register = -1
-            if isinstance(asked.term, Register):
-                if asked.term not in self._registers:
-                    self._registers.append(asked.term)
-                register = self._registers.index(asked.term)
-            at, source = next(self._coordinates), SOURCES[asked.source]
-            bounds.append(CoordinateBound(at, source, asked.attribute, float(asked.sign), register, asked.strict))
+        bounds = [self._bound(asked) for asked in clause.asked]
         alone: Form = tuple(
             tuple(atom for atom in one if not reads_registers(atom)) for one in clause.remaining()
         )  # fmt: skip
         compares = condition((tuple(atom for atom in clause.rest if reads_registers(atom)),))
-        read = {part.slot for atom in clause.rest for part in walk(atom) if isinstance(part, Register)}
-        slots = [step if slot in read else -1 for slot, step in enumerate(self.template.slots)]
-        earlier = None if compares is None else EarlierRows(compares, slots)
+        earlier = None if compares is None else EarlierRows(compares, self._read(*clause.rest))
         return StepClause(bounds, condition(alone), earlier)
+
+    def _bound(self, asked: Asked) -> CoordinateBound:
+        at, source, attribute, term = next(self._coordinates), SOURCES[asked.source], asked.attribute, asked.term
+        sign = float(asked.sign)
+        if asked.source is not Compared.COMPUTED:
+            register = self._remembered(term) if isinstance(term, Register) else -1
+            return CoordinateBound(at, source, attribute, sign, register, asked.strict)
+        match term:
+            case Register():
+                return CoordinateBound(at, REGISTER, -1, sign, self._remembered(term))
+            case Arithmetic("-", Attribute(Side.EVENT, attribute), Register() as other, "float"):
+                return CoordinateBound(at, DIFFERENCE, attribute, sign, self._remembered(other))
+            case Arithmetic("-", Register() as other, Attribute(Side.EVENT, attribute), "float"):
+                return CoordinateBound(at, DIFFERENCE, attribute, -sign, self._remembered(other))
+        assert term is not None, "something is computed"
+        slots = self._read(term)
+        read = slots if any(step >= 0 for step in slots) else []
+        return CoordinateBound(at, TERM, -1, sign, term=computation(term), slots=read)
+
+    def _remembered(self, register: Register) -> int:
+        """Its number among those that a run remembers."""
+        if register not in self._registers:
+            self._registers.append(register)
+        return self._registers.index(register)
+
+    def _read(self, *terms: Term) -> list[int]:
+        """By slot the step whose event the terms read, -1 for none."""
+        read = {part.slot for term in terms for part in walk(term) if isinstance(part, Register)}
+        return [step if slot in read else -1 for slot, step in enumerate(self.template.slots)]
 
     def _formed(self, d: int) -> object:
         """The template in the mechanism's form; None for filters, which have only clauses."""

@@ -28,7 +28,7 @@ from .blocks import MatchBlocks
 from .cell import GroupCell
 from .cohort import Cohort
 from .columns import INFINITY, NAN, Floats, filled, floats_from
-from .coordinates import EXACT, number
+from .coordinates import EXACT
 from .kept_events import KeptEvents
 from .members import Members
 from .steps import ChainTemplate, EarlierRows, StepClause
@@ -141,7 +141,7 @@ class SkipTillCell(GroupCell):
         value = NAN
         ascends = template.ascending[depth]
         if ascends is not None:
-            value = ascends.sign * number(row, ascends.attribute)
+            value = ascends.given(row)
             if -EXACT < value < EXACT:
                 at = len(cohorts)
                 while at > 0 and cohorts[at - 1].greatest < value:
@@ -164,6 +164,8 @@ class SkipTillCell(GroupCell):
                 compares = clause.compares
                 if compares is not None and not self._holds(compares, row, cohort):
                     continue
+                if len(clause.earlier) > 0:
+                    clause.runs_with([self._events.row(each) for each in cohort.events])
                 for j in range(d):
                     values[j] = cohort.values[j]
                 if not clause.narrows(row, time, cohort.start, cohort.registers, 0, values, 0):

@@ -93,6 +93,8 @@ class StepClause:
         self.bounds = bounds
         self.guard = guard
         self.compares = compares
+        self.earlier = [bound for bound in bounds if len(bound.slots) > 0]
+        """The bounds that read earlier events, which only a chain and a skip till can."""
         self._single: i64 = -1  # that of the only bound, -1 if there are others
         self._coordinate: i64 = 0
         self._sign = 1.0
@@ -134,9 +136,8 @@ class StepClause:
     def ascending(self, window: i64) -> CoordinateBound | None:
         """The only bound but that of the window, if it compares an attribute of the event and nothing else matters."""
         asked = [bound for bound in self.bounds if bound.coordinate != window]
-        if len(asked) != 1 or self.compares is not None or asked[0].attribute < 0:
-            return None
-        return asked[0]
+        alone = len(asked) == 1 and self.compares is None and asked[0].of_event
+        return asked[0] if alone else None
 
     def exceeds(self, row: Row, members: Members) -> bool:
         """Whether an attribute of the event alone rules out every member. O(bounds), changes nothing."""
@@ -147,7 +148,14 @@ class StepClause:
                 value = given if isinstance(given, float) else number_of(given)
                 if not root[bound.coordinate] <= bound.sign * value:
                     return True
+            elif bound.of_event and not root[bound.coordinate] <= bound.given(row):
+                return True
         return False
+
+    def runs_with(self, rows: list[Row]) -> None:
+        """Let its terms read the events of a run, by step. O(slots that they read)."""
+        for bound in self.earlier:
+            bound.rows = tuple([rows[step] if step >= 0 else () for step in bound.slots])
 
     def admits(self, row: Row) -> bool:
         """Whether the conditions without constants and without earlier events hold."""
