@@ -75,6 +75,7 @@ HOT: Final = (
     "broker/engine/executors/groups/following.py",
     "broker/engine/executors/groups/fold.py",
     "broker/engine/executors/groups/fold_runs.py",
+    "broker/engine/executors/groups/fold_template.py",
     "broker/engine/executors/groups/history.py",
     "broker/engine/executors/groups/items.py",
     "broker/engine/executors/groups/kept_events.py",

@@ -162,11 +162,23 @@ def fold(chance: random.Random) -> Template:
         lambda: f"(cnt > {constant(('2', '3'))} OR w < {constant()})",
     )  # fmt: skip
     theta = chance.choice(("$2.ty = $.ty", "$2.ty = $.ty", "$2.ty = $.ty AND $2.k = $.k"))
+    theta += chance.choice(("", "", "", " AND $2.p > 0.5", " AND $2.w >= $.w"))
     filtered = f"FILTER{{{{{' AND '.join(begun)}}}}}(S)" if begun else "S"
+    joined = chance.choice(("$2.ty = $1.ty", "$2.ty = $1.ty", "$2.ty = $1.ty AND $2.p < 3"))
+    if chance.random() < 0.25:  # behind a step
+        filtered = f"FILTER{{{{{changed(chance, '', '', '_1')} {constant()}}}}}({filtered} NEXT{{{{{joined}}}}} S)"
+        filtered = f"(SELECT ty, k, w, p FROM {filtered})"
     folded = "$.cnt + 1 AS cnt, $.total + $2.w AS total"
     text = f"(SELECT *, 1 AS cnt, w AS total FROM {filtered}) FOLD{{{{{theta}, {' AND '.join(again)}, {folded}}}}} S"
     if told:
         text = f"FILTER{{{{{' AND '.join(told)}}}}}({text})"
+    if chance.random() < 0.3:  # before a step, or before what repeats again
+        if chance.random() < 0.5:
+            text = f"({text} NEXT{{{{{joined}}}}} S)"
+        else:
+            text = f"({text} FOLD{{{{{joined}, $2.p {chance.choice(('>', '<'))} $.p, $.cnt + 1 AS cnt}}}} S)"
+        last = (f"p > {constant()}", f"p <= {constant()}", f"(p > {constant()} OR w < {constant()})", "p < p_1")
+        text = f"FILTER{{{{{chance.choice(last)}}}}}{text}"
     return Template(f"SELECT * FROM {text}{chance.choice(('', '', ' PUBLISH P'))}", tuple(choices))
 
 

@@ -1,16 +1,19 @@
 """The template of an automaton over epochs: each next event of the key moves a run or ends it, or a run takes it again
-and again (CEL's FOLD).
+and again in some states (CEL's FOLD).
 
 The key are the attributes in which every event of a run equals the one before: what waits for an event sees no others.
 With what such an attribute begins in the first event, it begins in all.
 What else it asks of events that it sees has no constants that may differ, unless nothing more is asked of the last
 event, or each step has a text of its own. Registers are named by the step whose event they read.
 
+Where a run takes events again and again, what is asked later may read what it computes, and registers keep their names.
+
 Here: that. Not here: automata over arrival (arrival_template), what a template is (template).
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from ...algebra.normal_form import Clause, Form
@@ -34,34 +37,33 @@ from .template import (
     reads_durations,
 )
 
-FOLD: Final = [(0, 1, Kind.FORWARD), (1, 1, Kind.LOOP), (1, 2, Kind.FORWARD)]
 COMPUTED: Final = -2
 """In place of the step whose event a slot has."""
+ANY_STEP: Final = -2
+NO_LINE: Final = "it is no line of single events and of those that a FOLD takes"
 
 
 def epoch_grouping(automaton: Automaton) -> Grouping:
     """Raises NoTemplate. O(size of the automaton)."""
     arcs = automaton.arcs
-    ways = [(arc.source, arc.target, arc.kind) for arc in arcs]
-    folds = ways == FOLD
-    if not folds and ways != [(at, at + 1, Kind.FORWARD) for at in range(len(automaton.states))]:
-        raise NoTemplate("it is neither a chain of single events nor one event and those that a FOLD takes")
+    ways = _ways(automaton)
+    folds = any(loop >= 0 for loop, _ in ways)
     stream = automaton.states[0].stream
     if any(state.stream != stream for state in automaton.states):
         raise NoTemplate("it reads several streams")
     parts = _parts(automaton.states[1:])
-    slots = _slots(arcs)
+    slots = [] if folds else _slots(arcs)
     forms = [arc.guard if folds else _stepped(arc.guard, at, slots[at]) for at, arc in enumerate(arcs)]
     passed = [_passed(state, parts) for state in automaton.states]
-    if folds and any(passed):
-        raise NoTemplate("runs let events of their key pass")
     own = () if folds else texts_of_steps(automaton)
     if own:  # all that is asked of an event that is waited for is which one it is
         passed = [() for _ in passed]
     waits = not folds and waits_for_numbers(automaton)
     if waits:  # all that is asked of the last event is which one it is
         forms[1], passed[1] = _stepped((passed[1],), 1, slots[1]), ()
-    sees = [_stepped((clause,), at, slots[at])[0] if clause else () for at, clause in enumerate(passed)]
+    sees = passed
+    if not folds:
+        sees = [_stepped((clause,), at, slots[at])[0] if clause else () for at, clause in enumerate(passed)]
     if any(reads_durations(atom) for clause in sees for atom in clause):
         raise NoTemplate("how long a run waits depends on durations")
     first = shared_constants([forms[0]])
@@ -76,7 +78,8 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
         found: list[Valued] = []
         key = dict([own[step]]) if own else known
         for clause, among in alternatives(forms[step], ((),), len(arcs)):
-            asked = tuple(atom for atom in _without_key(clause, parts, step) if atom not in begun)
+            before = ANY_STEP if folds else step - 1
+            asked = tuple(atom for atom in _without_key(clause, parts, before) if atom not in begun)
             if not folds:
                 asked = tuple(atom for atom in asked if atom not in sees[step])
             found.append(clause_of(asked, key, computes, texts, among))
@@ -88,7 +91,11 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
 
     steps: tuple[TemplateStep, ...]
     if folds:
-        steps = (TemplateStep(Stay.FAILING, clauses(0)), TemplateStep(Stay.FAILING, clauses(2), clauses(1)))
+        made: list[TemplateStep] = []
+        for (loop, forward), seen in zip(ways, sees):
+            ends = clauses(forward)
+            made.append(TemplateStep(Stay.FAILING, ends, clauses(loop) if loop >= 0 else None, seen))
+        steps = tuple(made)
     else:
         stays = [Stay.UNTAKEN if waits and step == 1 else Stay.FAILING for step in range(len(arcs))]
         steps = tuple(TemplateStep(stays[step], clauses(step), sees=sees[step]) for step in range(len(arcs)))
@@ -113,6 +120,21 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     return Grouping(template, tuple(text for _, text in own) or tuple(known.values()), tuple(values))
 
 
+def _ways(automaton: Automaton) -> list[tuple[int, int]]:
+    """By state the arc by which a run takes events again, -1 for none, and that by which it goes on."""
+    found: list[tuple[int, int]] = []
+    if any(arc.source > following.source for arc, following in pairwise(automaton.arcs)):
+        raise NoTemplate(NO_LINE)
+    for state in range(len(automaton.states)):
+        own = [at for at, arc in enumerate(automaton.arcs) if arc.source == state]
+        kinds = [(automaton.arcs[at].kind, automaton.arcs[at].target - state) for at in own]
+        loops = kinds == [(Kind.LOOP, 0), (Kind.FORWARD, 1)] and state > 0
+        if not loops and kinds != [(Kind.FORWARD, 1)]:
+            raise NoTemplate(NO_LINE)
+        found.append((own[0] if loops else -1, own[-1]))
+    return found
+
+
 def _parts(states: tuple[State, ...]) -> tuple[int, ...]:
     """The attributes in which an event equals the one before, or else no waiting run sees it."""
     found: set[int] | None = None
@@ -129,13 +151,13 @@ def _passed(state: State, parts: tuple[int, ...]) -> Clause:
     return tuple(atom for clause in state.theta for atom in clause if joined(atom) not in parts)
 
 
-def _without_key(clause: Clause, parts: tuple[int, ...], step: int) -> Clause:
-    """A condition without the joins that the key answers; registers are named by steps."""
+def _without_key(clause: Clause, parts: tuple[int, ...], before: int) -> Clause:
+    """A condition without the joins that the key answers, with the event of a step before, or of any."""
 
     def answered(atom: Comparison) -> bool:
         match atom:
-            case Comparison("=", Attribute(Side.EVENT, position), Register(before, other)):
-                return before == step - 1 and position == other and position in parts
+            case Comparison("=", Attribute(Side.EVENT, position), Register(step, other)):
+                return before in (step, ANY_STEP) and position == other and position in parts
             case _:
                 return False
 

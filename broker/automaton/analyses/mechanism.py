@@ -134,12 +134,16 @@ def _chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
 
 
 def _fold(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    steps = grouping.template.steps
-    again = steps[-1].again
-    if len(steps) != 2 or again is None:
+    template = grouping.template
+    if all(step.again is None for step in template.steps):
         return "nothing repeats behind its first event"
-    if len(again) > 1 and any(clause.asked for clause in again):
-        return "what repeats has constants in alternatives"
+    if any(asked.source is Compared.DURATION for clause in template.steps[0].clauses for asked in clause.asked):
+        return "the first event's duration is compared"
+    if len(template.steps) > 2 and any(len(step.clauses) > 1 for step in template.steps[:-1]):
+        return "a step before the last one has alternatives"
+    for step in template.steps:
+        if step.again is not None and len(step.again) > 1 and any(clause.asked for clause in step.again):
+            return "what repeats has constants in alternatives"
     return [], {}
 
 

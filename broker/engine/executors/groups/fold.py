@@ -1,10 +1,10 @@
-"""Folds: a run takes every next event of its key as long as a condition holds, and reports wherever its end holds.
+"""Folds: lines of steps in which a run takes every next event of its key as long as a condition holds.
 
-This is CEL's FOLD. The condition has no constants, or one conjunction with some; the run reports at each event at which
-its end condition holds.
+This is CEL's FOLD, alone or with NEXT and other FOLDs before and behind it. The condition has no constants, or one
+conjunction with some; the run reports, or also moves on, at each event at which the end condition of its step holds.
 
-A fold works like a chain, but the run stays. Its values bound the conditions of its members at the start and on the
-events taken; the conditions at the end (counts, durations, sums) are evaluated anew at each event. `need` is the least
+A fold works like a chain, but runs stay. Their values bound the conditions of the members on the events of steps so
+far; the conditions at the end of a step (counts, durations, sums) are evaluated anew at each event. `need` is the least
 constant of one of them among the members that the run's values leave, so that most events need no lookup. It may be too
 low, never too high: joining and leaving do not update it, and a run's members are older than the run.
 
@@ -12,8 +12,8 @@ What a run remembers is the same for all members and computed once, with the val
 are machine numbers, if nothing else changes while a run goes on. A condition on an event and the one taken before it is
 tested once for all runs that took that one.
 
-Here: the effect of an event on the runs of a key. Hot. Not here: columns of runs (fold_runs), conditions without
-registers (steps). A new run comes before those that continue, as in the engine.
+Here: the effect of an event on the runs of a key. Hot. Not here: columns of runs (fold_runs), the conditions
+(fold_template). A new run comes before those that continue, as in the engine.
 """
 
 from __future__ import annotations
@@ -22,86 +22,21 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Computation, Slots
-from ....algebra.predicate import All, holds
+from ....algebra.computation import Slots
 from ....events.schema import Row
 from ..matches import Lineage, PartialMatch, flattened
 from ..trace import mixed
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, Floats, filled
-from .coordinates import REGISTER, CoordinateBound, narrowed, number_of
+from .columns import INFINITY, Floats
 from .epoch_runs import EpochRuns, linked, traced
-from .fold_runs import BEGAN, BORN, COUNTERS, FIRST, NUMBER, TAKEN, TOUCHED, TRACE, FoldRuns, tuple_slots
+from .fold_runs import BEGAN, BORN, COUNTERS, DEPTH, FIRST, NUMBER, TAKEN, TOUCHED, TRACE, FoldRuns, tuple_slots
+from .fold_template import FoldClause, FoldStep, FoldTemplate
 from .members import Members
 from .stamps import Stamps
-from .steps import StepClause
 
 UNTOUCHED: Final = -(1 << 62)  # in snapshots: earlier than any epoch
 BEFORE: Final = -(1 << 62)
-NONE: Final = -1
-
-
-@final
-class FoldClause:
-    """Bounds, whose registers are `values` in order, and what is left of the condition; both may read the run.
-
-    `pairwise`: they read nothing of a run but the event that it took last. `slot`: the first value is this slot, plus
-    `added`; NONE if it is something else.
-    """
-
-    def __init__(
-        self, bounds: list[CoordinateBound], values: list[Computation], rest: All | None, pairwise: bool = False,
-        slot: int = NONE, added: int = 0,
-    ) -> None:  # fmt: skip
-        self.bounds = bounds
-        self.values = values
-        self.rest = rest
-        self.pairwise = pairwise
-        self.slot: i64 = slot
-        self.added: i64 = added
-        self._registers: Floats = filled(len(values), 0.0)
-
-    def narrows(
-        self, row: Row, time: i64, length: i64, began: i64, bound: Row, slots: Slots, x: Floats, at: i64
-    ) -> bool:
-        """Lower the values to those of an event that a run sees; False if it satisfies the condition for nobody."""
-        span = time - began + 1
-        if self.rest is not None and not holds(self.rest, row, bound, slots, int(length), int(span)):
-            return False
-        if len(self.bounds) == 0:
-            return True
-        registers = self._registers
-        for at_value, value in enumerate(self.values):
-            registers[at_value] = number_of(value.value(row, bound, slots, int(length), int(span)))
-        return narrowed(self.bounds, row, time, began, registers, 0, x, at)
-
-
-@final
-class FoldTemplate:
-    """`begin`, `take` and `end`: the conditions on the first event, on each further one, and on one that reports.
-
-    `need`: the coordinate of the value that decides most often whether there is somebody to report to, -1 for none;
-    `counts`: it is a counter, `sign` times.
-    """
-
-    def __init__(self, d: int, begin: list[StepClause], take: FoldClause, end: list[FoldClause]) -> None:
-        self.d: i64 = d
-        self.begin = begin
-        self.take = take
-        self.end = end
-        self.unions = len(begin) > 1 or len(end) > 1
-        self.need: i64 = NONE
-        self.counts = False
-        self.sign = 1.0
-        self.x: Floats = filled(d, INFINITY)  # scratch for one event of one cell
-        self.link: Floats = filled(d, INFINITY)  # what the event leaves to a run whose last event is the cell's `_pair`
-        if len(end) == 1:
-            for bound in end[0].bounds:
-                if bound.source == REGISTER:
-                    self.need = bound.coordinate
-                    self.sign = bound.sign
-                    self.counts = bound.register == 0 and end[0].slot >= 0
 
 
 @final
@@ -118,9 +53,10 @@ class FoldCell(GroupCell):
         self._epochs = epochs
         self._counters: list[int] = epochs.counters
         self._steps: list[int] = epochs.counter_steps
-        self._counter: i64 = -1  # the place of the counter that `need` is about
-        if template.counts and int(template.end[0].slot) in self._counters:
-            self._counter = COUNTERS + self._counters.index(int(template.end[0].slot))
+        self._counter: i64 = -1  # the place of the counter that `need` of the only step is about
+        end = template.steps[0]
+        if end.counts and int(end.end[0].slot) in self._counters:
+            self._counter = COUNTERS + self._counters.index(int(end.end[0].slot))
         self._stamps = Stamps() if stamps is None else stamps
         self._waiting = FoldRuns(int(template.d), len(self._counters))
         self._new = FoldRuns(int(template.d), len(self._counters))
@@ -128,7 +64,8 @@ class FoldCell(GroupCell):
         self._number: i64 = 0  # of the newest run
         self._traced: i64 = 0  # what the current event adds to a digest
         self._stamped: i64 = -1  # the run that the newest stamp is for
-        self._pair: Row | None = None  # an event that was taken before the current one
+        self._pair: Row | None = None  # an event that was taken before the current one, at a step
+        self._at: FoldStep | None = None
         self._paired = False  # whether the current one may follow it
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
@@ -152,11 +89,16 @@ class FoldCell(GroupCell):
                 before = numbers[place + NUMBER]
                 self._number += 1
             if numbers[place + TAKEN] < start:  # otherwise they overlap, and the event does not exist for the run
+                step = self.template.steps[numbers[place + DEPTH]]
+                if step.sees is not None and not self._sees(step.sees, i, row, time, length):
+                    continue
                 if numbers[place + TOUCHED] == 0:
                     numbers[place + TOUCHED] = 1
                     self._untouched -= 1
-                if not self._ends(waiting.rows[i]):
-                    self._step(i, row, time, length, out)
+                if step.take is None:
+                    self._go_on(step, i, waiting.floats, i * (waiting.d + 1), -INFINITY, row, time, length, out)
+                elif not self._ends(step, waiting.rows[i]):
+                    self._step(step, step.take, i, row, time, length, out)
 
     def _turn(self, time: i64) -> None:
         """Begin another epoch. Runs that no event of the last one affected continue to wait."""
@@ -195,7 +137,7 @@ class FoldCell(GroupCell):
             numbers[place + FIRST], numbers[place + NUMBER] = event, self._number
             numbers[place + BEGAN], numbers[place + BORN] = self.began, time
             numbers[place + TRACE] = mixed(0, self._traced, 1)
-            numbers[place + TAKEN], numbers[place + TOUCHED] = time, 0
+            numbers[place + TAKEN], numbers[place + TOUCHED], numbers[place + DEPTH] = time, 0, 0
             slots = self._epochs.filled(0, row, (), (), int(length), int(length))
             at = place + COUNTERS
             for slot in self._counters:
@@ -204,9 +146,14 @@ class FoldCell(GroupCell):
             new.close(row, slots, linked(None, self.item) if self._epochs.lineage else None)
             self.noted = event
 
-    def _ends(self, bound: Row) -> bool:
+    def _ends(self, step: FoldStep, bound: Row) -> bool:
         """Whether it is known that the event does not follow the one that a run took last."""
-        return self._pair is bound and not self._paired
+        return self._pair is bound and self._at is step and not self._paired
+
+    def _sees(self, sees: FoldClause, run: i64, row: Row, time: i64, length: i64) -> bool:
+        """Whether a run does not let the event pass."""
+        waiting = self._waiting
+        return sees.narrows(row, time, length, time, waiting.rows[run], self._slots(waiting, run), self.template.x, 0)
 
     def _slots(self, runs: FoldRuns, run: i64) -> Slots:
         """The slots of a run, counters included."""
@@ -220,17 +167,19 @@ class FoldCell(GroupCell):
             at += 1
         return tuple(made)
 
-    def _follows(self, run: i64, row: Row, time: i64, length: i64, at: i64) -> bool:
+    def _follows(
+        self, step: FoldStep, take: FoldClause, run: i64, row: Row, time: i64, length: i64, at: i64
+    ) -> bool:  # fmt: skip
         """Lower the values at that place of the new runs to those of the event, if the run may take it."""
-        take, waiting, x = self.template.take, self._waiting, self._new.floats
+        waiting, x = self._waiting, self._new.floats
         bound = waiting.rows[run]
         began = waiting.integers[run * waiting.each + BEGAN]
         if not take.pairwise:
             return take.narrows(row, time, length, began, bound, self._slots(waiting, run), x, at)
         link, bounds = self.template.link, len(take.bounds) > 0
         j: i64
-        if self._pair is not bound:
-            self._pair = bound
+        if self._pair is not bound or self._at is not step:
+            self._pair, self._at = bound, step
             if bounds:
                 for j in range(self.template.d):
                     link[j] = INFINITY
@@ -241,8 +190,10 @@ class FoldCell(GroupCell):
                     x[at + j] = link[j]
         return self._paired
 
-    def _step(self, run: i64, row: Row, time: i64, length: i64, out: MatchBlocks) -> None:
-        """Let a run take the event, if its condition holds, and report it to those whose end condition holds."""
+    def _step(
+        self, step: FoldStep, take: FoldClause, run: i64, row: Row, time: i64, length: i64, out: MatchBlocks
+    ) -> None:  # fmt: skip
+        """Let a run take the event, if its condition holds, and go on for those whose end condition holds."""
         template, members, waiting, new = self.template, self.members, self._waiting, self._new
         d = template.d
         new.room()
@@ -250,11 +201,11 @@ class FoldCell(GroupCell):
         j: i64
         for j in range(d + 1):
             own[at + j] = waiting.floats[base + j]
-        if not self._follows(run, row, time, length, at) or not members.possible(own, at):
+        if not self._follows(step, take, run, row, time, length, at) or not members.possible(own, at):
             return
         need = own[at + d]
-        if need == -INFINITY and template.need >= 0:  # most runs end before anybody asks
-            need = members.nearest(own, at, template.need)
+        if need == -INFINITY and step.need >= 0:  # most runs end before anybody asks
+            need = members.nearest(own, at, step.need)
             if need == INFINITY:
                 return
             own[at + d] = need
@@ -263,37 +214,45 @@ class FoldCell(GroupCell):
         for j in range(new.each):
             numbers[place + j] = before[old + j]
         numbers[place + NUMBER] = self._number
-        numbers[place + TRACE] = mixed(before[old + TRACE], self._traced, 1)
+        numbers[place + TRACE] = mixed(before[old + TRACE], self._traced, numbers[place + DEPTH] + 1)
         numbers[place + TAKEN], numbers[place + TOUCHED] = time, 0
         slots = waiting.slots[run]
         if len(self._counters) > 0:
             j = place + COUNTERS
-            for step in self._steps:
-                numbers[j] += step
+            for more in self._steps:
+                numbers[j] += more
                 j += 1
         else:
             span = time - before[old + BEGAN] + 1
-            slots = self._epochs.filled(1, row, waiting.rows[run], slots, int(length), int(span))
+            slots = self._epochs.filled(step.taking, row, waiting.rows[run], slots, int(length), int(span))
         lineage: Lineage = linked(waiting.lineage(run), self.item) if self._epochs.lineage else None
         new.close(row, slots, lineage)
         counter = self._counter
-        if counter >= 0 and template.sign * float(before[old + counter] + template.end[0].added) < need:
+        if counter >= 0 and step.sign * float(before[old + counter] + step.end[0].added) < need:
             return
-        self._report(run, at, need, row, time, length, out)
+        self._go_on(step, run, own, at, need, row, time, length, out)
 
-    def _report(self, run: i64, at: i64, need: float, row: Row, time: i64, length: i64, out: MatchBlocks) -> None:
-        """Report a match of a run with the event to the members whose end condition holds."""
+    def _go_on(
+        self, step: FoldStep, run: i64, own: Floats, at: i64, need: float, row: Row, time: i64, length: i64,
+        out: MatchBlocks,
+    ) -> None:  # fmt: skip
+        """Let a run, whose values are there, move on with the event, or report, for the members whose end condition
+        holds."""
         template, members, waiting = self.template, self.members, self._waiting
-        own, x, numbers, place = self._new.floats, template.x, waiting.integers, run * waiting.each
+        x, numbers, place = template.x, waiting.integers, run * waiting.each
         bound, slots, began = waiting.rows[run], self._slots(waiting, run), numbers[place + BEGAN]
         begun = out.members_upto
         j: i64
-        for clause in template.end:
+        for clause in step.end:
             for j in range(template.d):
                 x[j] = own[at + j]
             if not clause.narrows(row, time, length, began, bound, slots, x, 0):
                 continue
-            if template.need >= 0 and x[template.need] < need:
+            if step.need >= 0 and x[step.need] < need:
+                continue
+            if not step.last:
+                if members.possible(x, 0):
+                    self._move(step, run, row, time, length)
                 continue
             found = out.members_upto
             if members.find(x, 0, numbers[place + FIRST], out) > 0 and template.unions:
@@ -304,6 +263,27 @@ class FoldCell(GroupCell):
         if out.members_upto > begun:
             trace, lineage = numbers[place + TRACE], waiting.lineage(run)
             out.close_run(begun, PartialMatch(bound, slots, began, numbers[place + BORN], trace, lineage))
+
+    def _move(self, step: FoldStep, run: i64, row: Row, time: i64, length: i64) -> None:
+        """Move a run to the next step, with the template's values."""
+        waiting, new, x, d = self._waiting, self._new, self.template.x, self.template.d
+        new.room()
+        at, place, old = new.count * (d + 1), new.count * new.each, run * waiting.each
+        j: i64
+        for j in range(d):
+            new.floats[at + j] = x[j]
+        new.floats[at + d] = -INFINITY
+        numbers, before = new.integers, waiting.integers
+        for j in range(new.each):
+            numbers[place + j] = before[old + j]
+        depth = before[old + DEPTH] + 1
+        self._number += 1
+        numbers[place + NUMBER] = self._number
+        numbers[place + TRACE] = mixed(before[old + TRACE], self._traced, depth + 1)
+        numbers[place + TAKEN], numbers[place + TOUCHED], numbers[place + DEPTH] = time, 0, depth
+        span = time - before[old + BEGAN] + 1
+        slots = self._epochs.filled(step.moving, row, waiting.rows[run], waiting.slots[run], int(length), int(span))
+        new.close(row, slots, linked(waiting.lineage(run), self.item) if self._epochs.lineage else None)
 
     def close_epoch(self) -> None:
         self._turn(BEFORE)
@@ -350,13 +330,13 @@ class FoldCell(GroupCell):
         for run in range(runs.count):
             values = [runs.floats[run * (d + 1) + j] for j in range(d + 1)]
             numbers = [int(runs.integers[run * each + j]) for j in range(COUNTERS)]
-            first, number, began, born, trace, taken, touched = numbers
+            first, number, began, born, trace, taken, touched, depth = numbers
             lineage = runs.lineage(run)
             found.append(
                 [
                     runs.rows[run], list(self._slots(runs, run)), began, born, trace,
                     None if lineage is None else flattened(lineage), values[:d], values[d], first, number, taken,
-                    int(self.now) if touched else UNTOUCHED,
+                    int(self.now) if touched else UNTOUCHED, depth,
                 ]
             )  # fmt: skip
         return found
@@ -366,13 +346,13 @@ class FoldCell(GroupCell):
         runs = dumped["runs"]
         self.now = max((max(saved[10], saved[11]) for saved in runs), default=BEFORE)
         for saved in runs:
-            row, slots, began, born, trace, contributed, x, need, first, number, taken, touched = saved
+            row, slots, began, born, trace, contributed, x, need, first, number, taken, touched, *depth = saved
             lineage: Lineage = None
             for item in contributed or ():
                 lineage = (lineage, item)
             filled_slots = tuple_slots(slots)
             counters = [filled_slots[slot] for slot in self._counters]
-            numbers = [first, number, began, born, trace, taken, int(touched != UNTOUCHED), *counters]
+            numbers = [first, number, began, born, trace, taken, int(touched != UNTOUCHED), *(depth or [0]), *counters]
             to = self._new if taken == self.now else self._waiting
             to.put([*x, need], numbers, tuple(row), filled_slots, lineage)
             self._untouched += to is self._waiting and touched == UNTOUCHED

@@ -22,7 +22,8 @@ BORN: Final = 3
 TRACE: Final = 4
 TAKEN: Final = 5  # the end of its last event
 TOUCHED: Final = 6  # whether an event of the newest epoch affects it
-COUNTERS: Final = 7
+DEPTH: Final = 7  # the step for which it waits
+COUNTERS: Final = 8
 KEPT_MAX: Final = 64  # rows up to which a column that is empty stays as long as it was
 
 

@@ -34,7 +34,8 @@ from .choice import ChoiceCell, ChoiceStep, ChoiceTemplate
 from .coordinates import ATTRIBUTE, DIFFERENCE, DURATION, FACTOR, OFFSET, REGISTER, SPAN, TERM, CoordinateBound
 from .epoch_runs import EpochRuns, plain
 from .filters import FilterCell
-from .fold import FoldCell, FoldClause, FoldTemplate
+from .fold import FoldCell
+from .fold_template import FoldClause, FoldStep, FoldTemplate
 from .history import HistoryCell, HistoryTemplate
 from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
@@ -77,8 +78,6 @@ class CellRecipe:
 
     def __init__(self, template: GroupTemplate, layout: Layout, common: CommonPattern | None = None) -> None:
         self.template = template
-        self.again: list[FoldClause] = []
-        self.ends: list[FoldClause] = []
         self.mechanism = layout.mechanism
         self.arrival = template.time is TimeModel.ARRIVAL
         self.dimensions = layout.dimensions
@@ -91,6 +90,7 @@ class CellRecipe:
         if template.common is not None and common is not None:
             self.form: object = self._repeating(template, template.common, common, layout)
             return
+        self._line: list[FoldStep] = []  # behind the first step of a fold
         self.steps = [self._step(step) for step in template.steps]
         self.kills = [[self._clause(clause) for clause in kill.clauses] for kill in template.kills]
         self.window = next(self._coordinates) if template.window else NONE
@@ -186,10 +186,14 @@ class CellRecipe:
         return [-1 if attribute is None else attribute.position for attribute in self.template.texts]
 
     def _step(self, step: TemplateStep) -> list[StepClause]:
-        if step.again is None:
+        if self.mechanism is not Mechanism.FOLD or step is self.template.steps[0]:
             return [self._clause(clause) for clause in step.clauses]
-        self.ends = [self._fold_clause((clause,)) for clause in step.clauses]
-        self.again = [self._fold_clause(step.again)]
+        ends = [self._fold_clause((clause,)) for clause in step.clauses]
+        take = None if step.again is None else self._fold_clause(step.again)
+        sees = self._fold_clause((TemplateClause((), step.sees),)) if step.sees else None
+        moved = self._line[-1].moving if self._line else 0  # the arcs are in the order of their states
+        taking = int(moved) + (take is not None)
+        self._line.append(FoldStep(take, ends, sees, taking, taking + 1))
         return []
 
     def _fold_clause(self, clauses: tuple[TemplateClause, ...]) -> FoldClause:
@@ -210,9 +214,7 @@ class CellRecipe:
         late = any(isinstance(part, Duration) or (isinstance(part, Register) and part.slot >= 0) for part in read)
         pairwise = not late and not any(bound.source in (DURATION, SPAN) for bound in bounds)
         slot, added = _counter(next((asked.term for asked in clauses[0].asked if asked.term is not None), None))
-        return FoldClause(
-            bounds, values, condition(remaining), pairwise, slot, added
-        )  # fmt: skip
+        return FoldClause(bounds, values, condition(remaining), pairwise, slot, added)
 
     def _clause(self, clause: TemplateClause) -> StepClause:
         bounds = [self._bound(asked) for asked in clause.asked]
@@ -258,7 +260,7 @@ class CellRecipe:
         if mechanism is Mechanism.FILTER:
             return None
         if mechanism is Mechanism.FOLD:
-            return FoldTemplate(d, steps[0], self.again[0], self.ends)
+            return FoldTemplate(d, steps[0], self._line)
         if mechanism in (Mechanism.CHAIN, Mechanism.SKIP_TILL):
             if self.window != NONE:
                 for clause in steps[-1]:

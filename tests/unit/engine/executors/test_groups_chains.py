@@ -25,7 +25,8 @@ from broker.engine.executors.groups.coordinates import (
 )
 from broker.engine.executors.groups.epoch_runs import EpochRuns
 from broker.engine.executors.groups.filters import FilterCell
-from broker.engine.executors.groups.fold import FoldCell, FoldClause, FoldTemplate
+from broker.engine.executors.groups.fold import FoldCell
+from broker.engine.executors.groups.fold_template import FoldClause, FoldStep, FoldTemplate
 from broker.engine.executors.groups.stamps import Stamps
 from broker.engine.executors.groups.steps import ChainTemplate, Remembered, StepClause
 
@@ -252,7 +253,7 @@ def test_folds(kind: str, data: st.DataObject) -> None:
     if kind == "duration":
         end.bounds.append(CoordinateBound(2, DURATION, sign=-1.0))
     d = {"count": 2, "factor": 4, "sum": 2, "duration": 3}[kind]
-    made, epochs = FoldTemplate(d, [begin], rising, [end]), EpochRuns(UPDATES)
+    made, epochs = FoldTemplate(d, [begin], [FoldStep(rising, [end])]), EpochRuns(UPDATES)
     epochs.lineage = True
 
     def turn(literals: Sequence[float]) -> list[float]:
