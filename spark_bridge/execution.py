@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pyarrow as pa
 
+from broker.collector import collect_rarely
 from broker.events import DefinitionError
 from broker.forecast.model_file import Model, write_model
 
@@ -176,6 +177,7 @@ def _opening(carried: Callable[[], Carried], history: History, task: Task) -> Ba
     """The function of a worker that opens files: each of its rows is the number of a cell."""
 
     def part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        collect_rarely()
         packed, model, cells = carried()
         subscriptions = Subscriptions.unpack(packed)
         columns = history.columns
@@ -196,6 +198,7 @@ def _taking(carried: Callable[[], Carried], task: Task, columns: dict[str, tuple
         first = next((batch for batch in batches if batch.num_rows), None)
         if first is None:
             return
+        collect_rarely()
         number = first.column(CELL)[0].as_py()
         packed, model, cells = carried()
         subscriptions = Subscriptions.unpack(packed)

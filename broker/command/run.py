@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol, TypeAlias
 import typer
 
 from ..build import PURE, UNCOMPILED, build
+from ..collector import collect_rarely
 from ..events import (
     ForetellError,
     GapLine,
@@ -133,6 +134,7 @@ def run(
     progress: ProgressOption = None,
 ) -> None:
     """Match the events of a file; write results as JSON lines to standard output."""
+    collect_rarely()
     engine = load_engine(subscriptions, lineage=with_events)
     if model is not None:
         load_model(engine, model)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from ..collector import collect_rarely
 from ..engine import Engine
 from ..events import DefinitionError
 from ..forecast.model_file import load_model, write_model
@@ -54,6 +55,7 @@ def serve(
     until the process ends.
     """
     give_large_blocks_back()
+    collect_rarely()
     open_log(configuration.log_level, configuration.log_format)
     declared = engine_of(configuration)
     access = configuration.access()
