@@ -53,10 +53,12 @@ def chain(*conditions: str, next: str = "$2.name = $1.name", after: str = "", **
     return lambda s: Query("cayuga", f"SELECT * FROM {text}{after}".format(s=s), options)
 
 
-def fold(condition: str, told: str) -> Written:
-    """A CEL query for runs of events of a symbol that begin above a price."""
+def fold(condition: str, told: str, behind: str = "") -> Written:
+    """A CEL query for runs of events of a symbol that begin above a price, and perhaps an event behind them."""
     begun = f"(SELECT *, 1 AS cnt FROM FILTER{{{{name = '{{s.symbol}}' AND price > {{s.a}}}}}}({STREAM}))"
     text = f"FILTER{{{{{told}}}}}({begun} FOLD{{{{$2.name = $.name, {condition}, $.cnt + 1 AS cnt}}}} {STREAM})"
+    if behind:
+        text = f"FILTER{{{{{behind}}}}}({text} NEXT{{{{$2.name = $1.name}}}} {STREAM})"
     return lambda s: Query("cayuga", f"SELECT * FROM {text}".format(s=s), {})
 
 
@@ -83,11 +85,15 @@ SHAPES: Final[dict[str, Written]] = {
     # CEL
     "CEL: filter, own text and number": cel(f"FILTER{{{{{OWN}}}}}({STREAM})"),
     "CEL: filter, two numbers": cel(f"FILTER{{{{{OWN} AND volume > {{s.volume}}}}}}({STREAM})"),
+    "CEL: filter, own product": cel(
+        f"FILTER{{{{name = '{{s.symbol}}' AND price * volume > 100 AND price * volume < {{s.volume}}}}}}({STREAM})"
+    ),
     "CEL: filter with OR": cel(f"FILTER{{{{{OWN} OR name = '{{s.symbol}}' AND volume > {{s.volume}}}}}}({STREAM})"),
     "CEL: filter, prefix": cel(f"FILTER{{{{starts_with(name, '{{prefix}}') AND price > {{s.a}}}}}}({STREAM})"),
     "CEL: two steps": chain(ABC[1], ABC[2]),
     "CEL: two steps, own DUR": chain(ABC[1], "price < {s.b} AND DUR < {s.duration}"),
     "CEL: two steps, own factor": chain(ABC[1], "price > {s.factor} * price_1"),
+    "CEL: two steps, own difference": chain(ABC[1], "price - price_1 < -{s.factor}"),
     "CEL: two steps, unlike keys": chain(ABC[1], ABC[2], next="$2.name = '{s.other}'"),
     "CEL: two steps, skip till own": chain(ABC[1], "TRUE", next="$2.name = $1.name AND $2.price < {s.b}"),
     "CEL: two steps, skip till own factor": chain(
@@ -113,6 +119,7 @@ SHAPES: Final[dict[str, Written]] = {
     "CEL: FOLD, own count": fold("$2.price > $.price", "cnt >= {s.count}"),
     "CEL: FOLD, own factor": fold("$2.price > {s.factor} * $.price", "cnt >= 3"),
     "CEL: FOLD, own DUR": fold("$2.price > $.price", "cnt >= 4 AND DUR < {s.duration}"),
+    "CEL: FOLD, then a step": fold("$2.price < $.price", "cnt >= {s.count}", "price > {s.a}"),
     # SASE+
     "SASE+: partition contiguity": pattern("a, b, c", ABC[0], "partition_contiguity"),
     "SASE+: strict contiguity, any next": other(
@@ -152,6 +159,7 @@ SHAPES: Final[dict[str, Written]] = {
     ),
     "SASE+: next match, several": pattern("a, b", "a.price > {s.a} AND b.price < {s.b} AND b.volume > {s.volume}"),
     "SASE+: next match, own factor": pattern("a, b", "b.price > {s.factor} * a.price"),
+    "SASE+: next match, own difference": pattern("a, b", "a.price > {s.a} AND b.price - a.price < -{s.factor}"),
     "SASE+: next match, one of several": pattern(
         "a, b", "a.price > {s.a} AND (b.price < {s.b} OR b.volume > {s.volume})"
     ),

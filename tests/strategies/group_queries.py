@@ -142,8 +142,9 @@ def fold(chance: random.Random) -> Template:
         return [kind() for kind in chance.choices(kinds, k=chance.randint(0, most))]
 
     begun = some(
-        2, lambda: f"p > {constant()}", lambda: f"p <= {constant()}", lambda: f"(p > {constant()} OR w < {constant()})"
-    )
+        2, lambda: f"p > {constant()}", lambda: f"p <= {constant()}", lambda: f"(p > {constant()} OR w < {constant()})",
+        lambda: f"{computed(chance)} {constant()}", lambda: f"DUR < {constant(WINDOWS)}",
+    )  # fmt: skip
     if chance.random() < 0.9:
         begins = chance.random() < 0.3
         begun.append(f"starts_with(ty, {constant(BEGINNINGS)})" if begins else f"ty = {constant(KEYS)}")

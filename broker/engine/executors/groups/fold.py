@@ -23,6 +23,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
+from ....algebra.predicate import holds
 from ....events.schema import Row
 from ..matches import Lineage, PartialMatch, flattened
 from ..trace import mixed
@@ -79,6 +80,8 @@ class FoldCell(GroupCell):
         self._traced = traced(self.item)
         self._begin(row, time, event, length)
         waiting = self._waiting
+        if waiting.count == 0 or (self.template.passes and not self._seen_by_some(row)):
+            return
         numbers, each = waiting.integers, waiting.each
         before: i64 = -1
         i: i64
@@ -90,7 +93,7 @@ class FoldCell(GroupCell):
                 self._number += 1
             if numbers[place + TAKEN] < start:  # otherwise they overlap, and the event does not exist for the run
                 step = self.template.steps[numbers[place + DEPTH]]
-                if step.sees is not None and not self._sees(step.sees, i, row, time, length):
+                if step.sees is not None and not self._sees(step, step.sees, i, row, time, length):
                     continue
                 if numbers[place + TOUCHED] == 0:
                     numbers[place + TOUCHED] = 1
@@ -101,11 +104,18 @@ class FoldCell(GroupCell):
                     self._step(step, step.take, i, row, time, length, out)
 
     def _turn(self, time: i64) -> None:
-        """Begin another epoch. Runs that no event of the last one affected continue to wait."""
+        """Begin another epoch. Runs that no event of the last one affected continue to wait.
+
+        O(new runs), and O(runs) if the last epoch has affected only some.
+        """
         waiting, new = self._waiting, self._new
-        if self._untouched > 0:
+        i: i64
+        if 0 < self._untouched == waiting.count:
+            for i in range(new.count):
+                waiting.add(new, i)
+            new, waiting = waiting, new
+        elif self._untouched > 0:
             both = FoldRuns(int(new.d), int(new.each) - COUNTERS)
-            i: i64
             for i in range(waiting.count):
                 if waiting.integers[i * waiting.each + TOUCHED] == 0:
                     both.add(waiting, i)
@@ -150,8 +160,19 @@ class FoldCell(GroupCell):
         """Whether it is known that the event does not follow the one that a run took last."""
         return self._pair is bound and self._at is step and not self._paired
 
-    def _sees(self, sees: FoldClause, run: i64, row: Row, time: i64, length: i64) -> bool:
+    def _seen_by_some(self, row: Row) -> bool:
+        """Whether runs may see the event, by what it is asked alone; notes that for each step."""
+        some = False
+        for step in self.template.steps:
+            sees = step.sees
+            step.seen = sees is None or not sees.alone or sees.rest is None or holds(sees.rest, row, (), (), 0, 0)
+            some = some or step.seen
+        return some
+
+    def _sees(self, step: FoldStep, sees: FoldClause, run: i64, row: Row, time: i64, length: i64) -> bool:
         """Whether a run does not let the event pass."""
+        if sees.alone:
+            return step.seen
         waiting = self._waiting
         return sees.narrows(row, time, length, time, waiting.rows[run], self._slots(waiting, run), self.template.x, 0)
 

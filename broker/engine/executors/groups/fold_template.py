@@ -25,12 +25,12 @@ class FoldClause:
     """Bounds, whose registers are `values` in order, and what is left of the condition; both may read the run.
 
     `pairwise`: they read nothing of a run but the event that it took last. `slot`: the first value is this slot, plus
-    `added`; NONE if it is something else.
+    `added`; NONE if it is something else. `alone`: they read the event alone.
     """
 
     def __init__(
         self, bounds: list[CoordinateBound], values: list[Computation], rest: All | None, pairwise: bool = False,
-        slot: int = NONE, added: int = 0,
+        slot: int = NONE, added: int = 0, alone: bool = False,
     ) -> None:  # fmt: skip
         self.bounds = bounds
         self.values = values
@@ -38,6 +38,7 @@ class FoldClause:
         self.pairwise = pairwise
         self.slot: i64 = slot
         self.added: i64 = added
+        self.alone = alone
         self._registers: Floats = filled(len(values), 0.0)
 
     def narrows(
@@ -72,6 +73,7 @@ class FoldStep:
         self.take = take
         self.end = end
         self.sees = sees
+        self.seen = True  # scratch: whether runs see the current event, by what it is asked alone
         self.last = False
         self.taking: i64 = taking
         self.moving: i64 = moving
@@ -95,6 +97,8 @@ class FoldTemplate:
         self.begin = begin
         self.steps = steps
         steps[-1].last = True
+        self.passes = any(step.sees is not None for step in steps)
+        """Whether runs let some events pass."""
         self.unions = len(begin) > 1 or any(len(step.end) > 1 for step in steps)
         self.x: Floats = filled(d, INFINITY)  # scratch for one event of one cell
         self.link: Floats = filled(d, INFINITY)  # what the event leaves to a run whose last event is the cell's `_pair`

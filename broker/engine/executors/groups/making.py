@@ -214,7 +214,8 @@ class CellRecipe:
         late = any(isinstance(part, Duration) or (isinstance(part, Register) and part.slot >= 0) for part in read)
         pairwise = not late and not any(bound.source in (DURATION, SPAN) for bound in bounds)
         slot, added = _counter(next((asked.term for asked in clauses[0].asked if asked.term is not None), None))
-        return FoldClause(bounds, values, condition(remaining), pairwise, slot, added)
+        alone = not any(isinstance(part, Register | Duration) for part in read)
+        return FoldClause(bounds, values, condition(remaining), pairwise, slot, added, alone)
 
     def _clause(self, clause: TemplateClause) -> StepClause:
         bounds = [self._bound(asked) for asked in clause.asked]

@@ -24,6 +24,7 @@ Tuples are freed without recursion, however long a trail gets.
 
 
 @final
+@mypyc_attr(acyclic=True)
 class KleeneRun:
     """`start`: the time of its first event; `position`, `place`: the last one's number in the stream and partition.
 
