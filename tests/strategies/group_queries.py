@@ -445,13 +445,13 @@ def script(seed: int, actions: int = 30) -> list[Action]:
         else:
             times: list[int] = []
             rows: list[Row] = []
-            other = several and chance.random() < 0.5
+            elsewhere = several and chance.random() < 0.5
             for _ in range(chance.randrange(1, 4 if several else 8)):
                 time += chance.choice((0, 1, 1, 1, 2))
                 times.append(time)
-                rows.append(other_row(chance) if other else row(chance))
+                rows.append(other_row(chance) if elsewhere else row(chance))
             starts = [time - chance.choice((0, 0, 1, 3)) for time in times] if long else None
-            found.append(Publishes(times, rows, starts, "T" if other else "S"))
+            found.append(Publishes(times, rows, starts, "T" if elsewhere else "S"))
     return found
 
 
