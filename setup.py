@@ -107,6 +107,7 @@ HOT: Final = (
     "broker/engine/executors/groups/wait.py",
     "broker/engine/executors/groups/wait_template.py",
     "broker/engine/executors/groups/watching.py",
+    "broker/engine/executors/groups/wide_rows.py",
     "broker/engine/executors/keyed_events.py",
     "broker/engine/executors/keyed_runs/cells.py",
     "broker/engine/executors/keyed_runs/column_matches.py",

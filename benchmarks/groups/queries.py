@@ -77,6 +77,7 @@ def other(language: str, text: str) -> Written:
     return lambda s: Query(language, text.format(s=s), {})
 
 
+OTHER_STREAM: Final = "Other"  # has the same ticks, in turn with the first one
 OWN: Final = "name = '{s.symbol}' AND price > {s.a}"
 FORECAST: Final = {"threshold": 0.5, "within": 100}
 ABC: Final = ("a.price > {s.a} AND b.price < {s.b} AND c.price > {s.a}", "price > {s.a}", "price < {s.b}")
@@ -177,6 +178,17 @@ SHAPES: Final[dict[str, Written]] = {
         f"a.name = '{{s.symbol}}' AND a.price > {{s.a}} AND b.name = '{{s.other}}' AND b.price < {{s.b}} AND "
         f"n.name = '{{s.symbol}}' AND n.price > {{s.c}} }}}} WITHIN {WITHIN}",
     ),
+    "SASE+: next match, two streams": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, {OTHER_STREAM} b) WHERE skip_till_next_match(a, b) {{{{ [name] AND "
+        f"a.name = '{{s.symbol}}' AND a.price > {{s.a}} AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
+    ),
+    "SASE+: negation, two streams": other(
+        "sase",
+        f"PATTERN SEQ({STREAM} a, ~({OTHER_STREAM} n), {STREAM} c) WHERE skip_till_next_match(a, c) {{{{ [name] AND "
+        f"a.name = '{{s.symbol}}' AND a.price > {{s.a}} AND n.price < {{s.b}} AND c.price > {{s.a}} }}}} "
+        f"WITHIN {WITHIN}",
+    ),
     "SASE+: any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
     "SASE+: rising, own start": rising("a[1].price > {s.a}"),
     "SASE+: rising, own start and count": rising("a[1].price > {s.a} AND a.LEN >= {s.count}"),
@@ -251,6 +263,11 @@ MIXTURE: Final = (
 )
 FILTERS: Final = "CEL: filter, two numbers"
 NAMES: Final = (*SHAPES, MIXED)
+
+
+def streams(shape: str) -> tuple[str, ...]:
+    """The streams whose batches come in turn."""
+    return (STREAM, OTHER_STREAM) if shape.endswith("two streams") else (STREAM,)
 
 
 def subscriptions(shape: str, members: list[Constants]) -> Iterator[tuple[str, Query]]:

@@ -27,7 +27,7 @@ from ..memory_trial import resident
 from ..ticks import ATTRIBUTES, STREAM
 from ..trial import columns, load
 from ..unit import unit_seconds
-from .queries import Query, subscriptions
+from .queries import Query, streams, subscriptions
 from .shapes import Constants
 
 LOOK: Final = 10  # batches between two looks at the clock
@@ -73,7 +73,8 @@ def measure(job: Job) -> Figures:
     members, later = drawn[: job["count"]], drawn[job["count"] :]
     batches = load(job["ticks"])
     engine = Engine(Options(executors_off=tuple(job["off"])))
-    engine.add_stream(STREAM, ATTRIBUTES, key="name")
+    for stream in streams(job["shape"]):
+        engine.add_stream(stream, ATTRIBUTES, key="name")
     waiting = subscriptions(job["shape"], members)
     first = min(FIRST, len(members) // 10)
     for name, query in islice(waiting, max(1, first)):
@@ -96,7 +97,7 @@ def measure(job: Job) -> Figures:
         coming={},
     )
     if registered + max(1, first) >= len(members):
-        publish(engine, batches, job["seconds"], figures)
+        publish(engine, streams(job["shape"]), batches, job["seconds"], figures)
         if job["comes"]:
             figures["coming"] = coming(engine, job["shape"], later, figures["events"])
     return figures
@@ -118,12 +119,17 @@ def registering(engine: Engine, waiting: Any, seconds: float) -> tuple[int, floa
     return registered, spent
 
 
-def publish(engine: Engine, batches: list[bytes], seconds: float, figures: Figures) -> None:
+def publish(
+    engine: Engine, streams: tuple[str, ...], batches: list[bytes], seconds: float, figures: Figures
+) -> None:  # fmt: skip
     before = unit_seconds(batches)
     for at in range(0, len(batches), LOOK):
         span = [columns(batch) for batch in batches[at : at + LOOK]]
         begun = process_time()
-        found = [engine.publish(STREAM, times, rows) for times, rows in span]
+        found = [
+            engine.publish(streams[number % len(streams)], times, rows)
+            for number, (times, rows) in enumerate(span, at)
+        ]
         done = process_time()
         figures["matches"] += sum(map(len, found))
         figures["counting"] += process_time() - done

@@ -14,7 +14,7 @@ import pytest
 from doubles.read_columns import in_columns
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
-from strategies.group_queries import SCHEMA, Action, Joins, Leaves, Publishes, Saves, script
+from strategies.group_queries import OTHER_SCHEMA, SCHEMA, Action, Joins, Leaves, Publishes, Saves, script
 
 from broker.engine import Engine, Options, Results
 from broker.engine.disorder.joined import JoinedResults
@@ -51,6 +51,7 @@ def played(
     many batches after they are made. `only`: all but this subscription are left out."""
     engine = Engine(options)
     engine.add_stream("S", SCHEMA)
+    engine.add_stream("T", OTHER_SCHEMA)
     found: dict[str, list[Any]] = {}
     unread: deque[tuple[Results | JoinedResults, int]] = deque()
     here: list[str] = []
@@ -72,8 +73,8 @@ def played(
             case Saves():
                 options = later or options
                 engine = Engine.restore(engine.snapshot(), options)
-            case Publishes(times, rows, starts):
-                results = engine.publish("S", times, rows, starts=starts)
+            case Publishes(times, rows, starts, stream):
+                results = engine.publish(stream, times, rows, starts=starts)
                 unread.append((results, len(results)))
         while len(unread) > behind:
             read(*unread.popleft(), found)

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from broker.events.schema import Row
 
 SCHEMA: Final = {"ty": "string", "k": "int?", "w": "float?", "p": "float"}
+OTHER_SCHEMA: Final = {"p": "float?", "own": "bool", "w": "int", "ty": "string?", "k": "int?"}  # of the stream T
 GRID: Final = ("0", "0.5", "1", "1.5", "2", "3")
 FACTORS: Final = ("0.5", "0.9", "1.0", "1.1", "2.5")
 WINDOWS: Final = ("1", "2", "4", "6", "20")
@@ -20,6 +21,7 @@ LISTS: Final = ("(0, 2, 10, 11, 12, 13, 14, 15, 16)", "(0, 1, 10, 11, 12, 13, 14
 TEXTS: Final = "ty IN ('A', 'B')"
 KEYS: Final = ("'A'", "'A'", "'B'")  # a template has a group for each
 BEGINNINGS: Final = ("'A'", "'A'", "'AB'", "''")
+STREAMS: Final = ("S", "S", "ST")  # of the events of a pattern of SASE+ or P-ToPSS
 STRATEGIES: Final = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 
 
@@ -38,6 +40,7 @@ class Publishes(NamedTuple):
     times: list[int]
     rows: list[Row]
     starts: list[int] | None = None
+    stream: str = "S"
 
 
 class Saves(NamedTuple):
@@ -241,9 +244,10 @@ def template(chance: random.Random) -> Template:
                 conjuncts.append(f"{changed(chance, f'{name}.', f'{other}.')} {constant()}")
             elif kind == "gap" and at:
                 conjuncts.append(f"{name}.time - {other}.time {chance.choice(('>', '<='))} {constant(WINDOWS)}")
-    parts = [f"S {name}" for name in names]
+    streams = chance.choice(STREAMS)
+    parts = [f"{chance.choice(streams)} {name}" for name in names]
     if forbidden is not None:
-        parts.insert(forbidden, "~(S n)")
+        parts.insert(forbidden, f"~({chance.choice(streams)} n)")
         conjuncts.append(f"n.{chance.choice('pw')} {chance.choice(('<', '>='))} {constant()}")
         if keyed and key != "[ty]" and chance.random() < 0.8:
             conjuncts.append(f"n.ty = {constant(types)}")
@@ -346,6 +350,7 @@ def composite(chance: random.Random) -> Template:
         return f"{{{len(choices) - 1}}}"
 
     names = "abcd"[: chance.choice((1, 2, 2, 2, 3, 3, 4))]
+    streams = chance.choice(STREAMS)
     keyed = chance.random() < 0.6
     types = chance.choice((KEYS[:1], KEYS))
     begins = chance.random() < 0.3 and types is not KEYS
@@ -371,7 +376,8 @@ def composite(chance: random.Random) -> Template:
                 asked.append(f"{computed(chance)} {constant()}")
             elif kind == "join" and len(names) > 1 and "$x" not in " ".join(asked):
                 asked.append("k = $x")
-        defined.append(f"{name}: {' AND '.join(asked) or 'TRUE'}")
+        on = f" ON {chance.choice(streams)}" if len(streams) > 1 else ""
+        defined.append(f"{name}{on}: {' AND '.join(asked) or 'TRUE'}")
     by = chance.choice(("", " BY ty", " BY k"))
     if structured:
         joining = (("AND",), ("OR",), ("AND", "OR"), ("AND", ";"), ("OR", ";"), ("AND", "OR", ";", ","))
@@ -385,7 +391,8 @@ def composite(chance: random.Random) -> Template:
     windows = WINDOWS if len(names) < 4 else WINDOWS[:3]  # four events in any order are in millions of tuples within 20
     within = f" WITHIN {constant(windows)}" if waits or chance.random() < 0.5 else ""
     published = chance.choice(("", "", "", " PUBLISH P"))
-    return Template(f"FROM S{by} {' '.join(defined)} MATCH {matched}{within}{published}", tuple(choices))
+    text = f"FROM {', '.join(streams)}{by} {' '.join(defined)} MATCH {matched}{within}{published}"
+    return Template(text, tuple(choices))
 
 
 def unlike(chance: random.Random) -> Template:
@@ -408,10 +415,11 @@ def unlike(chance: random.Random) -> Template:
         asked.append(f"{once} {constant()}")
         if chance.random() < 0.2:
             asked.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
-    elements = [f"S {name}" for name in names]
+    streams = chance.choice(STREAMS)
+    elements = [f"{chance.choice(streams)} {name}" for name in names]
     places = chance.choice(((), (1,), (2,), (2,), (1, 2), (2, 2)))
     for name, place in zip("nm", reversed(places) if len(names) == 2 and strategy == STRATEGIES[2] else ()):
-        elements.insert(place, f"~(S {name})")
+        elements.insert(place, f"~({chance.choice(streams)} {name})")
         asked.append(f"{name}.{chance.choice('pw')} {chance.choice(('<', '>='))} {constant()}")
         if chance.random() < 0.2:
             asked.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
@@ -460,6 +468,7 @@ def script(seed: int, actions: int = 30) -> list[Action]:
     templates = [make(chance) for make in makers[: chance.choice((1, 1, 2))]]
     if any("PUBLISH" in each.text for each in templates):
         templates = templates[:1]  # all that publish one stream have one schema
+    several = any(part in each.text for each in templates for part in ("(T ", ", T ", "S, T"))
     long = language == "cayuga" and chance.random() < 0.3
     time = 0
     found: list[Action] = []
@@ -478,12 +487,13 @@ def script(seed: int, actions: int = 30) -> list[Action]:
         else:
             times: list[int] = []
             rows: list[Row] = []
-            for _ in range(chance.randrange(1, 8)):
+            elsewhere = several and chance.random() < 0.5
+            for _ in range(chance.randrange(1, 4 if several else 8)):
                 time += chance.choice((0, 1, 1, 1, 2))
                 times.append(time)
-                rows.append(row(chance))
+                rows.append(other_row(chance) if elsewhere else row(chance))
             starts = [time - chance.choice((0, 0, 1, 3)) for time in times] if long else None
-            found.append(Publishes(times, rows, starts))
+            found.append(Publishes(times, rows, starts, "T" if elsewhere else "S"))
     return found
 
 
@@ -495,3 +505,10 @@ def row(chance: random.Random) -> Row:
         chance.choice((0.0, 0.5, 1.0, 1.0, 1.5, 2.0, 2.0, 2.5, 3.0)),
     )
     return values
+
+
+def other_row(chance: random.Random) -> Row:
+    """Of the stream T."""
+    ty, k, _, p = row(chance)
+    own, w = chance.choice((False, True)), chance.choice((0, 1, 2, 3))
+    return (chance.choice((p, p, None)), own, w, chance.choice((ty, ty, ty, ty, None)), k)

@@ -1,4 +1,5 @@
-"""The template of an automaton over events in order of arrival: single operands of one stream, in one order or several.
+"""The template of an automaton over events in order of arrival: single operands, in one order, or of one stream in
+several.
 
 Here: that. Not here: lines in which an operand repeats (kleene_template), automata over epochs (epoch_template), what a
 template is (template).
@@ -24,6 +25,7 @@ from .template import (
     TemplateClause,
     TemplateKill,
     TemplateStep,
+    WideRow,
     alternatives,
     by_form,
     clause_of,
@@ -31,6 +33,7 @@ from .template import (
     uniform_key,
 )
 from .whole_rows import NoRows, with_whole_rows
+from .wide_rows import over_wide_rows
 
 OF_ALL: Final = "it counts matches of all events, because no constant says which it is about"
 
@@ -40,27 +43,33 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     if automaton.report not in (Report.EACH, Report.COMPLETIONS):
         raise NoTemplate("it does not report each match")
     counted = automaton.report is Report.COMPLETIONS
-    if len(automaton.sources) != 1:
-        raise NoTemplate("it reads several streams")
+    several = len(automaton.sources) > 1
     line = line_of(automaton)
     if not all(_within(automaton, condition) for arc in automaton.arcs for condition in arc.elapsed):
         raise NoTemplate("it has conditions on times other than its window")
     if any(link.take is not None for link in line):
         if counted:
             raise NoTemplate("an operand repeats, and it reports completions only")
+        if several:
+            raise NoTemplate("an operand repeats, and it reads several streams")
         return repeating_grouping(automaton)
     if counted and _asks_for_numbers(automaton):  # found soon, as there may be a new shape for each subscription
         raise NoTemplate(OF_ALL)
     orders: tuple[tuple[int, ...], ...] = ()
+    wide: WideRow | None = None
     if line:
         try:
             automaton = with_whole_rows(automaton)
         except NoRows as reason:
             raise NoTemplate(str(reason)) from None
+        if several:
+            automaton, wide = over_wide_rows(automaton)
         parts = key_parts(automaton)
         inner = within_key(automaton, parts)
         begins = [link.begin for link in line_of(inner)]
         output = automaton.output
+    elif several:
+        raise NoTemplate("it is not a line of operands, and reads several streams")
     else:
         inner = automaton
         begins, orders, parts, output = orders_of(automaton)
@@ -116,7 +125,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     (source,) = automaton.sources
     template = GroupTemplate(
         automaton.time,
-        source.stream,
+        (source.stream,) if wide is None else wide.streams,
         tuple(known),
         tuple(position for position in together if position not in {one.position for one in known}),
         source.key,
@@ -134,6 +143,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         orders=orders,
         operands=tuple(arc.operand for arc in begins) if orders else (),
         wakes=wakes,
+        wide=wide,
     )
     key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
     return Grouping(template, key, tuple(values))

@@ -103,7 +103,7 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
         steps = tuple(TemplateStep(stays[step], clauses(step), sees=sees[step]) for step in range(len(arcs)))
     template = GroupTemplate(
         automaton.time,
-        stream,
+        (stream,),
         tuple(known),
         tuple(position for position in parts if position not in {one.position for one in known}),
         (),

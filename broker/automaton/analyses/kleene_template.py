@@ -62,7 +62,7 @@ def repeating_grouping(automaton: Automaton) -> Grouping:
     (source,) = automaton.sources
     template = GroupTemplate(
         automaton.time,
-        source.stream,
+        (source.stream,),
         tuple(known),
         tuple(position for position in together if position not in {one.position for one in known}),
         source.key,

@@ -117,6 +117,36 @@ class CommonLine:
 
 
 @dataclass(frozen=True, slots=True)
+class WideRow:
+    """Where events of several streams, as rows of one stream, have what: first the parts of the key, then a mark for
+    each stream, then the attributes of each, in their order. `keys`: of each stream where its own rows have the parts;
+    `widths`: the numbers of its values."""
+
+    streams: tuple[str, ...]
+    keys: tuple[tuple[int, ...], ...]
+    widths: tuple[int, ...]
+
+    def mark(self, stream: int) -> int:
+        return len(self.keys[0]) + stream
+
+    def begin(self, stream: int) -> int:
+        """Where its attributes begin."""
+        return len(self.keys[0]) + len(self.streams) + sum(self.widths[:stream])
+
+    def column(self, stream: int, position: int) -> int:
+        """Where an attribute of a stream is."""
+        own = self.keys[stream]
+        return own.index(position) if position in own else self.begin(stream) + position
+
+    def position(self, stream: int, column: int) -> int:
+        """Where a stream's own rows have that; -1 if they do not."""
+        if column < len(self.keys[0]):
+            return self.keys[stream][column]
+        at = column - self.begin(stream)
+        return at if 0 <= at < self.widths[stream] else -1
+
+
+@dataclass(frozen=True, slots=True)
 class GroupTemplate:
     """`constants`: the attributes that have the key's values, by position; `found`: without these, the texts of
     the steps by which events are found, which attributes equal or begin with; `texts`: of each step, and then of
@@ -129,10 +159,10 @@ class GroupTemplate:
     asked. `counted`: all matches that an event completes are one result. `orders`: the sequences of steps, by
     index, of which a match takes one; () if that is all of them in their order. `operands`: of each step then the
     operand. `wakes`: only first events have the texts by which they are found; runs that wait look at every
-    event."""
+    event. `wide`: of several streams the rows that all else is about."""
 
     time: TimeModel
-    stream: str
+    streams: tuple[str, ...]
     constants: tuple[Attribute, ...]
     parts: tuple[int, ...]
     partition: tuple[int, ...]
@@ -152,6 +182,7 @@ class GroupTemplate:
     orders: tuple[tuple[int, ...], ...] = ()
     operands: tuple[int, ...] = ()
     wakes: bool = False
+    wide: WideRow | None = None
 
     @property
     def beginning(self) -> tuple[Attribute, str] | None:

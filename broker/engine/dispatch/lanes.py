@@ -56,6 +56,7 @@ class Lane(EventPlaces):
         self.spellers: list[Matcher] = []  # matchers whose machines get symbols
         self.position: i64 = 0
         self.part: Row = ()  # the partition of the current event
+        self.stream: i64 = 0  # of the current event
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
         self._touched: list[Matcher] = []  # matchers that the current event has reached
@@ -221,6 +222,7 @@ class Lane(EventPlaces):
         A partition begins with the first event that concerns a machine.
         """
         self.position += 1
+        self.stream = stream
         place: i64 = 0
         if len(self.keys) > 0:
             positions = self.keys[stream]
@@ -245,6 +247,7 @@ class Lane(EventPlaces):
         if not machine.serves:
             found.serve(matcher.audience())
         machine.account.earn()
+        machine.stream = self.stream
         try:
             if matcher.follower is not None:
                 self._follow(matcher, matcher.follower, mask, row, time, place, item)

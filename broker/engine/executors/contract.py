@@ -98,7 +98,8 @@ class Executor:
     events that satisfy one of these inputs. `by_symbols`: its inputs are those of all members, which join and leave;
     it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and its completions go to
     `found.epochs`, which also has the start of the current event (`found.epochs.start(found.event)`). `serves`: it
-    names its audience itself, where it completes something. `follows`: filed by a key, it gets `follow` instead of
+    names its audience itself, where it completes something. `stream`: which of its plan's streams the current event is
+    of, where these are several. `follows`: filed by a key, it gets `follow` instead of
     `take`.
     """
 
@@ -123,6 +124,7 @@ class Executor:
         self.awake = False
         self.home: EventKey | None = None
         self.rousing: i64 = -1
+        self.stream: i64 = 0
         self.at: i64 = 0  # the index of the event that `take_all` has come to
         self.taken = False
         self.lost: i64 = 0

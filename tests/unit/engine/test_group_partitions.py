@@ -32,3 +32,21 @@ def test_the_partitions_of_runs(name: str) -> None:
     machine.empty(len(rows), 0, {})
     assert machine.partitions() == expected
     assert machine.partitions() <= registration.lane.places.keys()
+
+
+def test_the_partitions_of_runs_over_several_streams() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"k": "string", "n": "int", "p": "float"})
+    engine.add_stream("T", {"p": "float", "n": "int", "k": "string"})
+    text = "PATTERN SEQ(S a, T b) WHERE partition_contiguity(a, b) {{ [k, n] AND a.k = 'K' AND a.p > {} }} WITHIN 100"
+    for least in (1.0, 1.5):
+        engine.subscribe(f"above_{least}", language="sase", query=text.format(least))
+    assert engine.statistics()["groups"] == 1
+    engine.publish("S", [1, 2, 3], [("K", 1, 2.0), ("K", 2, 2.0), ("L", 1, 2.0)])
+    found = engine.publish("T", [4, 5, 6], [(2.0, 1, "K"), (2.0, 3, "K"), (2.0, 1, "L")])
+    assert [(match.subscription, match.lineage) for match in found] == [("above_1.0", [1, 4]), ("above_1.5", [1, 4])]
+    (registration, _) = engine.program.machines.registrations.values()
+    machine = registration.matcher.machine
+    machine.empty(6, 0, {})
+    assert machine.partitions() == {("K", 2)}
+    assert machine.partitions() <= registration.lane.places.keys()

@@ -26,6 +26,7 @@ from .making import CellRecipe
 from .members import Members
 from .rows import tell
 from .stamps import Stamps
+from .wide_rows import wide_rows
 
 Key: TypeAlias = Any  # a value, or a tuple of values
 FREE: Final = Account(UNLIMITED, UNLIMITED)  # of all groups that spend nothing
@@ -77,6 +78,7 @@ class GroupMachine(Executor):
         self._single: i64 = self._parts[0] if len(self._parts) == 1 else -1
         self._late = template.late
         self._wakes = template.wakes
+        self._wide = wide_rows(template.wide)
         self._found = recipe.found  # used by one event at a time
         self._one: GroupCell | None = None  # the only cell, if there are no partitions
         self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
@@ -149,6 +151,8 @@ class GroupMachine(Executor):
     ) -> bool:
         if self.alarm < time:
             self.advance(time, found)
+        if self._wide is not None:
+            row = self._wide.of(self.stream, row)
         self.number += 1
         cell = self._one
         if cell is None:

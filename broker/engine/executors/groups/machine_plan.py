@@ -16,6 +16,7 @@ from ....automaton.analyses.grouping import grouping_of
 from ....automaton.analyses.mechanism import Layout, Mechanism, layout_of
 from ....automaton.analyses.template import Compared, GroupTemplate
 from ....automaton.analyses.traced import Coordinate
+from ....automaton.analyses.wide_rows import asked_of
 from ....automaton.automaton import Automaton, Stay, TimeModel
 from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
@@ -54,7 +55,9 @@ class GroupForm:
         self.template = template
         self.layout = layout
         adjacent = any(step.stay is Stay.FOREIGN for step in template.steps)
-        self.keys: tuple[tuple[int, ...], ...] = (template.partition,) if adjacent else ()
+        parted, wide = template.partition, template.wide
+        keys = (parted,) if wide is None else tuple([tuple([own[at] for at in parted]) for own in wide.keys])
+        self.keys: tuple[tuple[int, ...], ...] = keys if adjacent else ()
         self._hash = hash((template, layout))
         self._recipe: CellRecipe | None = None
 
@@ -165,10 +168,12 @@ class GroupPlan(MachinePlan):
 
     def inputs(self) -> list[Input]:
         template = self.form.template
-        if template.found:
-            return [Input(template.stream, reordered(template.found))]
         asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.key)]
-        return [Input(template.stream, reordered((tuple(asked),)))]
+        form, wide = template.found or (tuple(asked),), template.wide
+        if wide is None:
+            return [Input(template.streams[0], reordered(form))]
+        each = [(stream, asked_of(wide, number, form)) for number, stream in enumerate(wide.streams)]
+        return [Input(stream, reordered(own)) for stream, own in each if own]
 
     def selective(self) -> bool:
         """Whether constants say which events it is about."""
@@ -182,13 +187,15 @@ class GroupPlan(MachinePlan):
         return pair and not self.selective() and all(one.source is Compared.FACTOR for one in asked)
 
     def streams(self) -> tuple[str, ...]:
-        return (self.form.template.stream,)
+        return self.form.template.streams
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
         return self.form.keys
 
     def filed(self, options: Options) -> EventKey | None:
         template = self.form.template
+        if template.wide is not None:
+            return None
         if template.found:
             begun = None if template.wakes else template.beginning
             return None if begun is None else EventKey((begun[0].position,), (begun[1],), len(begun[1]))
@@ -225,6 +232,7 @@ class GroupPlan(MachinePlan):
         if recipe.epochs is None:
             constants = sorted(one.position for one in template.constants)
             keyed = constants == sorted(template.partition) and not template.parts and not template.found
+            keyed = keyed and template.wide is None
             if keyed and recipe.look is not None and options.lookback:  # the key's next event is the partition's
                 return ArrivalMachine(recipe, self.inputs(), self.outcome(), most)
             return GroupMachine(recipe, self.inputs(), self.outcome(), most)
@@ -271,7 +279,7 @@ class GroupPlan(MachinePlan):
         same = self.common_key or template.beginning is not None or template.wakes
         first = ", the first" if template.wakes else ""
         equal = f"{first} with {written(self.inputs()[0].guard)}" if same else ""
-        return f"{counted(len(template.steps), 'step')} on {template.stream}{equal}"
+        return f"{counted(len(template.steps), 'step')} on {' and '.join(template.streams)}{equal}"
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
