@@ -171,11 +171,7 @@ def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     against = _waits_from_second(template)
     if against is not None:
         return against
-    if template.late or len(template.kills) > 1 or any(kill.place != 1 for kill in template.kills):
-        return "something is forbidden elsewhere than between its steps"
-    if not _forbids_by_one(template):
-        return "what is forbidden does not ask for one constant of the event"
-    return [_number_of(template, 1)], {}
+    return _forbids_within_pair(template) or ([_number_of(template, 1)], {})
 
 
 def _next_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
@@ -216,6 +212,13 @@ def _waits_from_second(template: GroupTemplate) -> str | None:
     return against
 
 
+def _forbids_within_pair(template: GroupTemplate) -> str | None:
+    """Why what is forbidden is more than one number between the first two steps."""
+    if template.late or len(template.kills) > 1 or any(kill.place != 1 for kill in template.kills):
+        return "something is forbidden elsewhere than between the first two steps"
+    return None if _forbids_by_one(template) else "what is forbidden does not ask for one constant of the event"
+
+
 def _forbids_by_one(template: GroupTemplate) -> bool:
     clauses = [clause for kill in template.kills for clause in kill.clauses]
     one_each = all(len(kill.clauses) == 1 for kill in template.kills)
@@ -253,9 +256,9 @@ def _history(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
 
 def _items(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
-    if len(template.steps) < 3 or template.kills or template.late:
-        return "it has fewer than three steps, or something is forbidden"
-    return _waits_from_second(template) or ([_number_of(template, 1)], {})
+    if len(template.steps) < 3:
+        return "it has fewer than three steps"
+    return _waits_from_second(template) or _forbids_within_pair(template) or ([_number_of(template, 1)], {})
 
 
 def _items_of_texts(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:

@@ -47,6 +47,7 @@ def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = 
         ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 3", NEXT, "history, 3"),
         ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 4", NEXT, "items, 4"),
         ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.p > 1", NEXT, "items, 4"),
+        ("S a, ~(S n), S b, S c", "a.p > 1 AND n.w > 7 AND b.p < 2 AND c.p > 1", NEXT, "items, 5"),
         ("S a, S b, ~(S n)", "a.p > 1 AND b.p < 2 AND n.p > 7", NEXT, "trailing, 3"),
         ("S a, S b, ~(S n)", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "trailing, 3"),
         ("S a, S b, ~(S n)", "b.ty = 'B' AND b.p < 2 AND n.ty = 'C' AND n.p > 7 AND n.k < 2", NEXT, "trailing, 4"),

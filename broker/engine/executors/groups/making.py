@@ -271,7 +271,7 @@ class CellRecipe:
             return NextMatchTemplate(d, first, second, window=self.window, arrival=self.arrival)
         if mechanism is Mechanism.HISTORY:
             return HistoryTemplate(d, first, second, further[0], window=self.window)
-        kill = self.kills[0][0] if self.kills and mechanism is Mechanism.WAIT else None
+        kill = self.kills[0][0] if self.kills and mechanism is not Mechanism.TRAILING else None
         wait = WaitTemplate(
             d, first, second, [], kill=kill, window=self.window, within=self.within, arrival=True
         )  # fmt: skip
