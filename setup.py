@@ -89,6 +89,7 @@ HOT: Final = (
     "broker/engine/executors/groups/moving_items.py",
     "broker/engine/executors/groups/next_match.py",
     "broker/engine/executors/groups/other_keys.py",
+    "broker/engine/executors/groups/other_keys_template.py",
     "broker/engine/executors/groups/pages.py",
     "broker/engine/executors/groups/pending_pairs.py",
     "broker/engine/executors/groups/ranking.py",

@@ -189,6 +189,12 @@ SHAPES: Final[dict[str, Written]] = {
         f"a.name = '{{s.symbol}}' AND a.price > {{s.a}} AND n.price < {{s.b}} AND c.price > {{s.a}} }}}} "
         f"WITHIN {WITHIN}",
     ),
+    "SASE+: negation, three steps": pattern(
+        "a, b, ~n, c", "a.price > {s.a} AND b.price < {s.b} AND n.volume > {s.volume} AND c.price > {s.c}"
+    ),
+    "SASE+: any match, negation": pattern(
+        "a, ~n, b", "a.price > {s.a} AND n.volume > {s.volume} AND b.price < {s.b}", "skip_till_any_match"
+    ),
     "SASE+: any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
     "SASE+: rising, own start": rising("a[1].price > {s.a}"),
     "SASE+: rising, own start and count": rising("a[1].price > {s.a} AND a.LEN >= {s.count}"),

@@ -396,19 +396,21 @@ def composite(chance: random.Random) -> Template:
 
 
 def unlike(chance: random.Random) -> Template:
-    """Events of SASE+ with a text each, or most of them, and what may be forbidden between two or behind them."""
+    """Events of SASE+ with a text each, most of them, or all with one, and what may be forbidden between two or behind
+    them."""
     choices: list[Sequence[str]] = []
 
     def constant(grid: Sequence[str] = GRID) -> str:
         choices.append(grid)
         return f"{{{len(choices) - 1}}}"
 
-    names = "abc"[: chance.choice((2, 2, 3))]
-    without = chance.choice(("", "", names[0], names[-1], chance.choice(names)))
-    strategy = chance.choice((STRATEGIES[0], STRATEGIES[2], STRATEGIES[2], STRATEGIES[3]))
-    asked: list[str] = []
+    names = "abc"[: chance.choice((2, 2, 3, 3))]
+    strategy = chance.choice((STRATEGIES[0], STRATEGIES[2], STRATEGIES[2], STRATEGIES[2], STRATEGIES[3]))
+    shared = strategy != STRATEGIES[0] and chance.random() < 0.4
+    without = names[1:] if shared else chance.choice(("", "", names[0], names[-1], chance.choice(names)))
+    asked: list[str] = ["[ty]"] if shared else []
     for at, name in enumerate(names):
-        if name != without:
+        if name not in without:
             asked.append(f"{name}.ty = {constant(KEYS)}")
         sign = ">" if at % 2 == 0 else "<"
         once = f"{name}.p {sign}" if chance.random() < 0.8 else computed(chance, f"{name}.")
@@ -417,13 +419,16 @@ def unlike(chance: random.Random) -> Template:
             asked.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
     streams = chance.choice(STREAMS)
     elements = [f"{chance.choice(streams)} {name}" for name in names]
-    places = chance.choice(((), (1,), (2,), (2,), (1, 2), (2, 2)))
-    for name, place in zip("nm", reversed(places) if len(names) == 2 and strategy == STRATEGIES[2] else ()):
+    last = len(names)
+    places = sorted(chance.choices(range(1, last + 1), (2, *(1 for _ in names[1:])), k=chance.choice((0, 1, 1, 1, 2))))
+    if strategy == STRATEGIES[3]:
+        places = [last - 1 if chance.random() < 0.8 else place for place in places]
+    for name, place in zip("nm", [] if strategy == STRATEGIES[0] else sorted(places, reverse=True)):
         elements.insert(place, f"~({chance.choice(streams)} {name})")
         asked.append(f"{name}.{chance.choice('pw')} {chance.choice(('<', '>='))} {constant()}")
         if chance.random() < 0.2:
             asked.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
-        if chance.random() < 0.8:
+        if not shared and chance.random() < 0.8:
             asked.append(f"{name}.ty = {constant(KEYS)}")
     text = f"PATTERN SEQ({', '.join(elements)}) WHERE {strategy}({', '.join(names)})"
     text += f" {{{{ {' AND '.join(asked)} }}}} WITHIN {constant(WINDOWS)}"
@@ -463,7 +468,7 @@ def script(seed: int, actions: int = 30) -> list[Action]:
     language = chance.choice(("sase", "sase", "cayuga", "cayuga", "ptopss"))
     other, often = OTHERS.get(language, (template, 0.0))
     makers = [other if chance.random() < often else MAKERS[language] for _ in range(2)]
-    if language == "sase" and chance.random() < 0.2:
+    if language == "sase" and chance.random() < 0.3:
         makers[0] = unlike
     templates = [make(chance) for make in makers[: chance.choice((1, 1, 2))]]
     if any("PUBLISH" in each.text for each in templates):

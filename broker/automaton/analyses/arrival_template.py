@@ -38,8 +38,9 @@ from .wide_rows import over_wide_rows
 OF_ALL: Final = "it counts matches of all events, because no constant says which it is about"
 
 
-def arrival_grouping(automaton: Automaton) -> Grouping:
-    """Raises NoTemplate. O(size of the automaton squared)."""
+def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
+    """`apart`: each event has a text of its own, though all have the same. Raises NoTemplate. O(size of the automaton
+    squared)."""
     if automaton.report not in (Report.EACH, Report.COMPLETIONS):
         raise NoTemplate("it does not report each match")
     counted = automaton.report is Report.COMPLETIONS
@@ -77,6 +78,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
+    if apart and {*together} <= {one.position for one in known}:  # what is the same is nothing beyond the texts
+        known, together = {}, ()
     # What one event begins with, all do that have the key's value with it: in each order, or it says nothing of others.
     common = together if all(len(order) == len(begins) for order in orders) else ()
     begun = () if known else shared_beginning(asking, common)
@@ -89,6 +92,8 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         own = own_texts_alone([asked[id(arc)] for arc in begins])
     elif not (known or counted or together):
         own = own_texts(inner, begins, kills, [asked[id(arc)] for arc in (*begins, *kills)], late)
+    if apart and not own:
+        raise NoTemplate("its events have no texts, or are asked for more")
     wakes = len(begins) > 1 and not (known or found_by or counted or orders or own)
     if wakes:
         found_by = own_constants([begins[0].guard])

@@ -21,9 +21,9 @@ class Mechanism(enum.Enum):
     event as long as a condition holds, and may report at each. WAIT: a run waits until one constant is reached.
     NEXT_MATCH: until several are, or one by events that take time. SKIP_TILL: each step until what it asks is met,
     whatever that is. HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three
-    steps and more. TRAILING: a pair, and what must not follow. TEXT_CHAIN: the next event with a step's own text moves
-    a run or ends it. CHOICE: one event, which may be any of the steps. ANY_MATCH: every combination of a window, in one
-    order of the steps or in several. ADJACENCY: adjacent events, each with a step's own text."""
+    steps and more. TRAILING: next matches, and what must not follow. TEXT_CHAIN: the next event with a step's own text
+    moves a run or ends it. CHOICE: one event, which may be any of the steps. ANY_MATCH: every combination of a window,
+    in one order of the steps or in several. ADJACENCY: adjacent events, each with a step's own text."""
 
     KLEENE = "kleene"
     FILTER = "filter"
@@ -175,11 +175,7 @@ def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     against = _waits_from_second(template)
     if against is not None:
         return against
-    if template.late or len(template.kills) > 1 or any(kill.place != 1 for kill in template.kills):
-        return "something is forbidden elsewhere than between its steps"
-    if not _forbids_by_one(template):
-        return "what is forbidden does not ask for one constant of the event"
-    return [_number_of(template, 1)], {}
+    return _forbids_within_pair(template) or ([_number_of(template, 1)], {})
 
 
 def _next_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
@@ -220,6 +216,13 @@ def _waits_from_second(template: GroupTemplate) -> str | None:
     return against
 
 
+def _forbids_within_pair(template: GroupTemplate) -> str | None:
+    """Why what is forbidden is more than one number between the first two steps."""
+    if template.late or len(template.kills) > 1 or any(kill.place != 1 for kill in template.kills):
+        return "something is forbidden elsewhere than between the first two steps"
+    return None if _forbids_by_one(template) else "what is forbidden does not ask for one constant of the event"
+
+
 def _forbids_by_one(template: GroupTemplate) -> bool:
     clauses = [clause for kill in template.kills for clause in kill.clauses]
     one_each = all(len(kill.clauses) == 1 for kill in template.kills)
@@ -257,22 +260,20 @@ def _history(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
 
 def _items(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
-    if len(template.steps) < 3 or template.kills or template.late:
-        return "it has fewer than three steps, or something is forbidden"
-    return _waits_from_second(template) or ([_number_of(template, 1)], {})
+    if len(template.steps) < 3:
+        return "it has fewer than three steps"
+    return _waits_from_second(template) or _forbids_within_pair(template) or ([_number_of(template, 1)], {})
 
 
 def _items_of_texts(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
     if template.time is not TimeModel.ARRIVAL:
         return "events may take time"
-    if len(template.steps) < 3:
-        return "it has fewer than three steps"
+    if len(template.steps) < 3 or template.late:
+        return "it has fewer than three steps, or time completes a match"
     for step in template.steps[2:]:
         if step.clauses[0].asked and not _single(step.clauses[0]):
             return "a step behind the second waits for several constants"
-    if template.kills:
-        return "something is forbidden"
     pair = replace(template, steps=template.steps[:2])
     return _next_match(grouping._replace(template=pair))
 
@@ -293,7 +294,8 @@ def _trailing_of_texts(grouping: Grouping) -> tuple[list[int], dict[int, int]] |
     template = grouping.template
     if not template.late:
         return "time completes no match"
-    return _next_match(grouping._replace(template=replace(template, late=False)))
+    pairs = grouping._replace(template=replace(template, late=False))
+    return _next_match(pairs) if len(template.steps) == 2 else _items_of_texts(pairs)
 
 
 def _skip_till(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
@@ -309,8 +311,10 @@ def _skip_till(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
 
 def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
-    if len(template.steps) < 2 or template.kills or template.late or not template.window:
-        return "it has one step, no window, or something is forbidden"
+    if len(template.steps) < 2 or template.late or not template.window:
+        return "it has one step, no window, or something is forbidden behind it"
+    if template.kills and not template.texts:
+        return "something is forbidden"
     if any(step.stay is not Stay.ALL for step in template.steps[1:]):
         return "runs do not stay where they move"
     return _alone(template)

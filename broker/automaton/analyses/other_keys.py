@@ -22,7 +22,7 @@ def own_texts(
     `asked`: what each is asked; `late`: time completes a match.
 
     Of adjacent events and next matches all have one if the first has. Between two next matches something may be
-    forbidden, or behind them: then time completes a match.
+    forbidden, or behind the last: then time completes a match. Of any matches something may be between the last two.
     """
     if len(begins) < 2:
         return ()
@@ -33,10 +33,12 @@ def own_texts(
         return ()
     if automaton.within is None and stays != {Stay.NONE}:
         return ()
-    if kills and (stays != {Stay.UNTAKEN} or len(begins) > 2):
-        return ()
-    forbidding = {arc.source for arc in kills}
-    if not forbidding <= {begins[1].source, begins[1].target} or (late and begins[1].target not in forbidding):
+    forbidding, end = {arc.source for arc in kills}, begins[-1]
+    if stays == {Stay.UNTAKEN}:
+        waiting = {*(arc.source for arc in begins[1:]), end.target}
+    else:
+        waiting = {end.source} if stays == {Stay.ALL} else set()
+    if not forbidding <= waiting or (late and end.target not in forbidding):
         return ()
     if any(len(each) != 1 or each[0].among for each in asked):
         return ()

@@ -47,6 +47,14 @@ def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = 
         ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 3", NEXT, "history, 3"),
         ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 4", NEXT, "items, 4"),
         ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.p > 1", NEXT, "items, 4"),
+        ("S a, ~(S n), S b, S c", "a.p > 1 AND n.w > 7 AND b.p < 2 AND c.p > 1", NEXT, "items, 5"),
+        ("S a, ~(S n), S b", "[ty] AND a.ty = 'A' AND b.p < 2 AND n.p > 7 AND n.w > 1", NEXT, "next match, 4"),
+        ("S a, S b, ~(S n), S c", "[ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "items, 4"),
+        ("S a, ~(S m), S b, ~(S n), S c", "[ty] AND b.ty = 'A' AND b.p < 2 AND m.p > 3 AND n.w > 7", NEXT, "items, 4"),
+        ("S a, S b, S c, ~(S n)", "[ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "trailing, 4"),
+        ("S a, S b, S c, ~(S n)", "a.ty = 'A' AND b.ty = 'B' AND b.p < 2 AND c.ty = 'C'", NEXT, "trailing, 2"),
+        ("S a, ~(S n), S b", "[ty] AND a.ty = 'A' AND b.p < 2 AND n.p > 7", "skip_till_any_match", "any match, 3"),
+        ("S a, S b, ~(S n), S c", "b.ty = 'A' AND b.p < 2 AND n.ty = 'C'", "skip_till_any_match", "any match, 2"),
         ("S a, S b, ~(S n)", "a.p > 1 AND b.p < 2 AND n.p > 7", NEXT, "trailing, 3"),
         ("S a, S b, ~(S n)", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "trailing, 3"),
         ("S a, S b, ~(S n)", "b.ty = 'B' AND b.p < 2 AND n.ty = 'C' AND n.p > 7 AND n.k < 2", NEXT, "trailing, 4"),
@@ -90,6 +98,21 @@ def test_each_template_has_the_first_mechanism_that_can_keep_its_runs(
 )
 def test_what_has_no_template_says_why(pattern: str, conditions: str, expected: str) -> None:
     assert laid_out(pattern, conditions) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "conditions", "strategy"),
+    [
+        ("S a, S b, ~(S n), S c", "[k] AND a.p > 1 AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT),
+        ("S a, S b, ~(S n), S c", "[k] AND [ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT),
+        ("S a, ~(S n), S b, S c", "[ty] AND a.ty = 'A' AND b.p < 2 AND n.w > 7", "skip_till_any_match"),
+        ("S a, S b, ~(S n)", "[ty] AND a.ty = 'A' AND b.p < 2 AND n.w > 7", "skip_till_any_match"),
+    ],
+)
+def test_what_is_forbidden_elsewhere_has_a_template_but_no_mechanism(
+    pattern: str, conditions: str, strategy: str
+) -> None:
+    assert "something is forbidden" in laid_out(pattern, conditions, strategy)
 
 
 def test_conditions_that_are_written_differently_meet() -> None:

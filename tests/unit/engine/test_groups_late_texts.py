@@ -12,7 +12,7 @@ from broker.engine.executors.groups.blocks import MatchBlocks
 from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound
 from broker.engine.executors.groups.late_texts import LateTextsCell
 from broker.engine.executors.groups.members import Members
-from broker.engine.executors.groups.other_keys import OtherKeysTemplate
+from broker.engine.executors.groups.other_keys_template import OtherKeysTemplate
 from broker.engine.executors.groups.steps import StepClause
 
 SCHEMA = {"ty": "string", "w": "float?", "p": "float?"}
@@ -22,7 +22,8 @@ Row = tuple[str, float | None, float | None]
 
 
 def text(condition: str, elements: str = "S a, S b, ~(S n)", within: int = 6) -> str:
-    return f"PATTERN SEQ({elements}) WHERE skip_till_next_match(a, b) {{{{ {condition} }}}} WITHIN {within}"
+    names = "a, b, c" if "c" in elements else "a, b"
+    return f"PATTERN SEQ({elements}) WHERE skip_till_next_match({names}) {{{{ {condition} }}}} WITHIN {within}"
 
 
 def subscribed(engine: Engine, name: str, query: str = text(f"{PAIR} AND {FORBIDDEN}"), **constants: Any) -> None:
@@ -143,7 +144,7 @@ def test_dead_pairs_and_what_killed_them_go_with_the_window() -> None:
         return StepClause([CoordinateBound(coordinate, ATTRIBUTE, attribute, sign)])
 
     template = OtherKeysTemplate(
-        4, asks(0, 2), asks(1, 2, -1.0), [0, 0, 0], 3, kills=[asks(2, 1)], late=[True], within=6
+        4, asks(0, 2), asks(1, 2, -1.0), [0, 0, 0], 3, kills=[asks(2, 1)], places=[2], within=6
     )  # fmt: skip
     members, out = Members(4), MatchBlocks()
     for handle, texts in enumerate((("A", "B", "C"), ("A", "B", "D"), ("B", "A", "C"))):
@@ -171,7 +172,14 @@ FORMS = {
     "any first, any forbidden": "b.ty = '{second}' AND a.p > {begins} AND b.p < {ends} AND n.w > {kills}",
     "two are equal": "a.ty = '{second}' AND a.p > {begins} AND b.ty = '{second}' AND b.p < {ends} AND n.w > 1",
 }
-ELEMENTS = {"texts": "S a, S b, ~(S n)", "between, too": "S a, ~(S m), S b, ~(S n)", "two": "S a, S b, ~(S m), ~(S n)"}
+ELEMENTS = {
+    "texts": "S a, S b, ~(S n)",
+    "between, too": "S a, ~(S m), S b, ~(S n)",
+    "two": "S a, S b, ~(S m), ~(S n)",
+    "three": "S a, S b, S c, ~(S n)",
+    "behind two, too": "S a, S b, ~(S m), S c, ~(S n)",
+}
+THIRD = " AND c.ty = '{first}' AND c.p > {kills}"
 MIDDLE = " AND m.ty = '{second}' AND m.w < {begins}"
 
 
@@ -185,13 +193,18 @@ def drawn(chance: random.Random, form: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("form", "elements"), [*((form, "texts") for form in FORMS), ("texts", "between, too"), ("any first", "two")]
-)
+    ("form", "elements"),
+    [
+        *((form, "texts") for form in FORMS), ("texts", "between, too"), ("any first", "two"), ("texts", "three"),
+        ("any first", "three"), ("any forbidden", "behind two, too"),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_of_any_texts_finds_what_each_member_finds(form: str, elements: str, seed: int) -> None:
     """In its order, with members that come and go, ties, nulls, times without events and snapshots."""
     chance = random.Random(seed)
-    query = text(FORMS[form] + (MIDDLE if "m)" in ELEMENTS[elements] else ""), ELEMENTS[elements], 4 + 3 * seed)
+    asked = FORMS[form] + (MIDDLE if "m)" in ELEMENTS[elements] else "") + (THIRD if "c" in ELEMENTS[elements] else "")
+    query = text(asked, ELEMENTS[elements], 4 + 3 * seed)
     one, other = Engine(), Engine(Options(executors_off=("groups",)))
     members = [drawn(chance, form) for _ in range(30)]
     for engine in (one, other):

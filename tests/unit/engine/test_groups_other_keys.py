@@ -125,6 +125,24 @@ FORMS = {
     "forbidden": (
         "next match", sase("skip_till_next_match", "S a, ~(S n), S b", PAIR + " AND n.w > 2 AND n.p > {begins}")
     ),
+    "forbidden behind two": (
+        "items",
+        sase("skip_till_next_match", "S a, ~(S m), S b, ~(S n), S c", PAIR + " AND n.ty = '{third}' AND n.w > 2 AND "
+             "m.ty = '{third}' AND m.p > {begins} AND c.ty = '{first}' AND c.p > {begins}"),
+    ),
+    "one text": (
+        "next match",
+        sase("skip_till_next_match", "S a, ~(S n), S b", "[ty] AND a.ty = '{first}' AND a.p > {begins} AND b.p < {ends}"
+             " AND n.w > 1 AND n.p > {begins}"),
+    ),
+    "any two, forbidden": (
+        "any match", sase("skip_till_any_match", "S a, ~(S n), S b", PAIR + " AND n.ty = '{third}' AND n.p > {begins}")
+    ),
+    "any three, forbidden": (
+        "any match",
+        sase("skip_till_any_match", "S a, S b, ~(S n), S c", "a.p > {begins} AND b.ty = '{second}' AND c.w > 1 AND "
+             "c.ty = '{first}' AND n.ty = '{third}' AND n.p > {begins} AND n.w > 1"),
+    ),
 }  # fmt: skip
 
 
@@ -147,7 +165,7 @@ def test_a_group_of_any_texts_finds_what_each_member_finds(name: str) -> None:
         engine.add_stream("S", SCHEMA)
         for number in range(20):
             join(engine, f"s{number}", form, number)
-    found_in = "an" if mechanism[0] == "a" else "a"
+    found_in = "an" if mechanism[0] in "ai" else "a"
     assert f": how runs are kept: {found_in} {mechanism} for" in "\n".join(one.explain())
     assert one.statistics()["groups"] <= (6 if mechanism == "kleene" else 1)  # a repetition has one for each two texts
     time = total = 0

@@ -93,7 +93,8 @@ class AnyCell(GroupCell):
         for order, number in zip(last.orders, last.numbers):
             out.order = number
             for hit in range(found):
-                tell_tuples(self._logs, order, begun + hit, out.hits, hit * d, out.hits_since[hit], time, out)
+                since = out.hits_since[hit]
+                tell_tuples(self._logs, order, begun + hit, out.hits, hit * d, since, since, time, out)
 
     def _forget(self, time: i64) -> None:
         """Skip the events that no window holds; drop them when they are as many as the rest."""

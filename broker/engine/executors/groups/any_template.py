@@ -69,11 +69,16 @@ class AnyTemplate:
             same.numbers.append(number)
         self.lasts: list[LastStep] = list(found.values())
 
-    def live(self, logs: list[Starts], point: list[float], since: int, time: int) -> list[tuple[int, ...]]:
-        """The runs of a member with these logs, in the order of the steps, if that is the only one."""
+    def live(
+        self, logs: list[Starts], point: list[float], since: int, time: int, barred: int = 0
+    ) -> list[tuple[int, ...]]:
+        """The runs of a member with these logs, in the order of the steps, if that is the only one. `barred`: the last
+        event of what waits for the last step is not before it."""
         found: list[tuple[int, ...]] = []
-        for upto in range(1, len(self.orders[0])):
-            found += self._begun(self.orders[0][:upto], logs, point, since, time)
+        last = len(self.orders[0]) - 1
+        for upto in range(1, last + 1):
+            first = max(since, barred) if upto == last else since
+            found += self._begun(self.orders[0][:upto], logs, point, [*([since] * (upto - 1)), first], time)
         return found
 
     def assigned(
@@ -85,7 +90,7 @@ class AnyTemplate:
         page = events.page
         found: dict[str, Assigned] = {}
         for taken in sorted({tuple(order[:upto]) for order in self.orders for upto in range(1, len(order))}):
-            for path in self._begun(list(taken), logs, point, since, time):
+            for path in self._begun(list(taken), logs, point, [since] * len(taken), time):
                 own: Assigned = []
                 for step, event in zip(taken, path):
                     at = page.place(event)
@@ -95,7 +100,7 @@ class AnyTemplate:
         return list(found.values())
 
     def _begun(
-        self, steps: list[int], logs: list[Starts], point: list[float], since: int, time: int
+        self, steps: list[int], logs: list[Starts], point: list[float], since: list[int], time: int
     ) -> list[tuple[int, ...]]:
         return begun([logs[self.log_of[step]] for step in steps], point, since, time)
 

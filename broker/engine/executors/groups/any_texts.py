@@ -3,7 +3,8 @@
 Members with any texts are one group, as there may be as many combinations as members. Each step that a match may go on
 behind has a log for each text. An event that may be the last finds the members among those with its text, and each of
 them its own logs. Where any event may be the last, the members lie with the text of another step, and only the texts
-of which the window has an event are searched. Every event is an epoch.
+of which the window has an event are searched. What a negation forbids before the last step has such logs, too: the
+newest event that concerns a member bars those before it from being the last but one. Every event is an epoch.
 
 Here: all texts of a group. Not here: one key (any_match), the matches of a member (tuples).
 """
@@ -24,25 +25,32 @@ from .columns import INFINITY, Floats, filled
 from .kept_events import KeptEvents
 from .member_points import MemberPoints
 from .members import INFINITE, Members
-from .starts import Starts
+from .starts import NONE, Starts
+from .steps import StepClause
 from .tuples import tell_tuples
 
 
 @final
 class AnyTextsTemplate:
-    """The steps but for their texts, which the `attributes` have, -1 for none, and the members of one group.
+    """The steps but for their texts, which the `attributes` have, -1 for none, and the members of one group. `kills`:
+    what no event between the last two may be; their texts are behind those of the steps.
 
-    `logs`: the events of each text that may be a step, by log of the steps. `anchors`: for each last step the step by
+    `logs`: the events of each text that may be a step, by log of the steps, and behind these those that are forbidden;
+    `logged`: what they are asked. `anchors`: for each last step the step by
     whose text its members are found: itself, or one before it. `found_by`: by anchor the members of each text.
     """
 
-    def __init__(self, steps: AnyTemplate, attributes: list[int]) -> None:
+    def __init__(self, steps: AnyTemplate, attributes: list[int], kills: list[StepClause] | None = None) -> None:
         self.steps = steps
+        self.logged = [*steps.logged, *(kills or [])]
+        self.kills: i64 = len(steps.logged)  # the first log of what is forbidden
         self.attributes = attributes
         self.x: Floats = filled(steps.d, INFINITY)  # scratch for one event
+        self.within: Floats = filled(steps.d, INFINITY)
         self.top: Floats = filled(steps.d, INFINITY)
-        self.step_of: list[int] = list(steps.log_of)  # by log
-        self.logs: list[dict[Text, Beginning]] = [{} for _ in steps.logged]
+        self.unlike: i64 = 0  # members whose texts are not all the same
+        self.step_of: list[int] = [*steps.log_of, *range(len(steps.steps), len(attributes))]  # by log
+        self.logs: list[dict[Text, Beginning]] = [{} for _ in self.logged]
         self.anchors = [self._anchor(last) for last in steps.lasts]
         self.found_by: dict[int, dict[Text, Members]] = {anchor: {} for anchor in self.anchors}
         self.texts: list[tuple[Text, ...]] = []  # by handle those of the steps
@@ -63,6 +71,7 @@ class AnyTextsTemplate:
                 beginning = log[texts[step]] = Beginning(texts[step], steps.d, steps.window)
             beginning.joined(point)
             own.append(beginning.starts)
+        self.unlike += 0 if _all_equal(texts) else 1
         while len(self.texts) <= handle:
             self.texts.append(texts)
             self.own.append(own)
@@ -77,6 +86,7 @@ class AnyTextsTemplate:
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group. O(steps x (pages + page))."""
         texts = self.texts[handle]
+        self.unlike -= 0 if _all_equal(texts) else 1
         for log, step in zip(self.logs, self.step_of):
             beginning = log[texts[step]]
             beginning.members -= 1
@@ -87,6 +97,19 @@ class AnyTextsTemplate:
             members.remove(handle, point)
             if members.count == 0:
                 del found[texts[anchor]]
+
+    def barred(self, handle: i64, last: Starts, since: i64) -> i64:
+        """Since when no event bars a member's events of the last log, which are since then; NONE if it has none there.
+        O(blocks)."""
+        points, at, own = self.known.points, handle * self.steps.d, self.own[handle]
+        first = last.begun_since(points, at, since, False, last.head, last.count)
+        if first == last.count:
+            return NONE
+        newest = last.events[first]
+        log: i64
+        for log in range(self.kills, len(own)):
+            newest = own[log].newest_for(points, at, newest, False)
+        return newest
 
     def each(self) -> list[Beginning]:
         """The logs of all steps and texts."""
@@ -133,6 +156,9 @@ class AnyTextsCell(GroupCell):
                     out.order = last.numbers[0]
                     out.close_alone(begun)
             elif members is not None:
+                if template.unlike == 0:  # all these members have the same logs
+                    for log in last.others:
+                        template.logs[log][row[attribute] if attribute >= 0 else ANY].lower(x, template.top, time)
                 self._complete(last, members, x, time, out)
             else:
                 self._complete_each(last, steps.log_of[anchor], found_by, time, out)
@@ -144,7 +170,7 @@ class AnyTextsCell(GroupCell):
         """The same for an event that may be the last of members with any text: of each text in the window those that
         an event with it may satisfy."""
         template = self.template
-        x, top, d = template.x, template.top, template.steps.d
+        x, within, d = template.x, template.within, template.steps.d
         live = self._live[log]
         gone: list[Text] = []
         j: i64
@@ -154,13 +180,9 @@ class AnyTextsCell(GroupCell):
                 gone.append(text)
                 continue
             for j in range(d):
-                top[j] = -INFINITY
-            starts = beginning.starts
-            starts.raise_by_blocks(top, starts.head, starts.count)
-            for j in range(d):
-                if x[j] < top[j]:
-                    top[j] = x[j]
-            self._complete(last, found_by[text], top, time, out)
+                within[j] = x[j]
+            beginning.lower(within, template.top, time)
+            self._complete(last, found_by[text], within, time, out)
         for text in gone:
             del live[text]
 
@@ -172,7 +194,7 @@ class AnyTextsCell(GroupCell):
         template = self.template
         d, window, own = template.steps.d, template.steps.window, template.own
         points, sinces = template.known.points, template.known.since
-        upto = out.members_upto
+        upto, forbids = out.members_upto, len(template.logged) > template.kills
         place: i64
         for order, number in zip(last.orders, last.numbers):
             out.order = number
@@ -189,12 +211,17 @@ class AnyTextsCell(GroupCell):
                         possible = False
                         break
                 if possible:
-                    tell_tuples(logs, order, place, points, at, sinces[handle], time, out)
+                    barred = since = sinces[handle]
+                    if forbids:
+                        barred = template.barred(handle, logs[order[-1]], since)
+                        if barred < 0:
+                            continue
+                    tell_tuples(logs, order, place, points, at, since, barred, time, out)
 
     def _keep(self, row: Row, time: i64, event: i64) -> None:
-        """Note an event for the steps behind which a match may go on. O(steps)."""
+        """Note an event for the steps behind which a match may go on, and what it forbids. O(steps)."""
         template = self.template
-        for log, clause in enumerate(template.steps.logged):
+        for log, clause in enumerate(template.logged):
             attribute = template.attributes[template.step_of[log]]
             text = row[attribute] if attribute >= 0 else ANY
             beginning = template.logs[log].get(text)
@@ -212,7 +239,11 @@ class AnyTextsCell(GroupCell):
         return all(each.first_in_time(time) == each.starts.count for each in self.template.each())
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        return self.template.steps.live(self.template.own[handle], point, since, time)
+        template = self.template
+        logs = template.own[handle]
+        last = logs[template.kills - 1] if len(logs) > template.kills else None
+        barred = since if last is None else int(template.barred(handle, last, since))
+        return template.steps.live(logs, point, since, time, barred)
 
     def assigned(self, handle: int, point: list[float], since: int, time: i64) -> list[Assigned] | None:
         template = self.template
@@ -256,3 +287,7 @@ class AnyTextsCell(GroupCell):
             assert all(text in live for text, each in log.items() if each.starts.head < each.starts.count)
         for each in template.each():
             each.starts.check_invariants()
+
+
+def _all_equal(texts: tuple[Text, ...]) -> bool:
+    return all(text == texts[0] for text in texts)

@@ -95,6 +95,18 @@ class Beginning:
         starts.head = starts.passed(time, self.root[self._window], starts.head, starts.count)
         return starts.head
 
+    def lower(self, x: Floats, top: Floats, time: i64) -> None:
+        """Lower values to the greatest of the starts that are in some member's window; they may be too high. `top`:
+        scratch. O(blocks), amortised."""
+        starts, first = self.starts, self.passed(time)
+        j: i64
+        for j in range(self._d):
+            top[j] = -INFINITY
+        starts.raise_by_blocks(top, first, starts.count)
+        for j in range(self._d):
+            if top[j] < x[j]:
+                x[j] = top[j]
+
     def load(self, dumped: dict[str, Any]) -> None:
         """Restore the starts."""
         starts = self.starts

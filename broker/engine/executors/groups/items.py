@@ -1,7 +1,8 @@
 """Items: sequences with skip_till_next_match of three steps and more, with constants of their own at each.
 
-The first wait is symbolic (wait). A member that completes it *moves*, as an item with all starts that moved at once
-(moving_items), to the heap of the step that it waits for. Every event is an epoch.
+The first wait is symbolic, and knows what a negation forbids meanwhile (wait). A member that completes it *moves*, as
+an item with all starts that moved at once (moving_items), to the heap of the step that it waits for. Every event is an
+epoch.
 
 Here: one key. Not here: steps whose constants leave no items to move (history), with texts of their own (other_keys).
 """

@@ -1,9 +1,10 @@
 """Cells whose pairs wait until time has passed the deadline of their start: then they are matches, unless something
 that is forbidden behind them has come in between.
 
-Another cell completes the pairs. They are kept with their start, because starts are in the order of their deadlines.
+Another cell completes the pairs, which may have events in between. They are kept with their start, because starts are
+in the order of their deadlines.
 What kills is only noted: a due pair asks whether it was killed. Times are compared, not positions. What comes at the
-time of the second event does not kill, what comes at the deadline does (notes on Kleene runs, 5).
+time of the last event does not kill, what comes at the deadline does (notes on Kleene runs, 5).
 
 The host calls `advance` for a time before it passes an event of that time, at the latest when time has passed `due`.
 
@@ -19,20 +20,22 @@ from mypy_extensions import i64
 from ....events.instant import FOREVER
 from .blocks import FIELDS, LATE, MatchBlocks
 from .cell import GroupCell
-from .pending_pairs import NONE, PAIR_EACH, PendingPairs
+from .pending_pairs import NONE, PendingPairs
 from .starts import Starts
 
 
 class LatePairsCell(GroupCell):
     """`waiting`: the cell that completes pairs, with the same members; `found`: scratch for what an event completes
-    there; `within`: how long after its start a pair is due. `alive`: whether the first pair of the oldest start is
+    there; `within`: how long after its start a pair is due; `between`: how many events it has between its first and its
+    last one. `alive`: whether the first pair of the oldest start is
     known to be a match so far; who notes something that kills sets it to False."""
 
-    def __init__(self, waiting: GroupCell, within: i64, found: MatchBlocks) -> None:
+    def __init__(self, waiting: GroupCell, within: i64, found: MatchBlocks, between: i64 = 0) -> None:
         super().__init__(waiting.members)
         self.waiting = waiting
         self.within: i64 = within
-        self.pending = PendingPairs()
+        self.between: i64 = between
+        self.pending = PendingPairs(between)
         self.found = found
         self.alive = False
 
@@ -87,7 +90,7 @@ class LatePairsCell(GroupCell):
 
     def _killed(self, pair: i64) -> bool:
         """Whether a pair is no match: something has killed it, or its member has left."""
-        pairs, place = self.pending.pairs, pair * PAIR_EACH
+        pairs, place = self.pending.pairs, pair * self.pending.each_pair
         return pairs[place] == NONE or self.dies(pairs[place], self.pending.levels[pair], pairs[place + 2])
 
     def first(self) -> int:
@@ -101,20 +104,19 @@ class LatePairsCell(GroupCell):
     def advance_first(self, out: MatchBlocks) -> None:
         """O(pairs), each with a question whether it was killed."""
         pending = self.pending
-        pairs, start, pair = pending.pairs, pending.start(), pending.pair()
+        pairs, each, pair = pending.pairs, pending.each_pair, pending.pair()
         before: i64 = NONE
         member, path = out.members_upto, out.paths_upto
+        width = self.between + 2
         while pair != NONE:
-            place = pair * PAIR_EACH
             if not self._killed(pair):
-                if pairs[place + 1] != before:  # neighbours with both events in common are one block
-                    out.close(member, path, 2, LATE)
-                    member, path, before = out.members_upto, out.paths_upto, pairs[place + 1]
-                    out.add_number(start)
-                    out.add_number(before)
-                out.add_member(pairs[place])
-            pair = pairs[place + 3]
-        out.close(member, path, 2, LATE)
+                if not pending.alike(pair, before):  # neighbours with all events in common are one block
+                    out.close(member, path, width, LATE)
+                    member, path, before = out.members_upto, out.paths_upto, pair
+                    pending.tell(pair, out)
+                out.add_member(pairs[pair * each])
+            pair = pairs[pair * each + 3]
+        out.close(member, path, width, LATE)
         pending.drop_start()
         self.alive = False
 
@@ -143,10 +145,10 @@ class LatePairsCell(GroupCell):
 
     def load(self, dumped: dict[str, Any]) -> None:
         self.waiting.load(dumped["waiting"])
-        self.pending = PendingPairs()
+        self.pending = PendingPairs(self.between)
         for start, deadline, pairs in dumped["pending"]:
-            for handle, event, time, level in pairs:
-                self.pending.add(start, deadline, handle, event, time, level)
+            for handle, event, time, level, *between in pairs:
+                self.pending.add(start, deadline, handle, event, time, level, between)
         self.alive = False
 
     def statistics(self) -> dict[str, int]:

@@ -1,8 +1,8 @@
 """A negation at the end, and a text for each step: `a, b, ~n` WITHIN w of a, where `a.name = 'X' AND b.name = 'Y' AND
-n.name = 'Z'`, or some have no text.
+n.name = 'Z'`, or some have no text; or more steps, `a, b, c, ~n`.
 
 Pairs are completed as other keys complete them. What is forbidden lies with its text, in the order of time: a due pair
-asks whether the newest such event that concerns its member is later than its b.
+asks whether the newest such event that concerns its member is later than its last event.
 
 Here: all texts of a group. Hot. Not here: when pairs are told (late_pairs), which pairs there are, and what lies with
 a text (other_keys), one key (trailing).
@@ -18,7 +18,8 @@ from ....events.schema import Row
 from .blocks import MatchBlocks
 from .late_pairs import LatePairsCell
 from .members import Members
-from .other_keys import OtherKeysCell, OtherKeysTemplate
+from .other_keys import OtherKeysCell
+from .other_keys_template import OtherKeysTemplate
 from .starts import Starts
 
 
@@ -28,7 +29,7 @@ class LateTextsCell(LatePairsCell):
 
     def __init__(self, template: OtherKeysTemplate, members: Members) -> None:
         others = OtherKeysCell(template, members)
-        super().__init__(others, template.within, template.moved)
+        super().__init__(others, template.within, template.completed, len(template.further))
         self.template = template
         self._others = others
 
@@ -51,8 +52,4 @@ class LateTextsCell(LatePairsCell):
 
     def dies(self, handle: i64, level: float, completed: i64) -> bool:
         """O(blocks of what its text forbids since then)."""
-        template = self.template
-        points, at, newest = template.known.points, handle * template.d, completed
-        for killers in template.behind:
-            newest = killers.of(handle).starts.newest_for(points, at, newest, True)
-        return newest > completed
+        return self.template.forbidden(len(self.template.further) + 2, handle, completed, True)

@@ -43,7 +43,8 @@ from .late_texts import LateTextsCell
 from .lookback import Lookback, lookback
 from .members import Members
 from .next_match import NextMatchCell, NextMatchTemplate
-from .other_keys import OtherKeysCell, OtherKeysTemplate
+from .other_keys import OtherKeysCell
+from .other_keys_template import OtherKeysTemplate
 from .repeating import RepeatingCell
 from .repeating_template import RepeatingTemplate
 from .skip_till import SkipTillCell
@@ -275,7 +276,8 @@ class CellRecipe:
             orders = [list(order) for order in self.template.orders]
             operands = list(self.template.operands)
             each = AnyTemplate(d, [clauses[0] for clauses in steps], orders, operands, window=self.window)
-            return AnyTextsTemplate(each, positions) if positions else each
+            kills = [clauses[0] for clauses in self.kills]
+            return AnyTextsTemplate(each, positions, kills) if positions else each
         if mechanism is Mechanism.ADJACENCY:
             return AdjacencyTemplate(d, [clauses[0] for clauses in steps], positions, self.window)
         if mechanism is Mechanism.CHOICE:
@@ -288,13 +290,13 @@ class CellRecipe:
         first, second, *further = [clauses[0] for clauses in steps]
         if positions:
             kills = [clauses[0] for clauses in self.kills]
-            late = [kill.place == len(steps) for kill in self.template.kills]
-            return OtherKeysTemplate(d, first, second, positions, self.window, further, kills, late, self.within)
+            places = [kill.place for kill in self.template.kills]
+            return OtherKeysTemplate(d, first, second, positions, self.window, further, kills, places, self.within)
         if mechanism is Mechanism.NEXT_MATCH:
             return NextMatchTemplate(d, first, second, window=self.window, arrival=self.arrival)
         if mechanism is Mechanism.HISTORY:
             return HistoryTemplate(d, first, second, further[0], window=self.window)
-        kill = self.kills[0][0] if self.kills and mechanism is Mechanism.WAIT else None
+        kill = self.kills[0][0] if self.kills and mechanism is not Mechanism.TRAILING else None
         wait = WaitTemplate(
             d, first, second, [], kill=kill, window=self.window, within=self.within, arrival=True
         )  # fmt: skip

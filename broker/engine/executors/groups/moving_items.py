@@ -42,6 +42,10 @@ class MovingItem:
         """Whether this item leaves a heap first: by its level, then the older one."""
         return self.level < other.level or (self.level == other.level and self.serial < other.serial)
 
+    def newest(self) -> i64:
+        """The last event that its starts have taken, which is that of all."""
+        return self.paths[self.count * self.width - 1]
+
     def holds(self, start: i64, now: i64) -> bool:
         """Whether a start is still in the window."""
         return float(start - now - self.extra) >= self.window

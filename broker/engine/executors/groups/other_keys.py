@@ -5,10 +5,11 @@ begins them, for all members that begin so; an event finds the members whose sec
 with its text. Each moves with the starts of its first text that it dominates, from the last event on that has satisfied
 its second condition (last_met): to a match, or as an item (moving_items) to the heap of its third text, and so on.
 Where a step has no text, any event is like one with it. Events that a negation forbids between two steps lie with their
-texts, too: the newest of them that concerns a member has ended what had waited for it before. Every event is an epoch.
+texts, too: the newest of them that concerns a member has ended what had waited for it before. All may have one text,
+where more is forbidden than the cells of one key know of. Every event is an epoch.
 
-Here: all texts of a group. Not here: one key (next_match, items), every combination (any_texts), pairs that wait
-because something is forbidden behind them (late_texts).
+Here: all texts of a group. Hot. Not here: its members (other_keys_template), one key (next_match, items), every
+combination (any_texts), pairs that wait because something is forbidden behind them (late_texts).
 """
 
 from __future__ import annotations
@@ -18,125 +19,17 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from .beginnings import ANY, BEFORE, Beginning, MemberBeginnings, Text, texts_by_step
+from .beginnings import ANY, BEFORE, Beginning, Text
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, NAN, Floats, filled, floats_from
+from .columns import INFINITY, floats_from
 from .last_met import LastMet
-from .member_points import MemberPoints
 from .members import INFINITE, Members
 from .moving_items import MovingItem, heaped, popped, pushed, restored
-from .starts import NONE
-from .steps import StepClause
+from .other_keys_template import OtherKeysTemplate
 
 SWEEP_MIN: Final = 128
-
-
-@final
-class OtherKeysTemplate:
-    """The conditions but for the texts, which the attributes `texts` have, -1 for none, and the members of one group.
-
-    `further`: those behind the second, each with one bound at most; `axes`: its coordinate, -1 for none. `window`: the
-    coordinate of WITHIN. `begins`: the starts of each text, `beginnings`: of each member; `ends`: the members with each
-    second text. `kills`: what no event between two steps may be, or behind the last where `late` says so, whose texts
-    `texts` has behind those of the steps; `killing`: of each the events of each text; `between` and `behind`: of each
-    those that concern a member. `within`: if some are late, the window, which all have in common.
-    """
-
-    def __init__(
-        self, d: int, begin: StepClause, end: StepClause, texts: list[int], window: int,
-        further: list[StepClause] | None = None, kills: list[StepClause] | None = None,
-        late: list[bool] | None = None, within: int = NONE,
-    ) -> None:  # fmt: skip
-        assert window >= 0, "what is kept must have an end"
-        self.d: i64 = d
-        self.begin = begin
-        self.end = end
-        self.further: list[StepClause] = further or []
-        self.axes = [int(clause.bounds[0].coordinate) if clause.bounds else -1 for clause in self.further]
-        self.first: i64 = texts[0]
-        self.second: i64 = texts[1]
-        self.attributes = texts
-        self.window: i64 = window
-        self.x: Floats = filled(d, INFINITY)  # scratch for one event
-        self.moved = MatchBlocks()  # scratch, too
-        self.begins: dict[Text, Beginning] = {}
-        self.ends: dict[Text, Members] = {}
-        self.kills: list[StepClause] = kills or []
-        self.killing: list[dict[Text, Beginning]] = [{} for _ in self.kills]
-        self.within: i64 = within
-        self.beginnings = MemberBeginnings()
-        self._killers = [MemberBeginnings() for _ in self.kills]
-        ends = late or [False] * len(self.kills)
-        self.between = [killers for killers, behind in zip(self._killers, ends) if not behind]
-        self.behind = [killers for killers, behind in zip(self._killers, ends) if behind]
-        self.known = MemberPoints(self.d)
-        self.texts: list[tuple[Text, ...]] = []
-
-    def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
-        """A member has joined the group. `known`: the texts of the steps that have one. O(pages + page)."""
-        texts = texts_by_step(known, self.attributes)
-        begins, ends = texts[0], texts[1]
-        beginning = self.begins.get(begins)
-        if beginning is None:
-            beginning = self.begins[begins] = Beginning(begins, self.d, self.window)
-            self.beginnings.enter(beginning)
-        beginning.joined(point)
-        self.beginnings.put(handle, beginning)
-        for killing, killers, text in zip(self.killing, self._killers, texts[len(self.further) + 2 :]):
-            killed = killing.get(text)
-            if killed is None:
-                killed = killing[text] = Beginning(text, self.d, self.window)
-                killers.enter(killed)
-            killed.joined(point)
-            killers.put(handle, killed)
-        while len(self.texts) <= handle:
-            self.texts.append(texts)
-        self.texts[handle] = texts
-        self.known.put(handle, point, since)
-        members = self.ends.get(ends)
-        if members is None:
-            members = self.ends[ends] = Members(int(self.d))
-        members.put(handle, point, since)
-
-    def left(self, handle: int, point: list[float]) -> None:
-        """A member has left the group. O(pages + page)."""
-        beginning, ends = self.beginnings.of(handle), self.texts[handle][1]
-        beginning.members -= 1
-        if beginning.members == 0:
-            del self.begins[beginning.text]
-            self.beginnings.leave(beginning)
-        for killing, killers in zip(self.killing, self._killers):
-            killed = killers.of(handle)
-            killed.members -= 1
-            if killed.members == 0:
-                del killing[killed.text]
-                killers.leave(killed)
-        members = self.ends[ends]
-        members.remove(handle, point)
-        if members.count == 0:
-            del self.ends[ends]
-
-    def each(self) -> list[Beginning]:
-        """The starts of all texts, and what is forbidden."""
-        found = list(self.begins.values())
-        for killing in self.killing:
-            found += killing.values()
-        return found
-
-    def level(self, step: i64, point: list[float]) -> float:
-        """What a member with this point waits for at a step behind the second."""
-        axis = self.axes[step]
-        return point[axis] if axis >= 0 else -INFINITY
-
-    def reached(self, step: i64, row: Row, time: i64) -> float:
-        """The greatest level that an event reaches there; NaN for none."""
-        clause, axis, x = self.further[step], self.axes[step], self.x
-        if axis >= 0:
-            x[axis] = INFINITY
-        if not clause.narrows(row, time, time, x, 0, x, 0) or not clause.admits(row):
-            return NAN
-        return x[axis] if axis >= 0 else INFINITY
+BOUNDED_MAX: Final = 256  # starts of a text up to which their greatest values are looked up
 
 
 @final
@@ -168,9 +61,10 @@ class OtherKeysCell(GroupCell):
             if heap is not None and len(heap) > 0:
                 self._go_on(step, heap, row, time, event, out)
             step -= 1
-        members = template.ends.get(row[template.second] if template.second >= 0 else ANY)
+        text = row[template.second] if template.second >= 0 else ANY
+        members = template.ends.get(text)
         if members is not None:
-            self._meet(members, row, time, event, out)
+            self._meet(members, text, row, time, event, out)
         beginning = template.begins.get(row[template.first] if template.first >= 0 else ANY)
         if beginning is not None and beginning.begin(template.begin, row, time, event):
             self.noted = event
@@ -191,7 +85,7 @@ class OtherKeysCell(GroupCell):
                 if killed.grown():
                     killed.drop(killed.first_in_time(time))
 
-    def _meet(self, members: Members, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+    def _meet(self, members: Members, text: Text, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Write the matches of the members whose second condition the event satisfies, and note that it does."""
         template, x, met = self.template, self.template.x, self._met
         d = template.d
@@ -201,6 +95,8 @@ class OtherKeysCell(GroupCell):
         end = template.end
         if not end.narrows(row, time, time, x, 0, x, 0) or not members.possible(x, 0) or not end.admits(row):
             return
+        if template.unlike == 0 and template.begins[text].starts.count <= BOUNDED_MAX:  # all these begin with the text
+            template.begins[text].lower(x, template.top, time)
         goes_on = len(template.further) > 0
         if goes_on:
             out = template.moved
@@ -210,7 +106,7 @@ class OtherKeysCell(GroupCell):
         met.epoch += 1
         known, longest = template.beginnings, members.root[template.window]
         numbers, times = known.numbers, known.times
-        points, sinces = template.known.points, template.known.since
+        points, sinces, between = template.known.points, template.known.since, template.forbidding[1]
         place: i64
         for place in range(begun, begun + found):
             handle = out.members[place]
@@ -223,11 +119,14 @@ class OtherKeysCell(GroupCell):
             if beginning.newest < since:
                 continue
             starts = beginning.starts
-            for killers in template.between:
-                since = killers.of(handle).starts.newest_for(points, at, since, False)
             first = starts.begun_since(points, at, since, False, 0, starts.count)
             if first == starts.count:
                 continue
+            if len(between) > 0:
+                since = starts.events[first]
+                for killers in between:
+                    since = killers.of(handle).starts.newest_for(points, at, since, False)
+                first = starts.since_event(since, first, starts.count)
             path = out.paths_upto
             count = starts.walk(points, at, sinces[handle], first, starts.count, time, out)
             if count == 0:
@@ -260,10 +159,12 @@ class OtherKeysCell(GroupCell):
     def _go_on(self, step: i64, heap: list[MovingItem], row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Move the items that the event reaches."""
         template = self.template
-        reached = template.reached(step, row, time)
+        reached, forbids = template.reached(step, row, time), len(template.forbidding[step + 2]) > 0
         while len(heap) > 0 and heap[0].level <= reached:
             item = popped(heap)
             self._items -= 1
+            if forbids and template.forbidden(step + 2, item.handle, item.newest(), False):
+                continue
             item.take(event, time)
             if item.count == 0:
                 continue
@@ -313,12 +214,12 @@ class OtherKeysCell(GroupCell):
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         starts, met = self.template.beginnings.of(handle).starts, self._met.since(handle, True)
-        for killers in self.template.between:
+        for killers in self.template.forbidding[1]:
             met = killers.of(handle).starts.newest_for(floats_from(point), 0, met, False)
         first = starts.since_event(met, 0, starts.count)
         found = starts.waiting(point, since, first, starts.count, time)
-        for _, item in self._each():
-            if item.handle == handle:
+        for step, item in self._each():
+            if item.handle == handle and not self.template.forbidden(step + 2, handle, item.newest(), False):
                 found += item.live(time)
         return found
 
@@ -380,4 +281,5 @@ class OtherKeysCell(GroupCell):
 
     def _uses(self, handle: int, known: Beginning) -> bool:
         template = self.template
-        return any(each.of(handle) is known for each in (template.beginnings, *template.between, *template.behind))
+        forbidding = (killers for each in template.forbidding for killers in each)
+        return any(each.of(handle) is known for each in (template.beginnings, *forbidding))

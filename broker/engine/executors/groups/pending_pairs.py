@@ -1,8 +1,8 @@
 """Pairs that wait for the deadline of their start, in columns: starts in the order of their events, and their pairs.
 
-Deadlines are in the same order, so that no heap is needed: the oldest start is due first. The pairs of a start are a
-linked list, oldest first. A pair that will not be a match is dropped when it is the first of the oldest start. Rows of
-pairs that were dropped are a linked list, too, and are used again.
+Deadlines are in the same order, so that no heap is needed: the oldest start is due first. The pairs of a start, which
+may have events in between, are a linked list, oldest first. A pair that will not be a match is dropped when it is the
+first of the oldest start. Rows of pairs that were dropped are a linked list, too, and are used again.
 
 Here: these columns. Hot. Not here: which pairs there are, and which are killed (trailing).
 """
@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Final, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
 from ..packed import shifted_integers
-from .columns import Floats, Integers, floats, integers, with_room, with_room_for_integers
+from .blocks import MatchBlocks
+from .columns import Floats, Integers, floats, integers, integers_from, with_room, with_room_for_integers
 from .starts import Starts
 
 NONE: Final = -1
@@ -30,9 +31,11 @@ KEPT_MAX: Final = 256  # pairs up to which columns without any stay as long as t
 class PendingPairs:
     """`first`: where the oldest start is; `upto`: behind the newest one. There is none if they are equal.
 
-    `pairs`, `levels`: the rows of pairs, for who walks along the pairs of a start."""
+    `pairs`, `levels`: the rows of pairs, for who walks along the pairs of a start; `each_pair`: the integers
+    of a row. `between`: how many events a pair has between its first and its last one, which are behind the others."""
 
-    def __init__(self) -> None:
+    def __init__(self, between: i64 = 0) -> None:
+        self.each_pair: i64 = PAIR_EACH + between
         self.first: i64 = 0
         self.upto: i64 = 0
         self.pairs: Integers = integers()
@@ -41,31 +44,34 @@ class PendingPairs:
         self._made: i64 = 0  # rows of pairs
         self._free: i64 = NONE  # the first of those that are not used
 
-    def add(self, start: i64, deadline: i64, handle: i64, event: i64, time: i64, level: float) -> None:
+    def add(
+        self, start: i64, deadline: i64, handle: i64, event: i64, time: i64, level: float, between: list[int]
+    ) -> None:
         """Add a pair of a start, which may be new. O(log), and O(starts behind it) if it is new."""
         at = self._place(start, self.first)
         if at == self.upto or self._starts[at * START_EACH] != start:
             self._enter(at, start, deadline)
         self._open(1)
-        self._append(at, handle, event, time, level)
+        self._append(at, handle, event, time, level, integers_from(between), 0)
 
     def add_all(
         self, known: Starts, within: i64, events: Integers, first: i64, count: i64,
         handle: i64, event: i64, time: i64, level: float,
     ) -> None:  # fmt: skip
-        """Add pairs of a member with so many starts, whose events are there from `first` on, ascending; `known` has
-        their times. As `add` for each, but most are next to the one before."""
+        """Add pairs of a member with so many starts, whose events are there from `first` on, ascending, each before its
+        events in between; `known` has their times. As `add` for each, but most are next to the one before."""
         at = self.first
         seen: i64 = 0
         self._open(count)
         i: i64
-        for i in range(first, first + count):
-            start = events[i]
+        for i in range(count):
+            place = first + i * (self.each_pair - PAIR_EACH + 1)
+            start = events[place]
             at = self._place(start, at)
             if at == self.upto or self._starts[at * START_EACH] != start:
                 seen = known.since_event(start, seen, known.count)
                 self._enter(at, start, known.times[seen] + within)
-            self._append(at, handle, event, time, level)
+            self._append(at, handle, event, time, level, events, place + 1)
             at += 1
 
     def _place(self, start: i64, low: i64) -> i64:
@@ -95,28 +101,34 @@ class PendingPairs:
     def _open(self, count: i64) -> None:
         """Room for so many more pairs, whatever rows are free."""
         rows = self._made + count
-        self.pairs = with_room_for_integers(self.pairs, rows * PAIR_EACH)
+        self.pairs = with_room_for_integers(self.pairs, rows * self.each_pair)
         self.levels = with_room(self.levels, rows)
 
-    def _append(self, i: i64, handle: i64, event: i64, time: i64, level: float) -> None:
-        """Add a pair to a start, for which there is room."""
+    def _append(
+        self, i: i64, handle: i64, event: i64, time: i64, level: float, between: Integers, first: i64
+    ) -> None:
+        """Add a pair to a start, for which there is room. The events in between are there from `first` on."""
         pairs, starts, pair, at = self.pairs, self._starts, self._free, i * START_EACH
+        each = self.each_pair
         if pair != NONE:
-            self._free = pairs[pair * PAIR_EACH + 3]
+            self._free = pairs[pair * each + 3]
         else:
             pair = self._made
             self._made = pair + 1
-        place = pair * PAIR_EACH
+        place = pair * each
         pairs[place] = handle
         pairs[place + 1] = event
         pairs[place + 2] = time
         pairs[place + 3] = NONE
+        j: i64
+        for j in range(each - PAIR_EACH):
+            pairs[place + PAIR_EACH + j] = between[first + j]
         self.levels[pair] = level
         last = starts[at + 3]
         if last == NONE:
             starts[at + 2] = pair
         else:
-            pairs[last * PAIR_EACH + 3] = pair
+            pairs[last * each + 3] = pair
         starts[at + 3] = pair
 
     def start(self) -> i64:
@@ -131,15 +143,35 @@ class PendingPairs:
         """Its first pair; NONE if it has none."""
         return self._starts[self.first * START_EACH + 2]
 
+    def alike(self, pair: i64, other: i64) -> bool:
+        """Whether a pair has the events of another one of its start; not if that is NONE."""
+        if other == NONE:
+            return False
+        pairs, place, before = self.pairs, pair * self.each_pair, other * self.each_pair
+        j: i64
+        for j in range(PAIR_EACH, self.each_pair):
+            if pairs[place + j] != pairs[before + j]:
+                return False
+        return pairs[place + 1] == pairs[before + 1]
+
+    def tell(self, pair: i64, out: MatchBlocks) -> None:
+        """Write the events of a pair of the oldest start."""
+        pairs, place = self.pairs, pair * self.each_pair
+        out.add_number(self.start())
+        j: i64
+        for j in range(PAIR_EACH, self.each_pair):
+            out.add_number(pairs[place + j])
+        out.add_number(pairs[place + 1])
+
     def drop(self) -> None:
         """Drop the first pair of the oldest start."""
         at = self.first * START_EACH + 2
         pair = self._starts[at]
-        after = self.pairs[pair * PAIR_EACH + 3]
+        after = self.pairs[pair * self.each_pair + 3]
         self._starts[at] = after
         if after == NONE:
             self._starts[at + 1] = NONE
-        self.pairs[pair * PAIR_EACH + 3] = self._free
+        self.pairs[pair * self.each_pair + 3] = self._free
         self._free = pair
 
     def drop_start(self) -> None:
@@ -147,7 +179,7 @@ class PendingPairs:
         at = self.first * START_EACH
         last = self._starts[at + 3]
         if last != NONE:
-            self.pairs[last * PAIR_EACH + 3] = self._free
+            self.pairs[last * self.each_pair + 3] = self._free
             self._free = self._starts[at + 2]
         self.first += 1
         if self.first == self.upto:
@@ -163,8 +195,8 @@ class PendingPairs:
         """A member has left. O(pairs)."""
         pair: i64
         for pair in range(self._made):
-            if self.pairs[pair * PAIR_EACH] == handle:
-                self.pairs[pair * PAIR_EACH] = NONE
+            if self.pairs[pair * self.each_pair] == handle:
+                self.pairs[pair * self.each_pair] = NONE
 
     def used(self, events: set[int]) -> None:
         """Add the events of all pairs of members that are here. O(pairs)."""
@@ -174,27 +206,29 @@ class PendingPairs:
             pair = starts[i * START_EACH + 2]
             before: i64 = NONE
             while pair != NONE:
-                place = pair * PAIR_EACH
-                if pairs[place] != NONE and pairs[place + 1] != before:
+                place = pair * self.each_pair
+                if pairs[place] != NONE and not self.alike(pair, before):
                     if before == NONE:
                         events.add(int(starts[i * START_EACH]))
-                    before = pairs[place + 1]
-                    events.add(int(before))
+                    before = pair
+                    events.add(int(pairs[place + 1]))
+                    events.update(int(pairs[j]) for j in range(place + PAIR_EACH, place + self.each_pair))
                 pair = pairs[place + 3]
 
     # --- for snapshots and tests --------------------------------------------------------------------------------
 
-    def each(self) -> Iterator[tuple[int, int, list[tuple[int, int, int, float]]]]:
-        """The starts with their deadlines and the pairs of members that are here: handle, event, time, level."""
+    def each(self) -> Iterator[tuple[int, int, list[tuple[Any, ...]]]]:
+        """The starts with their deadlines and the pairs of members that are here: handle, event, time, level, and the
+        events in between."""
         for i in range(int(self.first), int(self.upto)):
             at = i * START_EACH
-            found: list[tuple[int, int, int, float]] = []
+            found: list[tuple[Any, ...]] = []
             pair = int(self._starts[at + 2])
             while pair != NONE:
-                place = pair * PAIR_EACH
-                handle, event, time, after = (int(self.pairs[place + j]) for j in range(PAIR_EACH))
+                place = pair * int(self.each_pair)
+                handle, event, time, after, *between = (int(self.pairs[place + j]) for j in range(int(self.each_pair)))
                 if handle != NONE:
-                    found.append((handle, event, time, self.levels[pair]))
+                    found.append((handle, event, time, self.levels[pair], *between))
                 pair = after
             if found:
                 yield int(self._starts[at]), int(self._starts[at + 1]), found
@@ -206,5 +240,5 @@ class PendingPairs:
         assert deadlines == sorted(deadlines)
         free, unused = 0, int(self._free)
         while unused != NONE:
-            free, unused = free + 1, int(self.pairs[unused * PAIR_EACH + 3])
+            free, unused = free + 1, int(self.pairs[unused * int(self.each_pair) + 3])
         assert sum(len(pairs) for _, _, pairs in self.each()) <= self._made - free

@@ -16,23 +16,26 @@ from .starts import Starts
 
 
 def tell_tuples(
-    logs: list[Starts], order: list[int], member: i64, points: Floats, at: i64, since: i64, time: i64, out: MatchBlocks
-) -> None:
+    logs: list[Starts], order: list[int], member: i64, points: Floats, at: i64, since: i64, barred: i64, time: i64,
+    out: MatchBlocks,
+) -> None:  # fmt: skip
     """Write the matches of a member with one event of each log in this order. `member`: the place of its handle;
-    `at`: that of its point. O(blocks of the logs and its events)."""
+    `at`: that of its point; `barred`: events of the last log are not before it. O(blocks of the logs, its events)."""
     path = out.paths_upto
     steps: i64 = len(order)
     if steps == 1:
         log = logs[order[0]]
-        count = log.walk(points, at, since, log.head, log.count, time, out)
+        count = log.walk(points, at, barred, log.head, log.count, time, out)
         if count > 0:
             out.close_one(member, path, count, 1)
         return
-    for number in order:
+    last = steps - 1
+    step: i64
+    for step in range(steps):
         place = out.paths_upto
         out.add_number(0)
-        log = logs[number]
-        count = log.walk(points, at, since, log.head, log.count, time, out)
+        log = logs[order[step]]
+        count = log.walk(points, at, barred if step == last else since, log.head, log.count, time, out)
         if count == 0:
             out.paths_upto = path
             return
@@ -83,9 +86,10 @@ def combinations(out: MatchBlocks, path: i64, steps: i64) -> i64:
     return total
 
 
-def begun(logs: list[Starts], point: list[float], since: int, time: int) -> list[tuple[int, ...]]:
-    """The runs of a member that have taken an event of each of these logs, for users. O(what is read)."""
+def begun(logs: list[Starts], point: list[float], since: list[int], time: int) -> list[tuple[int, ...]]:
+    """The runs of a member that have taken an event of each of these logs, not before that of `since`, for users.
+    O(what is read)."""
     lists: list[list[int]] = []
-    for log in logs:
-        lists.append([event for (event,) in log.waiting(point, since, log.head, log.count, time)])
+    for log, first in zip(logs, since):
+        lists.append([event for (event,) in log.waiting(point, first, log.head, log.count, time)])
     return list(combined(lists))

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
-from broker.engine.executors.groups.pending_pairs import NONE, PAIR_EACH, PendingPairs
+from broker.engine.executors.groups.pending_pairs import NONE, PendingPairs
 
-Pair = tuple[int, int, int, float]
+Pair = tuple[Any, ...]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_columns_have_what_lists_have(seed: int) -> None:
     chance = random.Random(seed)
-    columns, lists = PendingPairs(), dict[int, list[Pair]]()
+    between = seed % 3
+    columns, lists = PendingPairs(between), dict[int, list[Pair]]()
     for event in range(1, 600):
         for handle in range(chance.choice((0, 0, 1, 3))):
             start = chance.randrange(max(event - 9, 0), event)
-            pair = handle, event, 10 * event, chance.random()
-            columns.add(start, 10 * start + 100, *pair)
+            middle = [event - chance.randrange(2) for _ in range(between)]
+            pair = handle, event, 10 * event, chance.random(), *middle
+            columns.add(start, 10 * start + 100, *pair[:4], middle)
             lists.setdefault(start, []).append(pair)
         if chance.random() < 0.1:
             gone = chance.randrange(3)
@@ -31,9 +34,10 @@ def test_columns_have_what_lists_have(seed: int) -> None:
             assert columns.deadline() == 10 * start + 100
             pair_at = columns.pair()
             if pair_at != NONE:
-                handle, event_of, time, _ = (int(columns.pairs[pair_at * PAIR_EACH + j]) for j in range(PAIR_EACH))
+                each = int(columns.each_pair)
+                handle, last, time, _, *middle = (int(columns.pairs[pair_at * each + j]) for j in range(each))
                 if handle != NONE:
-                    assert (handle, event_of, time, columns.levels[pair_at]) == lists[start].pop(0)
+                    assert (handle, last, time, columns.levels[pair_at], *middle) == lists[start].pop(0)
             if pair_at != NONE:
                 columns.drop()
             if columns.pair() == NONE:
