@@ -375,10 +375,11 @@ def unlike(chance: random.Random) -> Template:
     strategy = chance.choice((STRATEGIES[0], STRATEGIES[2], STRATEGIES[2], STRATEGIES[2], STRATEGIES[3]))
     shared = strategy != STRATEGIES[0] and chance.random() < 0.4
     without = names[1:] if shared else chance.choice(("", "", names[0], names[-1], chance.choice(names)))
-    asked: list[str] = ["[ty]"] if shared else []
+    key, keys = ("k", ("0", "0", "1")) if shared and chance.random() < 0.3 else ("ty", KEYS)
+    asked: list[str] = [f"[{key}]"] if shared else []
     for at, name in enumerate(names):
         if name not in without:
-            asked.append(f"{name}.ty = {constant(KEYS)}")
+            asked.append(f"{name}.{key} = {constant(keys)}")
         asked.append(f"{name}.p {'>' if at % 2 == 0 else '<'} {constant()}")
         if chance.random() < 0.2:
             asked.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
