@@ -408,10 +408,11 @@ def unlike(chance: random.Random) -> Template:
     strategy = chance.choice((STRATEGIES[0], STRATEGIES[2], STRATEGIES[2], STRATEGIES[2], STRATEGIES[3]))
     shared = strategy != STRATEGIES[0] and chance.random() < 0.4
     without = names[1:] if shared else chance.choice(("", "", names[0], names[-1], chance.choice(names)))
-    asked: list[str] = ["[ty]"] if shared else []
+    key, keys = ("k", ("0", "0", "1")) if shared and chance.random() < 0.3 else ("ty", KEYS)
+    asked: list[str] = [f"[{key}]"] if shared else []
     for at, name in enumerate(names):
         if name not in without:
-            asked.append(f"{name}.ty = {constant(KEYS)}")
+            asked.append(f"{name}.{key} = {constant(keys)}")
         sign = ">" if at % 2 == 0 else "<"
         once = f"{name}.p {sign}" if chance.random() < 0.8 else computed(chance, f"{name}.")
         asked.append(f"{once} {constant()}")

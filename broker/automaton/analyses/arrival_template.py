@@ -39,8 +39,8 @@ OF_ALL: Final = "it counts matches of all events, because no constant says which
 
 
 def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
-    """`apart`: each event has a text of its own, though all have the same. Raises NoTemplate. O(size of the automaton
-    squared)."""
+    """`apart`: each event has a text or number of its own, though all have the same. Raises NoTemplate. O(size of the
+    automaton squared)."""
     if automaton.report not in (Report.EACH, Report.COMPLETIONS):
         raise NoTemplate("it does not report each match")
     counted = automaton.report is Report.COMPLETIONS
@@ -78,7 +78,8 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
     together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
-    if apart and {*together} <= {one.position for one in known}:  # what is the same is nothing beyond the texts
+    shared = next(iter(known.items())) if apart and len(known) == 1 else None
+    if shared is not None and {*together} <= {shared[0].position}:  # events have nothing else in common
         known, together = {}, ()
     # What one event begins with, all do that have the key's value with it: in each order, or it says nothing of others.
     common = together if all(len(order) == len(begins) for order in orders) else ()
@@ -91,7 +92,7 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
     if each_alone and not (known or begun):
         own = own_texts_alone([asked[id(arc)] for arc in begins])
     elif not (known or counted or together):
-        own = own_texts(inner, begins, kills, [asked[id(arc)] for arc in (*begins, *kills)], late)
+        own = own_texts(inner, begins, kills, [asked[id(arc)] for arc in (*begins, *kills)], late, shared)
     if apart and not own:
         raise NoTemplate("its events have no texts, or are asked for more")
     wakes = len(begins) > 1 and not (known or found_by or counted or orders or own)

@@ -16,10 +16,15 @@ from .template import Alternative
 
 
 def own_texts(
-    automaton: Automaton, begins: list[Arc], kills: list[Arc], asked: list[list[Alternative]], late: bool
+    automaton: Automaton,
+    begins: list[Arc],
+    kills: list[Arc],
+    asked: list[list[Alternative]],
+    late: bool,
+    shared: OwnText | None = None,
 ) -> tuple[OwnText | None, ...]:
     """The attribute and the text of each event that has one, and of each that is forbidden; () if it is something else.
-    `asked`: what each is asked; `late`: time completes a match.
+    `asked`: what each is asked; `late`: time completes a match; `shared`: what all have, which may be a number.
 
     Of adjacent events and next matches all have one if the first has. Between two next matches something may be
     forbidden, or behind the last: then time completes a match. Of any matches something may be between the last two.
@@ -45,7 +50,7 @@ def own_texts(
     clauses = [each[0].clause for each in asked]
     if not all(map(_alone, clauses)):
         return ()
-    found = tuple(map(own_text, clauses))
+    found = tuple(own_text(clause) if shared is None else shared for clause in clauses)
     steps = found[: len(begins)]
     if not any(steps) or (stays != {Stay.ALL} and steps[0] is not None and None in steps):
         return ()

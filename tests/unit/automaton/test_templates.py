@@ -52,6 +52,7 @@ def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = 
         ("S a, S b, ~(S n), S c", "[ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "items, 4"),
         ("S a, ~(S m), S b, ~(S n), S c", "[ty] AND b.ty = 'A' AND b.p < 2 AND m.p > 3 AND n.w > 7", NEXT, "items, 4"),
         ("S a, S b, S c, ~(S n)", "[ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "trailing, 4"),
+        ("S a, S b, ~(S n), S c", "[k] AND a.k = 7 AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "items, 4"),
         ("S a, S b, S c, ~(S n)", "a.ty = 'A' AND b.ty = 'B' AND b.p < 2 AND c.ty = 'C'", NEXT, "trailing, 2"),
         ("S a, ~(S n), S b", "[ty] AND a.ty = 'A' AND b.p < 2 AND n.p > 7", "skip_till_any_match", "any match, 3"),
         ("S a, S b, ~(S n), S c", "b.ty = 'A' AND b.p < 2 AND n.ty = 'C'", "skip_till_any_match", "any match, 2"),

@@ -226,7 +226,8 @@ class AnyTextsCell(GroupCell):
             text = row[attribute] if attribute >= 0 else ANY
             beginning = template.logs[log].get(text)
             if beginning is not None and beginning.begin(clause, row, time, event):
-                self.noted = event
+                if log < template.kills:
+                    self.noted = event
                 self._live[log][text] = None
                 if beginning.grown():
                     beginning.drop(beginning.first_in_time(time))
@@ -255,8 +256,9 @@ class AnyTextsCell(GroupCell):
         return event
 
     def used(self, events: set[int]) -> None:
-        for each in self.template.each():
-            each.starts.used(events)
+        for log in self.template.logs[: int(self.template.kills)]:
+            for each in log.values():
+                each.starts.used(events)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
