@@ -9,7 +9,7 @@ Here: that interface. Not here: mechanisms, recipes.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from mypy_extensions import i64
 
@@ -19,6 +19,8 @@ from ..contract import Outdated
 from ..matches import Assigned, Item
 from .blocks import MatchBlocks
 from .members import Members
+
+OTHERWISE: Final = "runs of a group that are kept in another form now"
 
 
 class GroupCell:
@@ -113,7 +115,7 @@ class GroupCell:
         except (IndexError, KeyError, TypeError, ValueError):
             if sorted(dumped) == form:
                 raise
-            raise Outdated("runs of a group that are kept in another form now") from None
+            raise Outdated(OTHERWISE) from None
 
     def statistics(self) -> dict[str, int]:
         return self.members.statistics()

@@ -86,6 +86,7 @@ class CellRecipe:
         self.outputs = [computation(term) for term in template.output]
         self.found = MatchBlocks()
         self.look: Lookback | None = None
+        self.computes = False  # whether members compare computed values with constants of their own, but in a fold
         self._coordinates = iter(layout.coordinates)
         self._registers: list[Register] = []
         if template.common is not None and common is not None:
@@ -233,6 +234,7 @@ class CellRecipe:
         if asked.source is not Compared.COMPUTED:
             register = self._remembered(term) if isinstance(term, Register) else -1
             return CoordinateBound(at, source, attribute, sign, register, asked.strict)
+        self.computes = True
         match term:
             case Register():
                 return CoordinateBound(at, REGISTER, -1, sign, self._remembered(term))
