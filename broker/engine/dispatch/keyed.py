@@ -43,10 +43,13 @@ class KeyReaders:
 
 @final
 class KeyIndex:
-    """Machines of one stream by the values at `positions`, or by the first `beginning` characters of the only one."""
+    """Machines by the values at `positions`, or by the first `beginning` characters of the only one. `each`: where
+    events of each stream have these; `single`: of the first stream, where that is one value and no beginning."""
 
     def __init__(self, filed: EventKey) -> None:
         self.positions = filed.positions
+        self.others = filed.others
+        self.each: list[tuple[int, ...]] = [filed.positions, *filed.others]
         self.beginning: int = filed.beginning
         self.single: int = filed.positions[0] if len(filed.positions) == 1 and filed.beginning < 0 else -1
         self.readers: dict[Key, KeyReaders] = {}
@@ -54,22 +57,24 @@ class KeyIndex:
 
     def holds(self, filed: EventKey) -> bool:
         """Whether a key belongs here."""
-        return self.positions == filed.positions and self.beginning == filed.beginning
+        same = self.positions == filed.positions and self.others == filed.others
+        return same and self.beginning == filed.beginning
 
     def parts(self, keys: tuple[tuple[int, ...], ...]) -> bool:
         """Whether its one attribute is that by which the only stream of a lane is partitioned."""
         return self.single >= 0 and len(keys) == 1 and keys[0] == self.positions
 
-    def of(self, row: Row) -> KeyReaders | None:
-        """The machines of an event; None if there are none. A null is no key."""
+    def of(self, row: Row, stream: i64 = 0) -> KeyReaders | None:
+        """The machines of an event of a stream; None if there are none. A null is no key."""
         if self.single >= 0:
-            return self.readers.get(row[self.single])
+            return self.readers.get(row[self.single if stream == 0 else self.each[stream][0]])
         if self.all is not None:
             return self.all
+        positions = self.each[stream]
         if self.beginning >= 0:
-            text = row[self.positions[0]]
+            text = row[positions[0]]
             return self.readers.get(text[: self.beginning]) if isinstance(text, str) else None
-        return self.readers.get(tuple([row[position] for position in self.positions]))
+        return self.readers.get(tuple([row[position] for position in positions]))
 
     def link(self, events: KeyedEvents) -> list[KeyReaders]:
         """Link the events of a batch by key; returns those of each key that has machines, in order. O(events)."""

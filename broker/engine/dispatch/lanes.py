@@ -131,7 +131,7 @@ class Lane(EventPlaces):
         """
         concerned = self._concerned
         for index in self.indexes:
-            filed = index.of(row)
+            filed = index.of(row, stream)
             if filed is not None:
                 concerned.append(filed)
         place = self.count(stream, row, len(symbols) > 0 or len(concerned) > 0)

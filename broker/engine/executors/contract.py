@@ -42,11 +42,12 @@ class Input(NamedTuple):
 
 class EventKey(NamedTuple):
     """Positions of attributes, ascending, and the values that they have in a machine's events. `beginning`: how many
-    characters of the only one are its value; -1 for all of it."""
+    characters of the only one are its value; -1 for all of it. `others`: where events of further streams have them."""
 
     positions: tuple[int, ...]
     values: tuple[Value, ...]
     beginning: int = -1
+    others: tuple[tuple[int, ...], ...] = ()
 
 
 class Outdated(ValueError):

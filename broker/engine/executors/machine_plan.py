@@ -92,8 +92,8 @@ class MachinePlan:
         return self.inputs()
 
     def filed(self, options: Options) -> EventKey | None:
-        """The key by which the dispatcher finds the machine of an event, if its events are those of one key of its one
-        stream. Otherwise they are those that satisfy its inputs."""
+        """The key by which the dispatcher finds the machine of an event, if its events are those of one key of all its
+        streams. Otherwise they are those that satisfy its inputs."""
         return None
 
     def streams(self) -> tuple[str, ...]:

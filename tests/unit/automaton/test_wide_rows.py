@@ -11,7 +11,8 @@ from broker.automaton.analyses.mechanism import Layout, layout_of
 from broker.automaton.analyses.template import Grouping, WideRow
 from broker.automaton.analyses.wide_rows import asked_of
 from broker.automaton.constructions.pattern import automaton_of_pattern
-from broker.engine.executors.groups.wide_rows import wide_rows
+from broker.engine.executors.contract import EventKey
+from broker.engine.executors.groups.wide_rows import event_key, wide_rows
 from broker.events.schema import Schema
 from broker.language.sase import parse
 
@@ -139,3 +140,11 @@ def test_each_column_is_where_a_row_has_it(stream: int) -> None:
     assert [column for column in range(len(wide)) if ROW.position(stream, column) < 0] == [
         *(ROW.mark(each) for each in (0, 1)), *range(ROW.begin(1 - stream), ROW.begin(1 - stream) + 4)
     ]  # fmt: skip
+
+
+def test_a_key_is_filed_where_each_stream_has_it() -> None:
+    assert event_key({0: "A"}, -1, ROW) == EventKey((0,), ("A",), -1, ((3,),))
+    assert event_key({0: "A", 4: 7}, -1, ROW) is None, "only one of the streams has it"
+    assert event_key({2: "B", 1: "A"}, -1, None) == EventKey((1, 2), ("A", "B"))
+    turned = WideRow(("S", "T"), ((1, 0), (0, 2)), (2, 3))
+    assert event_key({0: "A", 1: "B"}, -1, turned) == EventKey((0, 1), ("B", "A"), -1, ((2, 0),))

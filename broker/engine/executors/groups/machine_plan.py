@@ -34,6 +34,7 @@ from .arrival_machine import ArrivalMachine
 from .epoch_machine import EpochMachine
 from .machine import GroupMachine, GroupMember
 from .making import CellRecipe
+from .wide_rows import event_key
 
 LIMITS: Final = "runs_max"
 FORMS_MAX: Final = 1_000  # the most templates of one shape that are kept
@@ -194,14 +195,11 @@ class GroupPlan(MachinePlan):
 
     def filed(self, options: Options) -> EventKey | None:
         template = self.form.template
-        if template.wide is not None:
-            return None
         if template.found:
             begun = None if template.wakes else template.beginning
-            return None if begun is None else EventKey((begun[0].position,), (begun[1],), len(begun[1]))
-        positions = tuple(sorted(one.position for one in template.constants))
-        by_position = {one.position: constant.value for one, constant in zip(template.constants, self.key)}
-        return EventKey(positions, tuple(by_position[position] for position in positions))
+            return None if begun is None else event_key({begun[0].position: begun[1]}, len(begun[1]), template.wide)
+        known = {one.position: constant.value for one, constant in zip(template.constants, self.key)}
+        return event_key(known, -1, template.wide)
 
     def outcome(self) -> Outcome:
         output = self.automaton.output if self.automaton.time is TimeModel.EPOCHS else ()

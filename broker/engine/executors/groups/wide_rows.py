@@ -1,16 +1,19 @@
 """Makes events of several streams rows of one: the values of the key, a mark for each stream, the attributes of each.
 
-Here: that. Hot. Not here: where a wide row has what (broker.automaton.analyses.template).
+Here: that, and where the events of each stream have a key. Hot. Not here: where a wide row has what
+(broker.automaton.analyses.template).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, final
 
 from mypy_extensions import i64
 
 from ....automaton.analyses.template import WideRow
-from ....events.schema import Row
+from ....events.schema import Row, Value
+from ..contract import EventKey
 
 NOTHING: Final[Row] = ()
 
@@ -47,3 +50,15 @@ class WideRows:
 
 def wide_rows(row: WideRow | None) -> WideRows | None:
     return None if row is None else WideRows([list(each) for each in row.keys], list(row.widths))
+
+
+def event_key(known: Mapping[int, Value], beginning: int, row: WideRow | None) -> EventKey | None:
+    """The key of events that have these values, by column if rows are wide; None if some stream lacks one of them."""
+    if row is None:
+        positions = sorted(known)
+        return EventKey(tuple(positions), tuple([known[position] for position in positions]), beginning)
+    columns = sorted(known, key=lambda column: row.position(0, column))
+    each = [tuple([row.position(stream, column) for column in columns]) for stream in range(len(row.streams))]
+    if any(-1 in positions for positions in each):
+        return None
+    return EventKey(each[0], tuple([known[column] for column in columns]), beginning, tuple(each[1:]))
