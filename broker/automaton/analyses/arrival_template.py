@@ -132,7 +132,7 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
     template = GroupTemplate(
         automaton.time,
         (source.stream,) if wide is None else wide.streams,
-        tuple(known),
+        tuple(known) if shared is None else (shared[0],),
         tuple(position for position in together if position not in {one.position for one in known}),
         source.key,
         steps,
@@ -152,7 +152,7 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
         wide=wide,
     )
     key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
-    return Grouping(template, key, tuple(values))
+    return Grouping(template, key if shared is None else (shared[1],), tuple(values))
 
 
 def _asks_for_numbers(automaton: Automaton) -> bool:

@@ -150,7 +150,8 @@ class WideRow:
 class GroupTemplate:
     """`constants`: the attributes that have the key's values, by position; `found`: without these, the texts of
     the steps by which events are found, which attributes equal or begin with; `texts`: of each step, and then of
-    each kill, the attribute that equals a text of its own, where the key has these, or None; `parts`: the
+    each kill, the attribute that equals a text of its own, or None; the key has these, or the only constant, which all
+    have then; `parts`: the
     attributes by which runs are kept apart beyond the key; `partition`: those that part the stream. `late`: time
     completes a match. `window`: how far the last event may be from the first one is an unknown constant, too;
     where time completes it, all have the same, `within`, which is a constant for who has `texts`. `slots`: of each

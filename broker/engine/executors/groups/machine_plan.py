@@ -147,13 +147,14 @@ class GroupPlan(MachinePlan):
 
     @property
     def common_key(self) -> tuple[Constant, ...]:
-        """What members have in common of it: nothing, if each step has a text of its own."""
-        return () if self.form.template.texts else self.key
+        """What members have in common of it: nothing, if each step has a text of its own that may be another."""
+        return () if self.form.template.texts and not self.form.template.constants else self.key
 
     @property
     def _texts(self) -> tuple[Any, ...]:
         """Of each step, if steps have texts of their own."""
-        return tuple([text.value for text in self.key]) if self.form.template.texts else ()
+        texts = tuple([text.value for text in self.key]) if self.form.template.texts else ()
+        return texts * len(self.form.template.texts) if self.form.template.constants else texts
 
     @property
     def always_open(self) -> bool:
