@@ -56,9 +56,9 @@ def test_each_branch_is_told_for_itself(engine: Engine) -> None:
     [
         (
             "cayuga",
-            "FILTER{price < 5}(FILTER{name = 'A'} S FOLD{$2.name = $.name, $2.price > $.price} S"
-            " NEXT{$2.name = $1.name} S)",
-            "it is neither a chain",
+            "FILTER{price < 5}(FILTER{name = 'A' AND (price > 1 OR size > 7)} S"
+            " FOLD{$2.name = $.name, $2.price > $.price} S NEXT{$2.name = $1.name} S)",
+            "fold: a step before the last one has alternatives",
         ),
         (
             "sase",
