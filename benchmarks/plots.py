@@ -21,6 +21,7 @@ LABELS: Final[Mapping[str, str]] = {
 LOGARITHMIC: Final = ("N",)
 MARKERS: Final = "osD^v<>pPXhd*"
 INCHES: Final = (6.4, 4.0)
+INSIDE_MAX: Final = 12  # lines up to which their names stand in the picture, and not beside it
 
 Lines: TypeAlias = dict[str, list[tuple[float, Mapping[str, float]]]]
 
@@ -50,7 +51,10 @@ def curves(
 ) -> Path:
     """One picture: each line by its name as points (x, spread); `labels` are those of the axes."""
     with mpl.rc_context({"svg.hashsalt": "foretell", "svg.fonttype": "none"}):
-        figure = Figure(figsize=INCHES, layout="constrained")
+        many = len(lines) > INSIDE_MAX
+        width, height = INCHES
+        size = (1.6 * width, max(height, 0.19 * len(lines) + 0.5)) if many else INCHES
+        figure = Figure(figsize=size, layout="constrained")
         shown = figure.add_subplot()
         for marker, (line, points) in zip(cycle(MARKERS), lines.items()):
             middle = [spread["median"] for _, spread in points]
@@ -67,7 +71,10 @@ def curves(
         shown.set_xlabel(labels[0])
         shown.set_ylabel(labels[1])
         shown.grid(alpha=0.3)
-        shown.legend()
+        if many:
+            figure.legend(loc="outside right upper", fontsize=8)
+        else:
+            shown.legend()
         shown.set_title(_place(answer), fontsize=8)
         figure.savefig(path, metadata={"Date": None})
     return path

@@ -162,7 +162,7 @@ class GroupPlan(MachinePlan):
 
     @property
     def wants_company(self) -> bool:
-        return self.form.template.common is not None
+        return self.form.template.common is not None or self.form.template.wide is not None
 
     @property
     def merges_first(self) -> bool:
