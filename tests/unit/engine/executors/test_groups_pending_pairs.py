@@ -21,9 +21,9 @@ def test_columns_have_what_lists_have(seed: int) -> None:
         for handle in range(chance.choice((0, 0, 1, 3))):
             start = chance.randrange(max(event - 9, 0), event)
             middle = [event - chance.randrange(2) for _ in range(between)]
-            pair = handle, event, 10 * event, chance.random(), *middle
-            columns.add(start, 10 * start + 100, *pair[:4], middle)
-            lists.setdefault(start, []).append(pair)
+            level = chance.random()
+            columns.add(start, 10 * start + 100, handle, event, 10 * event, level, middle)
+            lists.setdefault(start, []).append((handle, event, 10 * event, level, *middle))
         if chance.random() < 0.1:
             gone = chance.randrange(3)
             columns.forget(gone)
