@@ -8,6 +8,7 @@
 | WITHIN w               | -w          | -(t - t0)                                                    |
 | `a > k * r`            | k and -k    | the greatest k that holds: of k if r > 0, of -k if r < 0     |
 | `a > r + c`            | c           | the greatest c that holds                                    |
+| any term of rows       | as `a`      | what it computes                                             |
 
 A constant that floats do not hold exactly has no coordinate: its subscription has no group.
 

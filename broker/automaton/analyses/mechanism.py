@@ -17,13 +17,13 @@ from .template import Compared, Grouping, GroupTemplate, TemplateClause, Templat
 
 class Mechanism(enum.Enum):
     """KLEENE: an operand repeats, and no constant that may differ changes what a run does. FILTER: one event. CHAIN:
-    each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: a run takes every next
-    event as long as a condition holds, and may report at each. WAIT: a run waits until one constant is reached.
-    NEXT_MATCH: until several are, or one by events that take time. SKIP_TILL: each step until what it asks is met,
-    whatever that is. HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of three
-    steps and more. TRAILING: next matches, and what must not follow. TEXT_CHAIN: the next event with a step's own text
-    moves a run or ends it. CHOICE: one event, which may be any of the steps. ANY_MATCH: every combination of a window,
-    in one order of the steps or in several. ADJACENCY: adjacent events, each with a step's own text."""
+    each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: at some steps a run takes
+    every next event as long as a condition holds, and may go on or report at each. WAIT: a run waits until one constant
+    is reached. NEXT_MATCH: until several are, or one by events that take time. SKIP_TILL: each step until what it asks
+    is met, whatever that is. HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of
+    three steps and more. TRAILING: next matches, and what must not follow. TEXT_CHAIN: the next event with a step's own
+    text moves a run or ends it. CHOICE: one event, which may be any of the steps. ANY_MATCH: every combination of a
+    window, in one order of the steps or in several. ADJACENCY: adjacent events, each with a step's own text."""
 
     KLEENE = "kleene"
     FILTER = "filter"
@@ -137,8 +137,6 @@ def _fold(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
     if all(step.again is None for step in template.steps):
         return "nothing repeats behind its first event"
-    if any(asked.source is Compared.DURATION for clause in template.steps[0].clauses for asked in clause.asked):
-        return "the first event's duration is compared"
     if len(template.steps) > 2 and any(len(step.clauses) > 1 for step in template.steps[:-1]):
         return "a step before the last one has alternatives"
     for step in template.steps:

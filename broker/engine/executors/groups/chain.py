@@ -226,7 +226,7 @@ class ChainCell(GroupCell):
             numbers = waiting.integers
             first = row_number * waiting.integers_each + EVENTS
             depth = numbers[row_number * waiting.integers_each + DEPTH]
-            clause.runs_with([self._events.row(numbers[at_step]) for at_step in range(first, first + depth)])
+            clause.runs_with([self._events.row(numbers[place]) for place in range(first, first + depth)])
         if not clause.narrows(row, time, start, new.floats, registers, new.floats, at):
             return False
         return ends or self.members.possible(new.floats, at)

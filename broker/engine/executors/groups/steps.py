@@ -127,20 +127,20 @@ class StepClause:
         return True
 
     def misses(self, row: Row, members: Members) -> bool:
-        """Whether an attribute of the event rules out every member, where they are few: O(bounds), changes nothing.
+        """Whether the event alone rules out every member, where they are few: O(bounds), changes nothing.
 
         Few members have a corner that says nearly as much as they do; that of many says nothing.
         """
         return members.count <= FEW and self.exceeds(row, members)
 
     def ascending(self, window: i64) -> CoordinateBound | None:
-        """The only bound but that of the window, if it compares an attribute of the event and nothing else matters."""
+        """The only bound but that of the window, if the event alone has its value and nothing else matters."""
         asked = [bound for bound in self.bounds if bound.coordinate != window]
         alone = len(asked) == 1 and self.compares is None and asked[0].of_event
         return asked[0] if alone else None
 
     def exceeds(self, row: Row, members: Members) -> bool:
-        """Whether an attribute of the event alone rules out every member. O(bounds), changes nothing."""
+        """Whether the event alone rules out every member. O(bounds), changes nothing."""
         root = members.root
         for bound in self.bounds:
             if bound.source == ATTRIBUTE:
