@@ -106,7 +106,8 @@ class BatchPath:
                         for trial in entry.trials:
                             trial.test(row)
                 else:
-                    symbols.clear()
+                    if len(symbols) > 0:
+                        symbols.clear()
                     self._satisfied(row)
             except Exception:  # any error: the index finds the condition that raised it
                 return i

@@ -148,7 +148,8 @@ class Lane(EventPlaces):
             self.homes.awake(row, at_home)
             asleep = asleep and len(at_home) == 0
         if (asleep and len(symbols) == 0) or (self.divided and place == 0):
-            at_home.clear()
+            if len(at_home) > 0:  # emptying an empty list costs as much as half a lookup
+                at_home.clear()
             return
         for matcher in self.spellers:
             self._spell(matcher, symbols, time, item, found)
@@ -178,13 +179,15 @@ class Lane(EventPlaces):
                 for matcher in awake:
                     if matcher.mask == 0:
                         touched.append(matcher)
-            at_home.clear()
-        for matcher in touched:
-            mask = matcher.mask
-            matcher.mask = 0
-            if matcher.awake or mask & matcher.machine.rousing != 0:
-                self.step(matcher, mask, row, time, place, item, found)
-        touched.clear()
+            if len(at_home) > 0:
+                at_home.clear()
+        if len(touched) > 0:
+            for matcher in touched:
+                mask = matcher.mask
+                matcher.mask = 0
+                if matcher.awake or mask & matcher.machine.rousing != 0:
+                    self.step(matcher, mask, row, time, place, item, found)
+            touched.clear()
         self.upkeep(time)
 
     def _pass(

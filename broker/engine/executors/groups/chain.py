@@ -90,6 +90,8 @@ class ChainCell(GroupCell):
                     continue  # it overlaps the run's events, and does not exist for it
                 if template.passes and not self._sees(numbers[place + DEPTH], row, place):
                     continue
+                if template.stays[numbers[place + DEPTH]] == SKIP and not self._met(numbers[place + DEPTH], row, place):
+                    continue  # it waits where it is, before the runs that this epoch begins
                 if numbers[place + TOUCHED] == 0:
                     numbers[place + TOUCHED] = 1
                     self._untouched -= 1
@@ -101,7 +103,7 @@ class ChainCell(GroupCell):
                 continue
             if stay == PARTITION and numbers[place + PLACE] + 1 != self.place:
                 continue
-            if stay == SKIP and self._passes(depth, i, row, time):
+            if stay == SKIP and self.arrival and self._passes(depth, i, row, time):
                 continue
             for clause in template.steps[depth]:
                 if not self._stays(clause, i, row, time, depth == last):
@@ -184,11 +186,10 @@ class ChainCell(GroupCell):
     def _passes(self, depth: i64, row_number: i64, row: Row, time: i64) -> bool:
         """Whether a run ignores the event by a rule without constants; it then continues to wait, inside its window."""
         new, waiting, template = self._new, self._waiting, self.template
-        new.copy(waiting, row_number)
         old = row_number * waiting.integers_each
-        for clause in template.steps[depth]:
-            if clause.admits(row) and self._compared(clause, row, old):
-                return False
+        if self._met(depth, row, old):
+            return False
+        new.copy(waiting, row_number)
         window = template.window
         numbers = waiting.integers
         if window >= 0 and float(numbers[old + START] - time) < self.members.root[window]:
@@ -199,6 +200,11 @@ class ChainCell(GroupCell):
             new.integers[place + j] = numbers[old + j]
         new.count += 1
         return True
+
+    def _met(self, depth: i64, row: Row, old: i64) -> bool:
+        """Whether an event meets a step that skips, which has no constants, for the run whose integers are there."""
+        clauses = self.template.steps[depth]
+        return any(clause.admits(row) and self._compared(clause, row, old) for clause in clauses)
 
     def _compared(self, clause: StepClause, row: Row, old: i64) -> bool:
         """Whether a clause's conditions on earlier events hold for the run whose integers are there."""

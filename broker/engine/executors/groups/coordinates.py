@@ -77,9 +77,14 @@ class CoordinateBound:
         """Whether the event alone has the value."""
         return self.source == ATTRIBUTE or (self.source == TERM and len(self.slots) == 0)
 
+    @property
+    def ascends(self) -> bool:
+        """Whether a run that meets `given` of one event meets every greater one: what else is compared is the run's."""
+        return self.of_event or self.source in (FACTOR, OFFSET, DIFFERENCE)
+
     def given(self, row: Row) -> float:
-        """The value that the event alone has; NaN for null."""
-        return self.sign * (number(row, self.attribute) if self.source == ATTRIBUTE else self.computed(row))
+        """What the event alone gives to the comparison; NaN for null. It is the value if it is `of_event`."""
+        return self.sign * (self.computed(row) if self.source == TERM else number(row, self.attribute))
 
     def computed(self, row: Row) -> float:
         """What the term computes; NaN for null."""
@@ -160,7 +165,8 @@ def reached(value: Value, sign: float, strict: bool) -> tuple[float, bool]:
         return sign * value, strict
     signed = value if sign > 0.0 else -value
     nearest = float(signed)
-    if nearest > signed or (strict and nearest == signed):
+    whole = int(nearest)  # compiled, an integer beside a float is compared as a float
+    if whole > signed or (strict and whole == signed):
         nearest = math.nextafter(nearest, -math.inf)
     return nearest, False
 

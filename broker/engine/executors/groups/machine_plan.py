@@ -162,7 +162,10 @@ class GroupPlan(MachinePlan):
 
     @property
     def wants_company(self) -> bool:
-        return self.form.template.common is not None or self.form.template.wide is not None
+        template = self.form.template
+        if template.texts and template.time is not TimeModel.EPOCHS:  # it looks at events that one alone need not see
+            return True
+        return template.common is not None or template.wide is not None
 
     @property
     def merges_first(self) -> bool:

@@ -8,8 +8,9 @@ members inside its values and outside of its boxes, and a member has one run for
 Where one constant decides, the mechanisms wait and items need fewer lookups; where a member waits for the same events
 with all its runs, next match stores one number a member.
 
-Where a step compares one number of the event with an unknown constant, the greater number is met by all that a lesser
-one is met by. Runs that have waited longer have seen a greater one, so only the newest cohorts are looked at.
+Where a step compares one number of the event with an unknown constant, or with one and a number of the run, the greater
+number is met by all that a lesser one is met by. Runs that have waited longer have seen a greater one, so only the
+newest cohorts are looked at.
 
 Epochs: an event does not see runs whose newest event ends at its begin or later, and the boxes of an epoch count from
 the next one on. With `arrival` each event is an epoch of its own.

@@ -134,9 +134,9 @@ class StepClause:
         return members.count <= FEW and self.exceeds(row, members)
 
     def ascending(self, window: i64) -> CoordinateBound | None:
-        """The only bound but that of the window, if the event alone has its value and nothing else matters."""
+        """The only bound but that of the window, if a run that one event meets is met by all that give more."""
         asked = [bound for bound in self.bounds if bound.coordinate != window]
-        alone = len(asked) == 1 and self.compares is None and asked[0].of_event
+        alone = len(asked) == 1 and self.compares is None and asked[0].ascends
         return asked[0] if alone else None
 
     def exceeds(self, row: Row, members: Members) -> bool:
