@@ -14,6 +14,7 @@ from broker.engine import Engine, Options
 
 EDGE = 2**53
 Found = list[tuple[str, list[int] | None]]
+Rows = Sequence[tuple[str, int | None, int]]
 
 CEL = (
     "SELECT * FROM FILTER{{TRUE}}(FILTER{{ty = 'A' AND w > {least}}}(S)"
@@ -26,7 +27,7 @@ SASE = (
 FORMS = [("cayuga", CEL, "$1.k"), ("sase", SASE, "a.k")]
 
 
-def found(language: str, queries: list[str], rows: Sequence[tuple[str, int | None, int]], off: tuple[str, ...]) -> Found:
+def found(language: str, queries: list[str], rows: Rows, off: tuple[str, ...]) -> Found:
     engine = Engine(Options(executors_off=off))
     engine.add_stream("S", {"ty": "string", "k": "int?", "w": "int"})
     for number, query in enumerate(queries):
