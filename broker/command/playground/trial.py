@@ -88,8 +88,9 @@ class PlaygroundRun:
         return event_line(self.engine.streams, event)
 
 
-def tried(chosen: Chosen, clock: Callable[[], float] = time.monotonic) -> PlaygroundRun:
-    """Run subscriptions on events: as many as EVENTS_MAX, for at most RUN_SECONDS_MAX. Mistakes are in the result."""
+def tried(chosen: Chosen, clock: Callable[[], float] = time.process_time) -> PlaygroundRun:
+    """Run subscriptions on events: as many as EVENTS_MAX, for at most RUN_SECONDS_MAX of a processor, for which it may
+    have to wait, since it gives way to others. Mistakes are in the result."""
     begun = clock()
     findings, checked, file = looked_at(chosen.text)
     lines = [{"line": f.place[0], "column": f.place[1], **_finding(f)} for f in findings]

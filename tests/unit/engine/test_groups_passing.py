@@ -76,3 +76,16 @@ def test_runs_that_have_met_a_greater_number_are_not_looked_at_again(
     grouped = found(language, queries, rows, ())
     assert grouped == found(language, queries, rows, ("groups",))
     assert len(grouped) == len({(name, lineage[0]) for name, lineage in grouped if lineage})
+
+
+def test_matches_come_in_the_order_of_the_events_for_which_their_runs_waited_last() -> None:
+    """Of two runs that wait for the last event, the one comes first that has moved first, not the one begun first."""
+    query = (
+        "PATTERN SEQ(S a, S b, S c) WHERE skip_till_next_match(a, b, c)"
+        " {{ [ty] AND a.ty = 'A' AND a.w > {} AND b.k < a.k AND c.k > 10 + a.k }} WITHIN 20"
+    )
+    queries = [query.format(least) for least in (1, 2)]
+    rows = [("A", number, 5) for number in (3, 7, 5, 2, 40)]
+    grouped = found("sase", queries, rows, ())
+    assert grouped == found("sase", queries, rows, ("groups",))
+    assert [lineage for name, lineage in grouped if name == "s0"] == [[2, 3, 5], [1, 4, 5], [3, 4, 5]]

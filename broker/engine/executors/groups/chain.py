@@ -36,7 +36,7 @@ RUN: Final = 2
 POSITION: Final = 3  # of the last event of the run, in the stream and in the partition
 PLACE: Final = 4
 TAKEN: Final = 5  # the end of that event
-TOUCHED: Final = 6  # whether an event of `now` affects the run
+TOUCHED: Final = 6  # whether an event of `now` affects the run, or with `arrival` the current one a run that skips
 EVENTS: Final = 7
 
 
@@ -62,6 +62,7 @@ class ChainCell(GroupCell):
         self._runs: i64 = 0
         self._untouched: i64 = 0  # how many waiting ones
         self._seen = [True] * len(template.sees)
+        self._skips = arrival and SKIP in template.stays
         each = template.d + len(template.registers)
         self._waiting = Stretch(each, EVENTS + template.length)  # from epochs before `now`
         self._new = Stretch(each, EVENTS + template.length)  # from `now`
@@ -79,6 +80,8 @@ class ChainCell(GroupCell):
         i: i64
         if template.passes and not self._seen_by_some(row):
             return
+        if self._skips:
+            self._pass_by(row, time)
         for i in range(waiting.count):
             place = i * waiting.integers_each
             if numbers[place + RUN] != run:  # not a sibling of the previous cohort
@@ -103,7 +106,7 @@ class ChainCell(GroupCell):
                 continue
             if stay == PARTITION and numbers[place + PLACE] + 1 != self.place:
                 continue
-            if stay == SKIP and self.arrival and self._passes(depth, i, row, time):
+            if stay == SKIP and self.arrival and numbers[place + TOUCHED] == 0:
                 continue
             for clause in template.steps[depth]:
                 if not self._stays(clause, i, row, time, depth == last):
@@ -183,23 +186,29 @@ class ChainCell(GroupCell):
             if self.watch is not None:
                 self.watch.entered(1, time, start, new.floats, at, event)
 
-    def _passes(self, depth: i64, row_number: i64, row: Row, time: i64) -> bool:
-        """Whether a run ignores the event by a rule without constants; it then continues to wait, inside its window."""
+    def _pass_by(self, row: Row, time: i64) -> None:
+        """Let the runs that ignore the event by a rule without constants wait on, those inside their window, and mark
+        the others. They come before those that the event moves: who waits for a step is in the order of its newest
+        events. O(runs)."""
         new, waiting, template = self._new, self._waiting, self.template
-        old = row_number * waiting.integers_each
-        if self._met(depth, row, old):
-            return False
-        new.copy(waiting, row_number)
         window = template.window
-        numbers = waiting.integers
-        if window >= 0 and float(numbers[old + START] - time) < self.members.root[window]:
-            return True
-        place = new.count * new.integers_each
+        i: i64
         j: i64
-        for j in range(EVENTS + depth):
-            new.integers[place + j] = numbers[old + j]
-        new.count += 1
-        return True
+        for i in range(waiting.count):
+            numbers, old = waiting.integers, i * waiting.integers_each
+            depth = numbers[old + DEPTH]
+            if template.stays[depth] != SKIP:
+                continue
+            if self._met(depth, row, old):
+                numbers[old + TOUCHED] = 1
+                continue
+            if window >= 0 and float(numbers[old + START] - time) < self.members.root[window]:
+                continue
+            new.copy(waiting, i)
+            place = new.count * new.integers_each
+            for j in range(EVENTS + depth):
+                new.integers[place + j] = numbers[old + j]
+            new.count += 1
 
     def _met(self, depth: i64, row: Row, old: i64) -> bool:
         """Whether an event meets a step that skips, which has no constants, for the run whose integers are there."""
