@@ -43,11 +43,10 @@ def bring(folder: Path) -> None:
         command = [npm if os.path.exists(npm) else "npm", "pack", "--silent", PACKAGE, "--pack-destination", place]
         if installed():  # over a minute of retries brings nothing that is not there already
             command.append("--fetch-retries=0")
-        settings = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-        trusted = ssl.get_default_verify_paths().cafile
-        if trusted is not None:
-            settings["NODE_EXTRA_CA_CERTS"] = os.environ.get("NODE_EXTRA_CA_CERTS", trusted)
-        subprocess.run(command, check=True, env={**os.environ, **settings}, cwd=place, stdout=subprocess.DEVNULL)
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        trusted = {"NODE_EXTRA_CA_CERTS": ssl.get_default_verify_paths().cafile or ""}
+        settings = {**trusted, **os.environ, "PATH": path}
+        subprocess.run(command, check=True, env=settings, cwd=place, stdout=subprocess.DEVNULL)
         (archive,) = Path(place).glob("*.tgz")
         found = hashlib.sha256(archive.read_bytes()).hexdigest()
         if found != DIGEST:

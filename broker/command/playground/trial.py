@@ -90,8 +90,8 @@ class PlaygroundRun:
 
 def tried(chosen: Chosen, clock: Callable[[], float] = time.process_time) -> PlaygroundRun:
     """Run subscriptions on events: as many as EVENTS_MAX, for at most RUN_SECONDS_MAX of a processor, for which it may
-    have to wait, since it gives way to others. Mistakes are in the result."""
-    begun = clock()
+    have to wait, since it gives way to others. Mistakes are in the result. `clock`: that of the limit."""
+    begun = time.monotonic()
     findings, checked, file = looked_at(chosen.text)
     lines = [{"line": f.place[0], "column": f.place[1], **_finding(f)} for f in findings]
     trial = PlaygroundRun(chosen, None if checked is None else _with_lineage(checked), lines)
@@ -105,7 +105,7 @@ def tried(chosen: Chosen, clock: Callable[[], float] = time.process_time) -> Pla
             _run(trial, trial.engine, lambda: clock() > until)
         except ForetellError as error:
             trial.trouble = called(trial.chosen, error)
-    trial.seconds = clock() - begun
+    trial.seconds = time.monotonic() - begun
     return trial
 
 

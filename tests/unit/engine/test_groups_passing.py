@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import pytest
 
 from broker.engine import Engine, Options
+from broker.engine.executors.groups.coordinates import ATTRIBUTE, DIFFERENCE, FACTOR, OFFSET, REGISTER, CoordinateBound
+from broker.engine.executors.groups.steps import StepClause
 
 EDGE = 2**53
 Found = list[tuple[str, list[int] | None]]
@@ -66,10 +68,8 @@ def test_whole_numbers_beyond_those_of_floats_meet_factors(
 
 @pytest.mark.parametrize("operator", [">", "<="])
 @pytest.mark.parametrize(("language", "form", "earlier"), FORMS)
-def test_runs_that_have_met_a_greater_number_are_not_looked_at_again(
-    language: str, form: str, earlier: str, operator: str
-) -> None:
-    """Prices that rise and fall: most events concern the youngest runs only, and each run ends once for each member."""
+def test_each_run_ends_once_for_each_member(language: str, form: str, earlier: str, operator: str) -> None:
+    """Prices that rise and fall: most events concern the youngest runs only."""
     rows = [("A", 50 + (at * 37) % 23 - (at % 7), 5) for at in range(60)]
     factors = (1.0, 1.125, 1.25, 0.75)
     queries = [form.format(least=1, operator=operator, compared=f"{factor} * {earlier}") for factor in factors]
@@ -89,3 +89,12 @@ def test_matches_come_in_the_order_of_the_events_for_which_their_runs_waited_las
     grouped = found("sase", queries, rows, ())
     assert grouped == found("sase", queries, rows, ("groups",))
     assert [lineage for name, lineage in grouped if name == "s0"] == [[2, 3, 5], [1, 4, 5], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("source", [ATTRIBUTE, FACTOR, OFFSET, DIFFERENCE])
+def test_runs_that_have_met_a_greater_number_are_not_looked_at_again(source: int) -> None:
+    """What else a run compares is its own, so that a greater number of the event meets all that a lesser one does."""
+    bound = CoordinateBound(0, source, attribute=1, register=0)
+    assert StepClause([bound]).ascending(-1) is bound
+    assert StepClause([bound, CoordinateBound(2, ATTRIBUTE, attribute=2)]).ascending(-1) is None
+    assert StepClause([CoordinateBound(0, REGISTER, register=0)]).ascending(-1) is None

@@ -88,25 +88,25 @@ class ChainCell(GroupCell):
                 run = numbers[place + RUN]
                 self._runs += 1
                 self._stamps.next()
+            depth = numbers[place + DEPTH]
+            stay = template.stays[depth]
             if not self.arrival:
                 if self.began <= numbers[place + TAKEN]:
                     continue  # it overlaps the run's events, and does not exist for it
-                if template.passes and not self._sees(numbers[place + DEPTH], row, place):
+                if template.passes and not self._sees(depth, row, place):
                     continue
-                if template.stays[numbers[place + DEPTH]] == SKIP and not self._met(numbers[place + DEPTH], row, place):
+                if stay == SKIP and not self._met(depth, row, place):
                     continue  # it waits where it is, before the runs that this epoch begins
                 if numbers[place + TOUCHED] == 0:
                     numbers[place + TOUCHED] = 1
                     self._untouched -= 1
                     if self.watch is not None:
                         self._leave(self.watch, i)
-            depth = numbers[place + DEPTH]
-            stay = template.stays[depth]
             if stay == STRICT and numbers[place + POSITION] + 1 != self.position:
                 continue
             if stay == PARTITION and numbers[place + PLACE] + 1 != self.place:
                 continue
-            if stay == SKIP and self.arrival and numbers[place + TOUCHED] == 0:
+            if stay == SKIP and numbers[place + TOUCHED] == 0:
                 continue
             for clause in template.steps[depth]:
                 if not self._stays(clause, i, row, time, depth == last):
