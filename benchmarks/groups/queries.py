@@ -37,12 +37,17 @@ def pattern(parts: str, conditions: str, strategy: str = "skip_till_next_match",
     return lambda s: Query("sase", text.format(s=s), options)
 
 
-def rising(conditions: str, behind: str = "") -> Written:
-    """A SASE+ query for ever higher prices of a symbol, and perhaps an event behind them."""
-    asked = f"[name] AND a[1].name = '{{s.symbol}}' AND a[i].price > a[i-1].price AND {conditions}"
+def repeating(taken: str, conditions: str, behind: str = "") -> Written:
+    """A SASE+ query for events of a symbol, each taken by a condition, and perhaps an event behind them."""
+    asked = f"[name] AND a[1].name = '{{s.symbol}}' AND a[i].price > {taken} AND {conditions}"
     names = "a[], b" if behind else "a[]"
     text = f"PATTERN SEQ({STREAM}+ a[]{behind}) WHERE skip_till_next_match({names}) {{{{ {asked} }}}} WITHIN {WITHIN}"
     return lambda s: Query("sase", text.format(s=s), {})
+
+
+def rising(conditions: str, behind: str = "") -> Written:
+    """A SASE+ query for ever higher prices of a symbol, and perhaps an event behind them."""
+    return repeating("a[i-1].price", conditions, behind)
 
 
 def chain(*conditions: str, next: str = "$2.name = $1.name", after: str = "", **options: Any) -> Written:
@@ -204,6 +209,12 @@ SHAPES: Final[dict[str, Written]] = {
         f"PATTERN SEQ({STREAM}+ a[], {STREAM} b) WHERE skip_till_next_match(a[], b) {{{{ "
         f"a[1].name = '{{s.symbol}}' AND a[i].name = '{{s.symbol}}' AND a[1].price > {{s.a}} AND "
         f"a[i].price > a[i-1].price AND b.name = '{{s.other}}' AND b.price < {{s.b}} }}}} WITHIN {WITHIN}",
+    ),
+    "SASE+: repetition, own events": repeating("{s.a}", "a[1].price > {s.a} AND b.price < {s.b}", f", {STREAM} b"),
+    "SASE+: repetition, own events and count": repeating(
+        "{s.a}",
+        "a[1].price > {s.a} AND a.LEN >= {s.count} AND b.price < {s.factor} * a[a.LEN].price",
+        f", {STREAM} b",
     ),
     # P-ToPSS
     "P-ToPSS: a; b": composite("a; b", OWN, ABC[2]),

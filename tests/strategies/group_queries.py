@@ -305,13 +305,15 @@ def repeating(chance: random.Random) -> Template:
                 )
             )  # fmt: skip
         if repeats:
-            taken = chance.choice(("", "p", "p", "p", "w", "k", "avg", "max", "constant"))
+            taken = chance.choice(("", "p", "p", "p", "w", "k", "avg", "max", "constant", "constant", "constants"))
             if len(taken) == 1:
                 own.append(f"{name}[i].{taken} {chance.choice(('>', '>', '<', '>='))} {name}[i-1].{taken}")
             elif taken in ("avg", "max"):
                 own.append(f"{name}[i].p {chance.choice(('>', '<'))} {taken}({name}[..i-1].p)")
             elif taken:
                 own.append(f"{name}[i].p > {constant()}")
+                if taken == "constants":
+                    own.append(f"{name}[i].{chance.choice('kw')} {chance.choice(('<', '>='))} {constant()}")
             ends = (
                 "", "", f"{name}.LEN >= {constant(('1', '2', '3'))}", f"{name}.LEN = {constant(('1', '2'))}",
                 f"sum({name}[].w) > {constant()}", f"avg({name}[].p) <= {constant()}",
@@ -327,7 +329,10 @@ def repeating(chance: random.Random) -> Template:
     names = ", ".join(f"{part.lower()}[]" if part.isupper() else part for part in parts)
     within = f" WITHIN {chance.choice(WINDOWS)}"  # without it some of these are refused, as they hold events for ever
     block = f" {{{{ {' AND '.join(conjuncts)} }}}}" if conjuncts else ""
-    returned = chance.choice(("", f" RETURN count({parts[-1].lower()}[].p)" if parts[-1].isupper() else ""))
+    values = [f"{name[:-2]}.LEN, avg({name}.w), {name[:-2]}[1].p AS first" for name in names.split(", ") if "[" in name]
+    returned = chance.choice(
+        ("", f" RETURN count({parts[-1].lower()}[].p)" if parts[-1].isupper() else "", f" RETURN {values[0]}")
+    )
     return Template(f"PATTERN SEQ({elements}) WHERE {strategy}({names}){block}{within}{returned}", tuple(choices))
 
 

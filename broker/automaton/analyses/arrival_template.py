@@ -18,6 +18,7 @@ from .kleene_template import repeating_grouping
 from .line import line_of
 from .orders import orders_of
 from .other_keys import own_texts, own_texts_alone
+from .selection_template import selection_grouping
 from .template import (
     Grouping,
     GroupTemplate,
@@ -53,7 +54,7 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
             raise NoTemplate("an operand repeats, and it reports completions only")
         if several:
             raise NoTemplate("an operand repeats, and it reads several streams")
-        return repeating_grouping(automaton)
+        return _repeating(automaton)
     if counted and _asks_for_numbers(automaton):  # found soon, as there may be a new shape for each subscription
         raise NoTemplate(OF_ALL)
     orders: tuple[tuple[int, ...], ...] = ()
@@ -153,6 +154,23 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
     )
     key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
     return Grouping(template, key if shared is None else (shared[1],), tuple(values))
+
+
+def _repeating(automaton: Automaton) -> Grouping:
+    """Of a line in which an operand repeats."""
+    try:
+        return selection_grouping(automaton)
+    except NoTemplate as reason:
+        found = repeating_grouping(automaton)
+        if not found.values and _compares_numbers(automaton):
+            raise NoTemplate(f"constants decide which events an operand takes, and {reason}") from None
+        return found
+
+
+def _compares_numbers(automaton: Automaton) -> bool:
+    """Whether an event is compared with a number."""
+    asked = [atom for arc in automaton.arcs for clause in arc.guard for atom in clause]
+    return any(isinstance(atom.right, Constant) and atom.right.type in ("int", "float") for atom in asked)
 
 
 def _asks_for_numbers(automaton: Automaton) -> bool:

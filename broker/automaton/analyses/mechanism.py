@@ -23,7 +23,8 @@ class Mechanism(enum.Enum):
     is met, whatever that is. HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of
     three steps and more. TRAILING: next matches, and what must not follow. TEXT_CHAIN: the next event with a step's own
     text moves a run or ends it. CHOICE: one event, which may be any of the steps. ANY_MATCH: every combination of a
-    window, in one order of the steps or in several. ADJACENCY: adjacent events, each with a step's own text."""
+    window, in one order of the steps or in several. ADJACENCY: adjacent events, each with a step's own text.
+    SELECTION: an operand repeats, and constants decide which events it takes."""
 
     KLEENE = "kleene"
     FILTER = "filter"
@@ -39,6 +40,7 @@ class Mechanism(enum.Enum):
     CHOICE = "choice"
     ANY_MATCH = "any match"
     ADJACENCY = "adjacency"
+    SELECTION = "selection"
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,9 +352,15 @@ def _kleene(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     return [], {}
 
 
+def _selection(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    return [], {}
+
+
 def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
     if template.common is not None:
         return REPEATING
+    if template.time is TimeModel.ARRIVAL and any(step.again is not None for step in template.steps):
+        return SELECTING
     if template.orders:
         return ORDERS
     if template.texts:
@@ -361,6 +369,7 @@ def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
 
 
 REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _kleene),)
+SELECTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.SELECTION, _selection),)
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.ITEMS, _items_of_texts),

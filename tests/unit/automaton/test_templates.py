@@ -92,7 +92,8 @@ def test_each_template_has_the_first_mechanism_that_can_keep_its_runs(
     ("pattern", "conditions", "expected"),
     [
         ("S a, S+ b[], ~(S n)", "a.p > 1", "an operand repeats, and something is forbidden"),
-        ("S+ a[], S b", "a[i].p > 1", "it has no constants that could differ"),
+        ("S+ a[], S b", "a[i].p > a[i-1].p", "it has no constants that could differ"),
+        ("S+ a[], S b", "a[i].p > 1", "selection, 2"),
         ("S a, ~(S n), S b", "b.ty = 'A' AND b.p > a.p", "it compares a text with a constant that is not its key"),
         ("S a, S b", "a.p > 1 AND b.k > 9007199254740993", "a constant is too large to be compared exactly"),
     ],
@@ -134,6 +135,7 @@ def test_the_key_is_what_all_steps_share() -> None:
     assert found.template.parts == ()
 
 
+RISES = "b[i].p > b[i-1].p"
 ABC = "a: ty = 'A' AND p > 1 b: p < 2 c: w > 3"
 
 
@@ -211,8 +213,9 @@ def test_several_orders_without_a_group_say_why(match: str, definitions: str, re
     ("pattern", "one", "other", "alike"),
     [
         ("S+ a[], S b", "a[1].p > 1 AND b.p < 3", "a[1].p > 2 AND b.p < 4", True),
-        ("S+ a[], S b", "a[1].p > 1 AND a[i].p > 5", "a[1].p > 1 AND a[i].p > 6", False),  # which events a run takes
-        ("S a, S+ b[]", "a.p > 1 AND b[1].p > 5", "a.p > 1 AND b[1].p > 6", False),  # how long a run waits
+        ("S+ a[], S b", "a[1].p > 1 AND a[i].p > 5", "a[1].p > 1 AND a[i].p > 6", True),  # which events a run takes
+        ("S a, S+ b[]", "a.p > 1 AND b[1].p > 5", "a.p > 1 AND b[1].p > 6", True),  # how long a run waits
+        ("S a, S+ b[]", f"a.p > 1 AND b[1].p > 5 AND {RISES}", f"a.p > 1 AND b[1].p > 6 AND {RISES}", False),
         ("S+ a[], S b, S c", "a[1].p > 1 AND b.p > 5", "a[1].p > 1 AND b.p > 6", True),
         ("S+ a[], S b, S c", "a[1].p > 1 AND c.p > 5", "a[1].p > 1 AND c.p > 6", False),
     ],

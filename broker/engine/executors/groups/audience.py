@@ -23,12 +23,26 @@ from ..match_graph import Found
 from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
 from ..member_matches import EventPath
 from ..packed import Integers, integers, put_integer
-from .blocks import COMBINED, KIND_BITS, KINDS, LATE, RANKED, TOO_MANY, CommonPage, combined, counted
+from .blocks import (
+    COMBINED,
+    KIND_BITS,
+    KINDS,
+    LATE,
+    RANKED,
+    REPEATED,
+    TOO_MANY,
+    CommonPage,
+    combined,
+    counted,
+    repeated,
+)
 from .columns import integers_from
 from .epoch_runs import EpochRuns
 from .kept_events import EventPage
+from .selection_template import SelectionTemplate
 
 BLOCK_FIELDS: Final = 5
+MANY: Final = 1 << 31  # more steps than a pattern has
 FEW: Final = 1 << 31  # matches of a member in a block
 
 
@@ -44,7 +58,7 @@ class GroupAudience(Audience):
     `counted`: all matches of a member at one event, which have one block, are one result. `members`: targets by handle;
     those in `gone` have left. `outputs`: the computations of a match's values, which read slots; `slots`: for each slot
     the step whose event it has. `runs`: how runs over epochs are made, if times are epochs. `orders`: if steps have
-    several orders, of each the operands in that order.
+    several orders, of each the operands in that order. `selection`: the operands, if one repeats.
     """
 
     def __init__(
@@ -54,8 +68,10 @@ class GroupAudience(Audience):
         counted: bool = False,
         runs: EpochRuns | None = None,
         orders: list[list[int]] | None = None,
+        selection: SelectionTemplate | None = None,
     ) -> None:
         super().__init__([], counted)
+        self.selection = selection
         self.orders: list[list[int]] = [] if orders is None else orders
         self.runs = runs
         self.members: dict[int, Target] = {}
@@ -65,7 +81,9 @@ class GroupAudience(Audience):
 
     def remaining(self) -> GroupAudience:
         """Another one, without those who have left. O(members)."""
-        fresh = GroupAudience(self.outputs, self.slots, self.compressed, self.runs, self.orders)
+        fresh = GroupAudience(
+            self.outputs, self.slots, self.compressed, self.runs, self.orders, self.selection
+        )  # fmt: skip
         fresh.single, fresh.feeding, fresh.newest = self.single, self.feeding, self.newest
         fresh.members = {known: target for known, target in self.members.items() if known not in self.gone}
         return fresh
@@ -114,15 +132,19 @@ class GroupAudience(Audience):
         return BlocksFound(self, cast(EventPage, page), own, row, time, item)
 
     def values(self, rows: list[Row]) -> Row:
-        """The values of a match with these events, one for each step."""
+        """The values of a match with these events, one for each step, and further ones of an operand that repeats."""
         if len(self.outputs) == 0:
             return ()
+        selection = self.selection
+        if selection is not None:
+            known = selection.values(rows)
+            return tuple([output.value((), (), known, 0, 0) for output in self.outputs])
         slots = tuple([rows[step] if step >= 0 else () for step in self.slots])
         return tuple([output.value((), (), slots, 0, 0) for output in self.outputs])
 
 
 def lists_of(numbers: Integers, block: i64) -> list[list[int]]:
-    """The lists of a combined block."""
+    """The lists of a COMBINED or REPEATED block."""
     place, lists = block + BLOCK_FIELDS + numbers[block + 1], []
     for _ in range(numbers[block + 3]):
         length = numbers[place]
@@ -276,24 +298,31 @@ class PathsFound(Found):
             for path in combined(lists_of(numbers, place)):
                 yield self._matched(list(path), True)
             return
+        if kind == REPEATED:
+            for path in repeated(lists_of(numbers, place)):
+                yield self._matched(list(path), True, int(numbers[place + 3]) - 2)
+            return
         width = numbers[place + 3]
         at = place + BLOCK_FIELDS + numbers[place + 1]
         for _ in range(numbers[place + 2]):
             yield self._matched([int(numbers[i]) for i in range(at, at + width)], kind != LATE)
             at += width
 
-    def _matched(self, path: list[int], completed: bool) -> Matched:
-        """The match with these events and the current one, unless time completed it."""
+    def _matched(self, path: list[int], completed: bool, repeats: int = MANY) -> Matched:
+        """The match with these events and the current one, unless time completed it. `repeats`: the step that has all
+        further events."""
         blocks = self.blocks
         page = blocks.page
         assigned: Assigned = []
         rows: list[Row] = []
         for number in path:
             at = page.place(number)
-            assigned.append((len(rows), page.item(at), int(page.time(at))))
+            assigned.append((min(len(rows), repeats), page.item(at), int(page.time(at))))
             rows.append(page.row(at))
         if completed:
-            assigned.append((len(rows), blocks.item, int(blocks.time)))
+            selection = blocks.audience.selection
+            closing = repeats + 1 if selection is not None and selection.closes else repeats
+            assigned.append((min(len(rows), closing), blocks.item, int(blocks.time)))
             rows.append(blocks.row)
         start, end = assigned[0][2], assigned[-1][2]
         orders = blocks.audience.orders

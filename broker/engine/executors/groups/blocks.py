@@ -3,7 +3,9 @@
 A path is the numbers of the events of a run, without the event that completes it. A block belongs to one event, and is
 one of - PRODUCT: each of its members has a match with each of its paths; - RANKED: the same, and its members follow
 each other in a ranking, the first one's rank is in the place of its handle; - COMBINED: one member, and a list of
-numbers for each step before the last: a match takes one of each, ascending; - RUN: its members have a match with a run
+numbers for each step before the last: a match takes one of each, ascending; - REPEATED: one member, and a list of
+numbers for each step before the last and one of further events: a match takes those at one place of the lists, and of
+the last list all that are behind them; - RUN: its members have a match with a run
 that knows its own events, at this place of `runs`; - LATE: a product that time completed; the event is the first later
 one, and not part of the path. If the runs are common ones (common_runs), a path is the number of one of their matches,
 and each part of the blocks has a page, which has these.
@@ -29,6 +31,7 @@ RANKED: Final = 1
 COMBINED: Final = 2
 LATE: Final = 3
 RUN: Final = 4
+REPEATED: Final = 5
 KIND_BITS: Final = 3  # of a kind
 KINDS: Final = 7
 
@@ -193,6 +196,12 @@ class MatchBlocks:
         if count != TOO_MANY:
             self.total += count
 
+    def close_repeated(self, member: i64, path: i64, count: i64, lists: i64) -> None:
+        """Complete a REPEATED block of that member with so many matches, and the lists from `path` on, each after its
+        length."""
+        self._write(REPEATED, member, 1, path, count, lists)
+        self.total += count
+
     def _write(self, kind: i64, member: i64, members: i64, path: i64, count: i64, width: i64) -> None:
         at = self.upto
         if len(self.blocks) < at + FIELDS:
@@ -237,6 +246,9 @@ class MatchBlocks:
             if kind == COMBINED:
                 for numbers in combined(self._lists(at)):
                     yield BlockMatch(order, int(self.members[member]), (*numbers, event))
+            elif kind == REPEATED:
+                for numbers in repeated(self._lists(at)):
+                    yield BlockMatch(order, int(self.members[member]), (*numbers, event))
             elif kind == RUN:
                 for i in range(member, member + members):
                     yield BlockMatch(order, int(self.members[i]), (*flattened(self.runs[path].lineage), event))
@@ -256,7 +268,7 @@ class MatchBlocks:
         return ranking.handles
 
     def _lists(self, at: i64) -> list[list[int]]:
-        """The lists of a combined block."""
+        """The lists of a COMBINED or REPEATED block."""
         place, lists = self.blocks[at + 5], []
         for _ in range(self.blocks[at + 7]):
             length = self.paths[place]
@@ -274,7 +286,7 @@ class MatchBlocks:
             if kind == PRODUCT:
                 assert members > 0
                 assert member + members <= self.members_upto
-            if kind not in (COMBINED, RUN):
+            if kind not in (COMBINED, REPEATED, RUN):
                 assert self.blocks[at + 5] + self.blocks[at + 6] * self.blocks[at + 7] <= self.paths_upto
 
 
@@ -287,6 +299,16 @@ def combined(lists: list[list[int]]) -> Iterator[tuple[int, ...]]:
         for rest in combined(lists[1:]):
             if not rest or first < rest[0]:
                 yield (first, *rest)
+
+
+def repeated(lists: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """The numbers at each place of all lists but the last, and behind them those of the last that are greater."""
+    *firsts, further = lists
+    at = 0
+    for each in zip(*firsts):
+        while at < len(further) and further[at] <= each[-1]:
+            at += 1
+        yield (*each, *further[at:])
 
 
 def counted(lists: list[list[int]]) -> int:

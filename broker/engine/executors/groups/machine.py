@@ -85,7 +85,9 @@ class GroupMachine(Executor):
         self._handles = 0  # count of handles so far
         self._free: list[int] = []
         orders = [[template.operands[step] for step in order] for order in template.orders]
-        self._audience = GroupAudience(recipe.outputs, list(template.slots), template.counted, runs, orders)
+        self._audience = GroupAudience(
+            recipe.outputs, list(template.slots), template.counted, runs, orders, recipe.selection
+        )  # fmt: skip
         self._settled: i64 = 0
 
     @property

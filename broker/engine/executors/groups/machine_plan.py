@@ -163,9 +163,9 @@ class GroupPlan(MachinePlan):
     @property
     def wants_company(self) -> bool:
         template = self.form.template
-        if template.texts and template.time is not TimeModel.EPOCHS:  # it looks at events that one alone need not see
-            return True
-        return template.common is not None or template.wide is not None
+        if template.texts and template.time is not TimeModel.EPOCHS:
+            return True  # it looks at events that one alone need not see
+        return template.wide is not None or self.form.layout.mechanism in (Mechanism.KLEENE, Mechanism.SELECTION)
 
     @property
     def merges_first(self) -> bool:

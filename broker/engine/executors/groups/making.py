@@ -23,6 +23,7 @@ from ....automaton.analyses.template import (
 )
 from ....automaton.automaton import Stay, TimeModel
 from ..common_runs import CommonPattern
+from ..registers import Registers
 from .adjacency import AdjacencyCell, AdjacencyTemplate
 from .any_match import AnyCell
 from .any_template import AnyTemplate
@@ -47,6 +48,8 @@ from .other_keys import OtherKeysCell
 from .other_keys_template import OtherKeysTemplate
 from .repeating import RepeatingCell
 from .repeating_template import RepeatingTemplate
+from .selection import SelectionCell
+from .selection_template import RunNumber, SelectionTemplate
 from .skip_till import SkipTillCell
 from .stamps import Stamps
 from .starts import NONE
@@ -86,6 +89,7 @@ class CellRecipe:
         self.outputs = [computation(term) for term in template.output]
         self.found = MatchBlocks()
         self.look: Lookback | None = None
+        self.selection: SelectionTemplate | None = None
         self.computes = False  # whether members compare computed values with constants of their own, but in a fold
         self._coordinates = iter(layout.coordinates)
         self._registers: list[Register] = []
@@ -93,6 +97,7 @@ class CellRecipe:
             self.form: object = self._repeating(template, template.common, common, layout)
             return
         self._line: list[FoldStep] = []  # behind the first step of a fold
+        self._takes: list[StepClause] = []  # what further events of a step are asked, but for a fold
         self.steps = [self._step(step) for step in template.steps]
         self.kills = [[self._clause(clause) for clause in kill.clauses] for kill in template.kills]
         self.window = next(self._coordinates) if template.window else NONE
@@ -153,6 +158,8 @@ class CellRecipe:
                 return AnyCell(form, members, events)
             case RepeatingTemplate():
                 return RepeatingCell(form, members)
+            case SelectionTemplate():
+                return SelectionCell(form, members, events)
             case _:
                 return FilterCell(self.steps[0], self.dimensions, None, members)
 
@@ -189,7 +196,9 @@ class CellRecipe:
 
     def _step(self, step: TemplateStep) -> list[StepClause]:
         if self.mechanism is not Mechanism.FOLD or step is self.template.steps[0]:
-            return [self._clause(clause) for clause in step.clauses]
+            clauses = [self._clause(clause) for clause in step.clauses]
+            self._takes += [self._clause(clause) for clause in step.again or ()]
+            return clauses
         ends = [self._fold_clause((clause,)) for clause in step.clauses]
         take = None if step.again is None else self._fold_clause(step.again)
         sees = self._fold_clause((TemplateClause((), step.sees),)) if step.sees else None
@@ -273,6 +282,13 @@ class CellRecipe:
             sees = [self._clause(TemplateClause((), step.sees)) if step.sees else None for step in self.template.steps]
             registers = [Remembered(register.position, register.slot) for register in self._registers]
             return ChainTemplate(d, steps, registers, stays, self.window, sees)
+        if mechanism is Mechanism.SELECTION:
+            *firsts, last = [clauses[0] for clauses in steps]
+            numbers = [RunNumber(register.slot, register.position) for register in self._registers]
+            *begun, taken = self.template.updates
+            kept = Registers([(each, taken if at == len(firsts) - 1 else ()) for at, each in enumerate(begun)])
+            self.selection = SelectionTemplate(d, firsts, self._takes[0], last, numbers, kept, self.window)
+            return self.selection
         positions = self._positions()
         if mechanism is Mechanism.ANY_MATCH:
             orders = [list(order) for order in self.template.orders]

@@ -9,7 +9,7 @@ from mypy_extensions import i64
 
 from ..completions import HEADER, Completions
 from .audience import BLOCK_FIELDS
-from .blocks import COMBINED, FIELDS, KIND_BITS, PART_FIELDS, RANKED, MatchBlocks
+from .blocks import COMBINED, FIELDS, KIND_BITS, PART_FIELDS, RANKED, REPEATED, MatchBlocks
 
 
 def tell(out: MatchBlocks, page: object, compressed: bool, found: Completions) -> None:
@@ -45,6 +45,7 @@ def _write(
         length = count * width
         if kind == COMBINED:
             count, number = number, 1
+        if kind in (COMBINED, REPEATED):
             length = 0
             for _ in range(width):
                 length += 1 + paths[path + length]

@@ -190,6 +190,29 @@ class Starts:
             i -= 1
         return since
 
+    def next_for(self, points: Floats, at: i64, event: i64) -> i64:
+        """The first start behind an event for a member whose point is at `at`; NONE if it has none there. O(log, and
+        blocks between)."""
+        d, count, values, greatest = self.d, self.count, self.values, self._greatest
+        i = self.since_event(event + 1, self.head, count)
+        j: i64
+        while i < count:
+            base = (i >> SHIFT) * d
+            j = 0
+            while j < d and points[at + j] <= greatest[base + j]:
+                j += 1
+            if j < d:
+                i = (i | MASK) + 1
+                continue
+            base = i * d
+            j = 0
+            while j < d and points[at + j] <= values[base + j]:
+                j += 1
+            if j == d:
+                return self.events[i]
+            i += 1
+        return NONE
+
     # --- walks --------------------------------------------------------------------------------------------------
 
     def walk(self, points: Floats, at: i64, since: i64, first: i64, upto: i64, time: i64, out: MatchBlocks) -> i64:

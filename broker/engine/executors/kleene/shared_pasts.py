@@ -25,11 +25,11 @@ from ....events.schema import Row
 from ...program.account import PACKED_BITS
 from ..completions import Completions
 from ..matches import Assigned, Item
+from ..registers import AVERAGE, SUM, Registers
 from .buffer import FEW, NOTHING, Pasts, Shared
 from .cell import RunCell
 from .kleene_plan import KleenePlan
 from .negation_index import NegationIndex
-from .registers import AVERAGE, SUM, Registers
 from .run import Restored, RunsArchive, plain_slots, slots_of
 from .tables import BEFORE, Edges, Tables
 
@@ -72,7 +72,7 @@ class Recalls:
         found = [states[link.begin.target] for link in line_of(plan.automaton)]  # in each state, after its newest event
         only = {slot for memory in found for slot in memory.values}
         only |= {slot for memory in found for slot, _ in memory.rows}
-        self.registers = Registers(plan.steps, frozenset(only))
+        self.registers = Registers([(step.begun, step.taken) for step in plan.steps], frozenset(only))
         self.recalls = [Recall(memory, self.registers, at) for at, memory in enumerate(found)]
 
 

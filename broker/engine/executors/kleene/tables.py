@@ -16,8 +16,8 @@ from ....automaton.automaton import Report
 from ....events import instant
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, UNLIMITED, Account
+from ..registers import Registers
 from .kleene_plan import KleenePlan
-from .registers import Registers
 
 FOREVER: Final = instant.FOREVER
 BEFORE: Final = -instant.FOREVER
@@ -102,7 +102,7 @@ class Tables:
         self.runs_max: i64 = bounds.runs
         self.matches_max: i64 = bounds.matches
         self.logged_max: i64 = bounds.logged
-        self.registers = Registers(plan.steps)
+        self.registers = Registers([(step.begun, step.taken) for step in plan.steps])
         self.edges = [Edges(plan, number) for number in range(len(plan.steps))]
         self.last: i64 = len(self.edges) - 1
         # Copies of the values that every event reads for patterns of one or two components.

@@ -195,6 +195,26 @@ def test_combinations_are_counted_as_they_are_made(lists: list[list[int]]) -> No
     assert counted(lists) == len(list(combined(lists)))
 
 
+@MANY
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=6), st.sets(st.integers(0, 16)))
+def test_a_repetition_takes_what_is_behind_its_first_events(pairs: list[tuple[int, int]], further: set[int]) -> None:
+    """The lists of a block have the first events of one operand or of two, which are in order."""
+    firsts = sorted({(min(pair), 8 + max(pair)) for pair in pairs})
+    firsts.sort(key=lambda pair: pair[1])
+    out = MatchBlocks()
+    out.event = 99
+    out.add_member(7)
+    for numbers in ([pair[0] for pair in firsts], [pair[1] for pair in firsts], sorted(further)):
+        out.add_number(len(numbers))
+        for number in numbers:
+            out.add_number(number)
+    out.close_repeated(0, 0, len(firsts), 3)
+    expected = [(*pair, *(number for number in sorted(further) if number > pair[1]), 99) for pair in firsts]
+    assert [(match.handle, match.path) for match in out.each()] == [(7, path) for path in expected]
+    assert out.count() == len(expected)
+    out.check_invariants()
+
+
 def test_a_count_beyond_62_bits_is_made_when_asked() -> None:
     out = MatchBlocks()
     out.add_member(7)

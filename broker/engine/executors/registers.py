@@ -1,19 +1,22 @@
-"""The registers of a run as a tuple: a value or row for each slot of the plan, then the components of sums.
+"""The registers of a run of a line as a tuple: a value or row for each slot, then the components of sums.
 
-Here: filling them as events are taken. Hot: typed for compilation. Not here: the choice of slots (kleene_plan).
+Here: filling them as events are taken. Hot: typed for compilation. Not here: the choice of slots (broker.automaton).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, cast, final
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias, cast, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Slots
-from ....algebra.functions import bounded
-from ....automaton.automaton import Accumulated, EventRow
-from ....events.schema import Row
-from .kleene_plan import OperandStep
+from ...algebra.computation import Slots
+from ...algebra.functions import bounded
+from ...automaton.automaton import Accumulated, EventRow, SlotSource
+from ...events.schema import Row
+
+Updates: TypeAlias = tuple[tuple[SlotSource, ...], tuple[SlotSource, ...]]
+"""What an operand's first event and each further one leave in the slots; () if there is no further one."""
 
 COUNT: Final = 0
 LENGTH: Final = 1
@@ -39,21 +42,21 @@ class Fold:
 
 @final
 class Registers:
-    """The slots of one plan, or `only` some of them, by component."""
+    """The slots of a line, or `only` some of them, by operand."""
 
-    def __init__(self, steps: tuple[OperandStep, ...], only: frozenset[int] | None = None) -> None:
-        number = len(steps)
+    def __init__(self, operands: Sequence[Updates], only: frozenset[int] | None = None) -> None:
+        number = len(operands)
         self.firsts: list[list[int]] = [[] for _ in range(number)]
         self.lasts: list[list[int]] = [[] for _ in range(number)]
         self.folds: list[list[Fold]] = [[] for _ in range(number)]
-        size = slots = len(steps[0].begun)
+        size = slots = len(operands[0][0])
         for slot in range(slots):
             if only is not None and slot not in only:
                 continue
-            for at, step in enumerate(steps):
-                source = step.begun[slot]
+            for at, (begun, taken) in enumerate(operands):
+                source = begun[slot]
                 if isinstance(source, EventRow):
-                    last = bool(step.taken) and isinstance(step.taken[slot], EventRow)
+                    last = bool(taken) and isinstance(taken[slot], EventRow)
                     (self.lasts if last else self.firsts)[at].append(slot)
                 elif isinstance(source, Accumulated):
                     self.folds[at].append(Fold(slot, source, size))

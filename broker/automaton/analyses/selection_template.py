@@ -1,0 +1,126 @@
+"""The template of a line whose repeating operand is the last, or followed by a single event, and whose constants decide
+which events its runs take, each for what it is alone.
+
+Members do not share runs there: each takes other events. But a member's runs can be read off the events of a window:
+which may be the first of an operand, and which may be taken again. So the constants of every operand may differ.
+
+Here: that. Not here: repeating operands whose runs all members share (kleene_template), what a template is (template).
+"""
+
+from __future__ import annotations
+
+from ...algebra.terms import Attribute, Constant, Register, walk
+from ..automaton import Accumulated, Arc, Automaton, Kind, Stay
+from .coordinates import exact
+from .event_constants import shared_constants
+from .keys import key_parts, within_key
+from .line import LineOperand, line_of
+from .template import (
+    Grouping,
+    GroupTemplate,
+    NoTemplate,
+    TemplateClause,
+    TemplateStep,
+    alternatives,
+    any_value,
+    clause_of,
+    uniform_key,
+)
+
+STEPS = 2  # as of any pattern of several events
+
+
+def selection_grouping(automaton: Automaton) -> Grouping:
+    """Raises NoTemplate. The automaton is a line that reports each match, of one stream. O(its size squared).
+
+    In the template, the last step is what ends a match. Its clause reads the registers of the run, which the `updates`
+    fill: those of each operand's first event, and behind them those of a further one.
+    """
+    if any(arc.kind in (Kind.KILL, Kind.TIMEOUT) for arc in automaton.arcs):
+        raise NoTemplate("something is forbidden")
+    window = None if automaton.within is None else exact(automaton.within)
+    if window is None:
+        raise NoTemplate("it has no window")
+    parts = key_parts(automaton)
+    inner = within_key(automaton, parts)
+    line = line_of(inner)
+    repeated = _repeated(inner, line)
+    taking = [arc for link in line for arc in (link.begin, link.take) if arc is not None]
+    together = uniform_key(inner, parts, taking)
+    known = shared_constants([arc.guard for arc in taking])
+    steps, values = _steps(line, repeated, known)
+    _demand_known(steps[-1].clauses[0], line[repeated])
+    updates = [link.begin.update for link in line]
+    updates += [link.take.update for link in line if link.take is not None]
+    (source,) = automaton.sources
+    template = GroupTemplate(
+        automaton.time,
+        (source.stream,),
+        tuple(known),
+        tuple(position for position in together if position not in {one.position for one in known}),
+        source.key,
+        steps,
+        (),
+        False,
+        True,
+        None,
+        tuple(range(len(updates[0]))),
+        automaton.output,
+        automaton.schema.names,
+        tuple(updates),
+    )
+    return Grouping(template, tuple(known.values()), (*values, -window))
+
+
+def _demand_known(clause: TemplateClause, link: LineOperand) -> None:
+    """Demand that a condition reads nothing that all events of the operand decide, but for their number."""
+    terms = [*clause.rest, *(asked.term for asked in clause.asked if asked.term is not None)]
+    terms += [atom for one in clause.among for atom in one]
+    for slot in {part.slot for term in terms for part in walk(term) if isinstance(part, Register)}:
+        source = None if link.take is None else link.take.update[slot]
+        if isinstance(source, Accumulated) and source.function != "len":
+            raise NoTemplate("the end of a match computes with all events of an operand")
+
+
+def _repeated(automaton: Automaton, line: tuple[LineOperand, ...]) -> int:
+    """Which operand repeats."""
+    *others, repeated = [number for number, link in enumerate(line) if link.take is not None]
+    if others or repeated < len(line) - 2:
+        raise NoTemplate("another operand repeats, or more than one event follows")
+    waiting = [link.begin for link in line[1:]] + [link.take for link in line if link.take is not None]
+    if any(automaton.states[arc.source].stay is not Stay.UNTAKEN for arc in waiting):
+        raise NoTemplate("not every step skips till the next match")
+    return repeated
+
+
+def _steps(
+    line: tuple[LineOperand, ...], repeated: int, known: dict[Attribute, Constant]
+) -> tuple[tuple[TemplateStep, ...], list[float]]:
+    """The steps, and their constants: each operand up to the one that repeats, and what ends a match."""
+    values: list[float] = []
+
+    def asked(arc: Arc | None, end: Arc | None = None) -> TemplateClause:
+        """What an event is asked, and a run that it ends."""
+        guard, rest = (((),), ((),)) if arc is None else (arc.guard, arc.rest)
+        if end is not None:
+            rest = tuple((*one, *own, *more) for one in rest for own in end.guard for more in end.rest)
+        (clause, among), *others = alternatives(guard, rest, STEPS)
+        if others:
+            raise NoTemplate("a condition has alternatives")
+        found, own = clause_of(clause, known, any_value, among=among)
+        if end is None and not found.alone:
+            raise NoTemplate("an event is compared with an earlier one before the last operand")
+        values.extend(own)
+        return found
+
+    steps: list[TemplateStep] = []
+    for link in line[: repeated + 1]:
+        first = asked(link.begin)
+        again = None if link.take is None else (asked(link.take),)
+        steps.append(TemplateStep(Stay.UNTAKEN, (first,), again))
+    waiting = [clause for step in steps[1:] for clause in step.clauses]
+    if not any(clause.asked for clause in (*waiting, *(steps[-1].again or ()))):
+        raise NoTemplate("no number that could differ decides which events its runs take")
+    last = line[repeated + 1].begin if repeated + 1 < len(line) else None
+    steps.append(TemplateStep(Stay.UNTAKEN, (asked(last, line[repeated].proceed),)))
+    return tuple(steps), values

@@ -1,0 +1,291 @@
+"""Selections: an operand repeats under `skip_till_next_match`, and members differ in which events it takes.
+
+`SEQ(S+ a[], S b)` with `a[i].price > 110 AND b.price < 108`. An event is taken for what it is alone. So a member's runs
+need not be kept: each event that may be the first of the operand is one, it has taken every later one that satisfies
+the member's constants, and any event of the window may be the last, as it ends matches without stopping runs. Operands
+before it wait for their next match. The cost depends on the output: an event that may be the last finds the members
+that it satisfies and whose first events the window may have, and reads the events of each off the logs. What it
+compares with the event that was taken last has one answer for nearly all runs.
+
+Here: one key. Not here: the events of its window (logged), runs that all members share (repeating).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from mypy_extensions import i64
+
+from ....events.instant import FOREVER
+from ....events.schema import Row
+from ..matches import Assigned
+from .blocks import MatchBlocks
+from .columns import INFINITY, NAN, Floats, filled, floats_from
+from .kept_events import KeptEvents
+from .logged import LoggedCell
+from .members import Members
+from .selection_template import SelectionTemplate
+from .starts import NONE
+
+
+@final
+class SelectionCell(LoggedCell):
+    """A log for the first events of each operand up to the one that repeats, and one for its further events.
+
+    Of one member `_points` is its point along the axes of each log, `_stride` how far the lists of its runs are apart.
+    """
+
+    def __init__(self, template: SelectionTemplate, members: Members, events: KeptEvents) -> None:
+        d, window = int(template.d), int(template.window)
+        super().__init__(d, template.logged, template.axes, NONE, window, members, events)
+        self.template = template
+        self._all = events
+        self._points: list[Floats] = [filled(len(each), 0.0) for each in template.axes]
+        self._stride: i64 = 1
+
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """Process an event of the key. O(blocks of the window), and for each member found O(blocks and its events)."""
+        template = self.template
+        steps, d = template.steps, self.d
+        self.drop(time)
+        hit: i64
+        found = self._found(row, time, NONE if template.closes else steps, steps, out)
+        begun = out.members_upto - found
+        for hit in range(found):
+            self._complete(begun + hit, hit * d, out.hits_since[hit], row, time, out)
+        if not template.closes:
+            found = self._found(row, time, steps - 1, steps - 1, out)
+            begun = out.members_upto - found
+            for hit in range(found):
+                self._begin(begun + hit, hit * d, out.hits_since[hit], row, time, event, out)
+        self.keep(row, time, event)
+
+    def _found(self, row: Row, time: i64, log: i64, before: i64, out: MatchBlocks) -> i64:
+        """Find the members for whom an event may end a match that is also one of that log, if not NONE, and for which
+        the logs up to `before` may have events; returns their number."""
+        template, x = self.template, self.x
+        closing = template.closing
+        step: i64
+        j: i64
+        for step in range(before):
+            if self.logs[step].head == self.logs[step].count:
+                return 0
+        for j in range(self.d):
+            x[j] = INFINITY
+        if not (closing.narrows(row, time, time, x, 0, x, 0) and closing.admits(row)):
+            return 0
+        if log != NONE:
+            asked = template.asked[log]
+            if not (asked.narrows(row, time, time, x, 0, x, 0) and asked.admits(row)):
+                return 0
+        x[template.window] = 0.0
+        for step in range(before):
+            self.lower(step)
+        return self.members.find_points(NAN, x, 0, out)
+
+    def _choose(self, points: Floats, at: i64) -> None:
+        """Set `_points` to those of the member whose point is at `at`."""
+        for own, axes in zip(self._points, self.axes):
+            j: i64
+            for j in range(len(axes)):
+                own[j] = points[at + axes[j]]
+
+    def _complete(self, member: i64, at: i64, since: i64, row: Row, time: i64, out: MatchBlocks) -> None:
+        """Write the matches of a member whose runs the event ends, having taken it before if it is no event of its own.
+        `member`: the place of its handle; `at`: that of its point."""
+        template, points, path = self.template, out.hits, out.paths_upto
+        steps = template.steps
+        takes, own = self.logs[steps], self._points[steps]
+        self._choose(points, at)
+        newest: i64 = NONE  # the event that nearly all runs have taken last, if it decides
+        ends = True
+        if template.compared is not None and template.once:
+            newest = takes.newest_for(own, 0, since - 1, False) if template.closes else FOREVER
+            if newest >= since:
+                last = row if newest == FOREVER else self._all.row(newest)
+                ends = template.ends(template.last(last), points, at, row, time)
+                if not ends and not template.closes:
+                    return
+                if not ends and steps == 1:
+                    since = newest + 1
+        runs = self._chained(steps, since, time, out)
+        if runs > 0:
+            place = out.paths_upto
+            out.add_number(0)
+            first = out.paths[place - self._stride + 1]
+            count = takes.walk(own, 0, first + 1, takes.head, takes.count, time, out)
+            kept = runs
+            if template.compared is not None or len(template.lengths) > 0:
+                kept = self._ended(path, runs, place, count, newest, ends, points, at, row, time, out)
+            if kept > 0:
+                self._close(path, kept, place, count, out)
+                out.close_repeated(member, path, kept, steps + 1)
+                return
+        out.paths_upto = path
+
+    def _chained(self, steps: i64, since: i64, time: i64, out: MatchBlocks) -> i64:
+        """Write lists of the first events of so many operands, by the runs of the chosen member that have taken them,
+        each `_stride` behind the one before, its length first; returns the number of runs."""
+        first, path = self.logs[0], out.paths_upto
+        out.add_number(0)
+        runs = first.walk(self._points[0], 0, since, first.head, first.count, time, out)
+        stride = self._stride = runs + 1
+        out.paths_upto = path + steps * stride
+        paths = out.room_for_paths(0)
+        i: i64
+        step: i64
+        for step in range(1, steps):
+            log, own, base = self.logs[step], self._points[step], path + step * stride + 1
+            number: i64 = NONE
+            i = 0
+            while i < runs:
+                before = paths[base - stride + i]
+                if number <= before:
+                    number = log.next_for(own, 0, before)
+                if number == NONE:  # nor has any later run one
+                    runs = i
+                else:
+                    paths[base + i] = number
+                    i += 1
+        return runs
+
+    def _close(self, path: i64, runs: i64, place: i64, count: i64, out: MatchBlocks) -> None:
+        """Close up the lists, of which only so many runs are left. `place`: that of the list of `count` further events,
+        of which those behind the first run stay."""
+        paths, stride, to = out.paths, self._stride, path
+        first = paths[place - stride + 1]
+        base = path
+        i: i64
+        while base < place:
+            paths[to] = runs
+            if to < base:
+                for i in range(1, runs + 1):
+                    paths[to + i] = paths[base + i]
+            to += runs + 1
+            base += stride
+        begun = place + 1
+        end = begun + count
+        while begun < end and paths[begun] <= first:
+            begun += 1
+        paths[to] = end - begun
+        to += 1
+        if to < begun:
+            for i in range(end - begun):
+                paths[to + i] = paths[begun + i]
+        out.paths_upto = to + end - begun
+
+    def _begin(self, member: i64, at: i64, since: i64, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """Write the matches of a member which the event ends as the first one of the operand."""
+        template, points, path = self.template, out.hits, out.paths_upto
+        before = template.steps - 1
+        least, most = template.lengths_for(points, at)
+        if since > event or least > 1 or most < 1:
+            return
+        if before == 0:
+            if template.ends(template.counted(template.begun([row]), 1), points, at, row, time):
+                out.close_one(member, path, 1, 0)
+            return
+        self._choose(points, at)
+        runs = self._chained(before, since, time, out)
+        last, own, stride, begun = self.logs[before], self._points[before], self._stride, out.paths_upto
+        i: i64
+        step: i64
+        for i in range(runs):
+            at_run = path + 1 + i
+            if last.next_for(own, 0, out.paths[at_run + (before - 1) * stride]) != NONE:
+                continue  # it has gone on
+            if template.compared is not None:
+                rows = self._rows(at_run, before, out)
+                if not template.ends(template.counted(template.begun([*rows, row]), 1), points, at, row, time):
+                    continue
+            for step in range(before):
+                out.add_number(out.paths[at_run + step * stride])
+        count = (out.paths_upto - begun) // before
+        if count > 0:
+            out.close_one(member, begun, count, before)
+        else:
+            out.paths_upto = path
+
+    def _ended(
+        self, path: i64, runs: i64, place: i64, count: i64, newest: i64, ends: bool, points: Floats, at: i64, row: Row,
+        time: i64, out: MatchBlocks,
+    ) -> i64:  # fmt: skip
+        """Keep the runs that the event ends, by what it is compared with; returns their number. `place`: that of the
+        list of `count` further events; `ends`: what `newest`, if not NONE, decides for runs that have taken it last."""
+        template, paths, stride = self.template, out.paths, self._stride
+        asks = template.compared is not None
+        own: i64 = 1 if template.closes else 2
+        least, most = template.lengths_for(points, at)
+        kept: i64 = 0
+        begun, end = place + 1, place + 1 + count
+        i: i64
+        base: i64
+        for i in range(runs):
+            first = paths[place - stride + 1 + i]
+            while begun < end and paths[begun] <= first:
+                begun += 1
+            length = end - begun + own
+            if length < least:  # later runs have no more
+                return kept
+            if length > most:
+                continue
+            if asks:
+                if first < newest:
+                    if not ends:
+                        continue
+                elif not self._run_ends(path + 1 + i, begun, end, points, at, row, time, out):
+                    continue
+            if kept < i:
+                base = path + 1
+                while base < place:
+                    paths[base + kept] = paths[base + i]
+                    base += stride
+            kept += 1
+        return kept
+
+    def _run_ends(
+        self, at_run: i64, begun: i64, end: i64, points: Floats, at: i64, row: Row, time: i64, out: MatchBlocks
+    ) -> bool:
+        """Whether the event ends a run whose first events are there, and the further ones from `begun` to `end`."""
+        template = self.template
+        slots = template.begun(self._rows(at_run, template.steps, out))
+        length = end - begun + 1
+        if not template.closes:
+            slots = template.taken(slots, row)
+            length += 1
+        elif begun < end:
+            slots = template.taken(slots, self._all.row(out.paths[end - 1]))
+        return template.ends(template.counted(slots, int(length)), points, at, row, time)
+
+    def _rows(self, at_run: i64, steps: i64, out: MatchBlocks) -> list[Row]:
+        """The first events of so many operands of a run."""
+        rows: list[Row] = []
+        step: i64
+        for step in range(steps):
+            rows.append(self._all.row(out.paths[at_run + step * self._stride]))
+        return rows
+
+    # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def assigned(self, handle: int, point: list[float], since: int, time: i64) -> list[Assigned] | None:
+        """The runs of a member with that point. O(runs and their events)."""
+        steps = int(self.template.steps)
+        own = [[point[at] for at in axes] for axes in self.axes]
+        first, takes = self.logs[0], self.logs[steps]
+        found: list[Assigned] = []
+        for path in first.waiting(own[0], since, first.head, first.count, time):
+            chain = list(path)
+            while len(chain) < steps and chain[-1] != NONE:
+                step = len(chain)
+                chain.append(int(self.logs[step].next_for(floats_from(own[step]), 0, chain[-1])))
+            taken = [(step, number) for step, number in enumerate(chain) if number != NONE]
+            if len(taken) == steps:
+                further = takes.waiting(own[steps], chain[-1] + 1, takes.head, takes.count, time)
+                taken += [(steps - 1, number) for (number,) in further]
+            found.append([self._assigned(step, number) for step, number in taken])
+        return found
+
+    def _assigned(self, step: int, number: int) -> tuple[int, object, int]:
+        page = self._all.page
+        at = page.place(number)
+        return step, page.item(at), int(page.time(at))
