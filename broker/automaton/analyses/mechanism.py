@@ -348,11 +348,7 @@ def _alone(template: GroupTemplate) -> tuple[list[int], dict[int, int]] | Agains
     return [], {}
 
 
-def _kleene(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    return [], {}
-
-
-def _selection(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+def _repeating(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     return [], {}
 
 
@@ -368,8 +364,8 @@ def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
     return COUNTING if template.counted else TABLE
 
 
-REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _kleene),)
-SELECTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.SELECTION, _selection),)
+REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _repeating),)
+SELECTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.SELECTION, _repeating),)
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.ITEMS, _items_of_texts),

@@ -81,8 +81,9 @@ class TemplateClause:
 @dataclass(frozen=True, slots=True)
 class TemplateStep:
     """`stay`: how a run waits for it; of the first step nothing is asked of it. `again`: where a run takes any number
-    of events, what each of them is asked; an event that it takes and that satisfies `clauses` ends a match. `sees`:
-    over epochs, what an event must satisfy beyond the key, or a run that waits lets it pass."""
+    of events, what each of them is asked. Over epochs an event that it takes and that satisfies `clauses` ends a match;
+    otherwise `clauses` are what the first of these events is asked. `sees`: over epochs, what an event must satisfy
+    beyond the key, or a run that waits lets it pass."""
 
     stay: Stay
     clauses: tuple[TemplateClause, ...]
@@ -155,8 +156,10 @@ class GroupTemplate:
     attributes by which runs are kept apart beyond the key; `partition`: those that part the stream. `late`: time
     completes a match. `window`: how far the last event may be from the first one is an unknown constant, too;
     where time completes it, all have the same, `within`, which is a constant for who has `texts`. `slots`: of each
-    the step whose event it has, -1 for none. `updates`: over epochs, what each step leaves for the output to read.
-    `common`: the runs, where an operand repeats; the two steps are then what a first event and a whole match are
+    the step whose event it has, -1 for none; a selection reads registers by slot. `updates`: what each step leaves in
+    the registers, over epochs for the output to read, and in a selection, where that of a further event comes last.
+    `common`: the runs, where an operand repeats and members share them; the two steps are then what a first event and a
+    whole match are
     asked. `counted`: all matches that an event completes are one result. `orders`: the sequences of steps, by
     index, of which a match takes one; () if that is all of them in their order. `operands`: of each step then the
     operand. `wakes`: only first events have the texts by which they are found; runs that wait look at every
