@@ -35,11 +35,12 @@ VERIFIED := $(addprefix tests/,browser laws conformance simulation torture integ
 
 TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
 
-.PHONY: help demo test verify search mutants torture lint types native wheels docs bench protocol metrics pictures clean
+.PHONY: help demo test verify verify-compiled verify-sources search mutants torture lint types native wheels docs bench
+.PHONY: protocol metrics pictures clean
 .PHONY: require-python require-compiler require-toolchain
 
 help:  ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile
 
 demo: $(VENV)/.demo  ## a broker, two days of real flights, and what its subscribers are told
 	@$(BIN)/foretell demo
@@ -50,12 +51,17 @@ test: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## every gate on every co
 	@$(PYTEST) -m 'not verify' --native $(NATIVE) $(ON_NATIVE)
 	@$(PYTEST) -m 'not verify' --wheels $(WHEELS) $(ON_SOURCES)
 
-verify: export HYPOTHESIS_PROFILE := verify
-verify: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## everything, before a change is done: compiled at full count, the sources at an eighth; over an hour
-	@$(GATES)
-	@$(PYTEST) --native $(NATIVE) $(VERIFIED)
-	@HYPOTHESIS_PROFILE=sources $(PYTEST) --wheels $(WHEELS) tests/packaging tests
+verify:  ## everything, before a change is done: the next two, one after the other, and the documentation; some two hours
+	@$(MAKE) --no-print-directory verify-compiled
+	@$(MAKE) --no-print-directory verify-sources
 	@$(MAKE) --no-print-directory docs
+
+verify-compiled: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## every gate, and on the compiled engine what its modules do, at full count
+	@$(GATES)
+	@HYPOTHESIS_PROFILE=verify $(PYTEST) --native $(NATIVE) $(VERIFIED)
+
+verify-sources: require-toolchain $(VENV)/.dev $(VENV)/.browser native  ## all tests, on the sources, at an eighth of that count
+	@HYPOTHESIS_PROFILE=sources $(PYTEST) --wheels $(WHEELS) tests/packaging tests
 
 search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were never tried, compiled and pure
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) --native $(NATIVE) tests/laws

@@ -8,7 +8,8 @@ mutants` has a least number: ``@settings(max_examples=max(200, 4 * settings().ma
 command that repeats a failing property.
 
 The packages are those of the repository, pure Python; with ``--native FOLDER`` those installed there, compiled.
-Processes that a test starts import the same.
+Processes that a test starts import the same. Python's collector of cycles looks rarely at what tests make: with
+thousands of examples in one process it would take a quarter of the time.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import random
 import shlex
 import sys
+from importlib import import_module
 from importlib.machinery import ExtensionFileLoader, PathFinder
 from pathlib import Path
 
@@ -45,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Draw the seed before hypothesis looks for one; the workers of pytest-xdist inherit it as an option."""
     choose_packages(config.getoption("--native"))
+    import_module("broker.collector").collect_rarely()
     if config.getoption("--hypothesis-seed") is None:
         fixed = os.environ.get("HYPOTHESIS_PROFILE") in ("test", "verify", "sources")
         config.option.hypothesis_seed = "1" if fixed else str(random.SystemRandom().randrange(2**32))

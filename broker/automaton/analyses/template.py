@@ -149,21 +149,19 @@ class WideRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupTemplate:
-    """`constants`: the attributes that have the key's values, by position; `found`: without these, the texts of
-    the steps by which events are found, which attributes equal or begin with; `texts`: of each step, and then of
-    each kill, the attribute that equals a text of its own, or None; the key has these, or the only constant, which all
-    have then; `parts`: the
-    attributes by which runs are kept apart beyond the key; `partition`: those that part the stream. `late`: time
-    completes a match. `window`: how far the last event may be from the first one is an unknown constant, too;
-    where time completes it, all have the same, `within`, which is a constant for who has `texts`. `slots`: of each
-    the step whose event it has, -1 for none; a selection reads registers by slot. `updates`: what each step leaves in
-    the registers, over epochs for the output to read, and in a selection, where that of a further event comes last.
-    `common`: the runs, where an operand repeats and members share them; the two steps are then what a first event and a
-    whole match are
-    asked. `counted`: all matches that an event completes are one result. `orders`: the sequences of steps, by
-    index, of which a match takes one; () if that is all of them in their order. `operands`: of each step then the
-    operand. `wakes`: only first events have the texts by which they are found; runs that wait look at every
-    event. `wide`: of several streams the rows that all else is about."""
+    """`constants`: the attributes that have the key's values, by position; `found`: without these, the texts of the
+    steps by which events are found, which attributes equal or begin with; `texts`: of each step, and then of each
+    kill, the attribute that equals a text of its own, or None; the key has these, or the only constant, which all
+    have then; `parts`: the attributes by which runs are kept apart beyond the key; `partition`: those that part the
+    stream. `late`: time completes a match. `window`: how far the last event may be from the first one is an unknown
+    constant, too; where time completes it, all have the same, `within`, which is a constant for who has `texts`.
+    `slots`: of each the step whose event it has, -1 for none; a selection reads registers by slot. `updates`: what
+    each step leaves in the registers, over epochs for the output to read, and in a selection, where that of a further
+    event comes last. `common`: the runs, where an operand repeats and members share them; the two steps are then what
+    a first event and a whole match are asked. `counted`: all matches that an event completes are one result.
+    `orders`: the sequences of steps, by index, of which a match takes one; () if that is all of them in their order.
+    `operands`: of each step then the operand. `wakes`: only first events have the texts by which they are found; runs
+    that wait look at every event. `wide`: of several streams the rows that all else is about."""
 
     time: TimeModel
     streams: tuple[str, ...]
