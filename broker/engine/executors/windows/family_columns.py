@@ -17,7 +17,8 @@ from ....algebra.functions import compare
 from ....algebra.predicate import computation
 from ....automaton.analyses.window_family import FamilyClause, WindowFamily, apart
 from ....events.schema import Row
-from ..packed import Integers, integers, put_integer
+from ...index.columns import BLOCK
+from ..packed import Integers, integers, lengthened, put_integer
 from .family_constants import FamilyConstants, exact
 from .tables import WindowTables
 from .window_inputs import WindowInputs
@@ -29,6 +30,8 @@ NULL: Final = 3
 RELATIONS: Final = 4
 DENSE_MAX: Final = 1 << 14  # classes up to which their columns are a list
 UNKNOWN: Final = -1
+UNLIKE: Final = 16
+"""From this bit of a block's code on: to which constants of the block, by value, that value does not stand alike."""
 
 
 @final
@@ -60,14 +63,18 @@ class FamilyColumns:
         self.upto: Integers = integers()
         self.columns: Integers = integers()
         self.count: i64 = 0
-        self.codes = int(codes)
-        self.codes_of: Integers = integers()  # by member how the current event's values stand to its constants
+        self.room: i64 = 0
+        self.combinations = int(codes)
+        self.codes: Integers = integers()  # how the current event's values stand to each member's constants
+        self.codes_of_blocks: Integers = integers()
 
     def divide(self, constants: FamilyConstants, held: i64, row: Row, slots: Slots) -> None:
         """Find the ranges of an event that satisfies the shared conditions `held`. O(log members), or O(members) if
         these differ in several constants."""
         self.count = 0
         n: i64 = len(constants.all)
+        if n > self.room:
+            self._grow(n)
         if len(self.values) == 1:
             value: Any = row[self.only] if self.only >= 0 else self.values[0].value(row, (), slots, 1, 1)
             if value is None:
@@ -107,44 +114,102 @@ class FamilyColumns:
                 self._add(cut, code, held)
                 begin = cut
 
+    def _grow(self, n: i64) -> None:
+        """Make room for so many members, each of which may be a range. O(1) a member, amortised."""
+        self.room = n + n // 4
+        self.upto = lengthened(self.upto, self.room)
+        self.columns = lengthened(self.columns, self.room)
+        self.codes = lengthened(self.codes, self.room)
+        self.codes_of_blocks = lengthened(self.codes_of_blocks, self.room // BLOCK + 1)
+
     def _divide_each(self, constants: FamilyConstants, held: i64, values: list[Any], n: i64) -> None:
-        """The same, member by member."""
-        at: i64 = len(self.codes_of)
-        while at < n:
-            self.codes_of = put_integer(self.codes_of, at, 0)
-            at += 1
-        codes = self.codes_of
-        for at in range(n):
-            codes[at] = 0
+        """The same where members differ in several constants: most blocks of members have one code."""
+        self._relate_blocks(constants, values, n)
+        codes = self.codes
+        blocks = self.codes_of_blocks
+        known: i64 = UNKNOWN
+        first: i64 = 0
+        block: i64 = 0
+        at: i64
+        while first < n:
+            upto = min(first + BLOCK, n)
+            code = blocks[block]
+            if code >> UNLIKE != 0:
+                self._relate(constants, values, code, first, upto)
+                for at in range(first, upto):
+                    code = codes[at]
+                    if code != known:
+                        if at > 0:
+                            self._add(at, known, held)
+                        known = code
+            elif code != known:
+                if first > 0:
+                    self._add(first, known, held)
+                known = code
+            first = upto
+            block += 1
+        self._add(n, known, held)
+
+    def _relate_blocks(self, constants: FamilyConstants, values: list[Any], n: i64) -> None:
+        """How the values stand to each block of constants; above these bits, which ones do not stand to all alike."""
+        count = (n + BLOCK - 1) // BLOCK
+        blocks = self.codes_of_blocks
+        block: i64
+        for block in range(count):
+            blocks[block] = 0
+        if count > 1:
+            constants.bound()
         place: i64
         for place in range(len(values)):
             value: Any = values[place]
             slot = self.slots[place]
+            unlike: i64 = 1 << (UNLIKE + place)
             shift = 2 * place
-            if value is None:
-                for at in range(n):
-                    codes[at] |= NULL << shift
-            elif constants.odd[slot] == 0 and exact(value):
+            if value is None or count == 1 or constants.odd[slot] > 0 or not exact(value):  # one block says nothing
+                alike = NULL << shift if value is None else unlike
+                for block in range(count):
+                    blocks[block] |= alike
+                continue
+            level = float(value)
+            least = constants.least[slot]
+            most = constants.most[slot]
+            for block in range(count):
+                if most[block] < level:
+                    continue  # BELOW is 0
+                low = least[block]
+                if low > level:
+                    blocks[block] |= ABOVE << shift
+                elif low == level and most[block] == level:
+                    blocks[block] |= EQUAL << shift
+                else:
+                    blocks[block] |= unlike
+
+    def _relate(self, constants: FamilyConstants, values: list[Any], code: i64, first: i64, upto: i64) -> None:
+        """How the values stand to each constant of a block with this code."""
+        codes = self.codes
+        at: i64
+        for at in range(first, upto):
+            codes[at] = code & ((1 << UNLIKE) - 1)
+        place: i64
+        for place in range(len(values)):
+            if code >> (UNLIKE + place) & 1 == 0:
+                continue
+            value: Any = values[place]
+            slot = self.slots[place]
+            shift = 2 * place
+            if constants.odd[slot] == 0 and exact(value):
                 level = float(value)
                 levels = constants.levels[slot]
-                for at in range(n):
+                for at in range(first, upto):
                     constant = levels[at]
                     if constant >= level:
                         codes[at] |= (EQUAL if constant == level else ABOVE) << shift
             else:
                 known = constants.by_slot[slot]
-                for at in range(n):
+                for at in range(first, upto):
                     other: Any = known[at]
                     if other >= value:
                         codes[at] |= (EQUAL if other == value else ABOVE) << shift
-        begin: i64 = 0
-        while begin < n:
-            code = codes[begin]
-            at = begin + 1
-            while at < n and codes[at] == code:
-                at += 1
-            self._add(at, code, held)
-            begin = at
 
     def _add(self, upto: i64, code: i64, held: i64) -> None:
         """Add a range, unless it is empty or has the column of the one before."""
@@ -155,8 +220,8 @@ class FamilyColumns:
         if at > 0 and self.columns[at - 1] == column:
             self.upto[at - 1] = upto
             return
-        self.upto = put_integer(self.upto, at, upto)
-        self.columns = put_integer(self.columns, at, column)
+        self.upto[at] = upto
+        self.columns[at] = column
         self.count = at + 1
 
     def column(self, code: i64, held: i64) -> i64:
@@ -175,7 +240,7 @@ class FamilyColumns:
 
     def rests(self, tables: WindowTables) -> bool:
         """Whether no member can begin a window with an event that satisfies no shared condition."""
-        return not any(tables.begins[self.column(code, 0)] for code in range(self.codes))
+        return not any(tables.begins[self.column(code, 0)] for code in range(self.combinations))
 
     def _column(self, code: int, held: int) -> int:
         letter = 0

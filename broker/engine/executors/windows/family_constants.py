@@ -12,7 +12,7 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
-from ...index.columns import EXACT, Column, below, column, inserted, removed
+from ...index.columns import EXACT, Column, below, column, inserted, maxima, minima, removed
 
 
 @final
@@ -20,7 +20,8 @@ class FamilyConstants:
     """`all`: of each member the constants, of which there are `width`; `by_slot`: the same by their places.
 
     `levels`: likewise as packed floats, while all of a place are numbers that floats hold exactly; `odd` counts the
-    others, and while there are any, the levels are out of date. `unlike`: the places where members differ.
+    others, and while there are any, the levels are out of date. `unlike`: the places where members differ. `least` and
+    `most`: of each block of levels (index/columns), once `bound` has been called after a change.
     """
 
     def __init__(self, width: int) -> None:
@@ -30,9 +31,13 @@ class FamilyConstants:
         self.levels: list[Column] = [column() for _ in range(width)]
         self.odd: list[int] = [0] * width
         self.unlike: list[int] = []
+        self.least: list[Column] = []
+        self.most: list[Column] = []
+        self.bounded = False
 
     def insert(self, at: int, constants: tuple[Any, ...]) -> None:
         """O(members)."""
+        self.bounded = False
         self.all.insert(at, constants)
         for slot in range(self.width):
             constant = constants[slot]
@@ -47,6 +52,7 @@ class FamilyConstants:
 
     def remove(self, at: int) -> None:
         """O(members)."""
+        self.bounded = False
         del self.all[at]
         for slot in range(self.width):
             known = self.by_slot[slot]
@@ -69,6 +75,13 @@ class FamilyConstants:
         self.levels[slot] = column()
         return levels
 
+    def bound(self) -> None:
+        """Find the bounds of all blocks. O(members) after a change."""
+        if not self.bounded:
+            self.least = [minima(levels) for levels in self.levels]
+            self.most = [maxima(levels) for levels in self.levels]
+            self.bounded = True
+
     def below(self, slot: int, value: Any) -> i64:
         """How many constants are below a value, where no other place has unlike ones. O(log members)."""
         if self.odd[slot] == 0 and exact(value):
@@ -90,6 +103,8 @@ class FamilyConstants:
             assert (slot in self.unlike) == any(each != known[0] for each in known)
             assert self.odd[slot] == sum(not exact(constant) for constant in known)
             assert self.odd[slot] > 0 or list(self.levels[slot]) == known
+            assert not self.bounded or self.least[slot] == minima(self.levels[slot])
+            assert not self.bounded or self.most[slot] == maxima(self.levels[slot])
 
 
 def exact(number: Any) -> bool:
