@@ -234,15 +234,15 @@ def text_of(automaton: Automaton) -> RegisterText:
 def with_constant(arc: Arc, at: int, constant: float) -> Arc:
     """The arc with another number at a place of its only clause."""
     atoms = list(arc.guard[0])
-    atoms[at] = replace(atoms[at], right=Constant(constant, "float"))
-    return replace(arc, guard=(tuple(atoms),))
+    atoms[at] = Comparison(atoms[at].operator, atoms[at].left, Constant(constant, "float"))
+    return arc.with_terms((tuple(atoms),), arc.update, arc.output)
 
 
 def with_any_text(arc: Arc, at: int) -> Arc:
     """The arc for any text instead of the one there; null is none."""
     atoms = list(arc.guard[0])
     atoms[at] = Comparison(">=", atoms[at].left, Constant("", "string"))
-    return replace(arc, guard=(tuple(atoms),))
+    return arc.with_terms((tuple(atoms),), arc.update, arc.output)
 
 
 def with_arc(automaton: Automaton, number: int, arc: Arc) -> Automaton:

@@ -11,14 +11,14 @@ Here: whose a result is. Not here: the family's automaton (family_automaton), wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import replace
 from typing import Final, final
 
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
-from ..packed import Floats, floats_of
+from ..packed import Floats, floats, floats_of, integers_of, lengthened_floats
 from .arena import FLOAT, MASKED_MAX
 from .changes import Changes
 from .constants import FINAL, LIFETIME, LOOP, START, Literal, PlacedConstant, RegisterText, as_float
@@ -35,7 +35,7 @@ class ConstantFamily:
     that no text has: of numbers, of texts, and whether a loop was taken that has one of them. `lives`: they differ in
     WITHIN, too, which is the last number."""
 
-    def __init__(self, texts: Sequence[RegisterText], places: int) -> None:
+    def __init__(self, texts: list[RegisterText], places: int) -> None:
         """`texts`: those of the members, which are equal but for the constants at `places`. O(members log members)."""
         form = texts[0].form
         numbers = form.at(places)
@@ -49,23 +49,26 @@ class ConstantFamily:
         self._textual: i64 = len(written)
         counted = self._known[: len(self._numbers) + (1 if self.lives else 0)]
         self._values: Floats = floats_of([0.0] * len(counted))
-        columns = [[_limit(each, text.constants[number]) for text in texts] for each, number in counted]
+        columns = [_limits(each, number, texts) for each, number in counted]
         # By the texts of a result, of which that of a loop is None before a first turn.
         loop = next((at for at, (each, _) in enumerate(written) if each.loops), NONE)
         self.width: i64 = len(registers) + (0 if loop == NONE else 1)
         by_text: dict[tuple[Literal | None, ...], list[int]] = {}
-        for member, text in enumerate(texts):
-            key: tuple[Literal | None, ...] = tuple([text.constants[number] for _, number in written])
-            by_text.setdefault(key, []).append(member)
-            if loop != NONE:
-                by_text.setdefault((*key[:loop], None, *key[loop + 1 :]), []).append(member)
-        self._tables = {key: LimitTable(columns, members) for key, members in by_text.items()}
+        if self._textual == 0:
+            by_text[()] = list(range(len(texts)))
+        else:
+            for member, text in enumerate(texts):
+                key: tuple[Literal | None, ...] = tuple([text.constants[number] for _, number in written])
+                by_text.setdefault(key, []).append(member)
+                if loop != NONE:
+                    by_text.setdefault((*key[:loop], None, *key[loop + 1 :]), []).append(member)
+        self._tables = {key: LimitTable(columns, integers_of(members)) for key, members in by_text.items()}
         self._only = self._tables.get(())
         automaton = texts[0].automaton
         if self.lives:
             _, number = counted[len(counted) - 1]
             automaton = replace(automaton, within=int(max([as_float(text.constants[number]) for text in texts])))
-        loosest = [_loosest(each, [text.constants[number] for text in texts]) for each, number in registers]
+        loosest = [_loosest(each, number, texts) for each, number in registers]
         known = [each for each, _ in registers]
         self.automaton = family_automaton(automaton, known, loosest, self._parted(), self._stairs(columns))
 
@@ -77,7 +80,7 @@ class ConstantFamily:
             return False
         return all(text.constants[ends[0]] == text.constants[turns[0]] for text in self._texts)
 
-    def _stairs(self, columns: Sequence[Sequence[float]]) -> str:
+    def _stairs(self, columns: list[Floats]) -> str:
         """Those of the limits at the first and the last arc; empty if there are not both, or texts decide, too."""
         places = [each.place for each, _ in self._numbers]
         automaton = self._texts[0].automaton
@@ -143,9 +146,25 @@ def _rank(known: tuple[PlacedConstant, int]) -> int:
     return 2 if place.textual else 1 if place.place == LIFETIME else 0
 
 
-def _loosest(place: PlacedConstant, constants: Sequence[Literal]) -> float:
+def _loosest(place: PlacedConstant, number: int, texts: list[RegisterText]) -> float:
     """The constant that the most values satisfy; 0 for texts."""
-    return 0.0 if place.textual else place.sign * min([place.sign * as_float(constant) for constant in constants])
+    if place.textual:
+        return 0.0
+    sign, least = place.sign, math.inf
+    for text in texts:
+        value = sign * as_float(text.constants[number])
+        if value < least:
+            least = value
+    return sign * least
+
+
+def _limits(place: PlacedConstant, number: int, texts: list[RegisterText]) -> Floats:
+    """The limits at a place of all texts."""
+    found = lengthened_floats(floats(), len(texts))
+    at: i64
+    for at in range(len(texts)):
+        found[at] = _limit(place, texts[at].constants[number])
+    return found
 
 
 def _limit(place: PlacedConstant, constant: Literal) -> float:

@@ -55,7 +55,7 @@ def family_automaton(
         ]
         if flag != NO_FLAG:
             kept.append(Carry(flag))
-        looser = replace(looser, update=(*arc.update, *kept))
+        looser = looser.with_terms(looser.guard, (*arc.update, *kept), arc.output)
         if told and arc.target == automaton.final and arc.guard:
             looser = _with(looser, told, {})
         arcs += _turns(looser, arc, loops, flag) if loops and loops[0][1].arc == number else [looser]
@@ -134,4 +134,4 @@ def _flagged(flag: int, taken: int) -> Comparison:
 def _with(arc: Arc, atoms: list[Comparison], notes: dict[int, Computed]) -> Arc:
     """The arc with these conditions in its only clause as well, and these notes."""
     update = tuple([notes.get(slot, source) for slot, source in enumerate(arc.update)])
-    return replace(arc, guard=((*arc.guard[0], *atoms),), update=update)
+    return arc.with_terms(((*arc.guard[0], *atoms),), update, arc.output)

@@ -7,34 +7,49 @@ reach nobody, look at few rows. Here: that question. Hot. Not here: what the lim
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Final, final
 
 from mypy_extensions import i64
 
-from ..packed import Floats, Integers, floats_of, integers_of
+from ...index.columns import ascending
+from ..packed import Floats, Integers, floats, lengthened_floats
 
 BLOCK: Final = 16  # rows
+BEYOND: Final = math.inf  # all values
+NEXT: Final[Callable[[float, float], float]] = math.nextafter
 
 
 @final
 class LimitTable:
     """`width` limits for each of `count` members. `_rows`: the limits; `_least`: of each block, `_root`: of all."""
 
-    def __init__(self, columns: Sequence[Sequence[float]], members: Sequence[int]) -> None:
+    def __init__(self, columns: list[Floats], members: Integers) -> None:
         """`columns`: of each limit, of which there may be none, those of all; `members`: of which of them the rows are.
         O(members log members)."""
-        order = sorted(members, key=columns[0].__getitem__) if len(columns) > 0 else members
-        self.width: i64 = len(columns)
-        self.count: i64 = len(order)
-        self._members: Integers = integers_of(order)
-        self._rows: Floats = floats_of([column[member] for member in order for column in columns])
-        least: list[float] = []
-        for begin in range(0, len(order), BLOCK):
-            block = order[begin : begin + BLOCK]
-            least += [min([column[member] for member in block]) for column in columns]
-        self._least: Floats = floats_of(least)
-        self._root: Floats = floats_of([min([column[member] for member in order]) for column in columns])
+        width: i64 = len(columns)
+        count: i64 = len(members)
+        self.width = width
+        self.count = count
+        self._members: Integers = _by_limit(columns[0], members) if width > 0 else members
+        self._rows: Floats = lengthened_floats(floats(), width * count)
+        self._least: Floats = lengthened_floats(floats(), width * ((count + BLOCK - 1) // BLOCK))
+        self._root: Floats = lengthened_floats(floats(), width)
+        order, rows = self._members, self._rows
+        j: i64
+        row: i64
+        for j in range(width):
+            column = columns[j]
+            least = root = math.inf
+            for row in range(count):
+                limit = column[order[row]]
+                rows[row * width + j] = limit
+                if row % BLOCK == 0 or limit < least:
+                    least = limit
+                if limit < root:
+                    root = limit
+                self._least[row // BLOCK * width + j] = least
+            self._root[j] = root
 
     def reached(self, values: Floats) -> list[int]:
         """The numbers of the members none of whose limits is above its value, those with low first limits first.
@@ -78,4 +93,17 @@ class LimitTable:
 
 def above(limit: float, strict: bool) -> float:
     """The least value that reaches a limit, which a strict one does not reach itself."""
-    return math.nextafter(limit, math.inf) if strict else limit
+    return NEXT(limit, BEYOND) if strict else limit
+
+
+def _by_limit(limits: Floats, members: Integers) -> Integers:
+    """The members in the order of these limits. O(n log n)."""
+    count: i64 = len(members)
+    own = lengthened_floats(floats(), count)
+    at: i64
+    for at in range(count):
+        own[at] = limits[members[at]]
+    order = ascending(own)
+    for at in range(count):
+        order[at] = members[order[at]]
+    return order

@@ -16,6 +16,7 @@ from typing import final
 
 from mypy_extensions import i64
 
+from ...index.columns import ascending
 from ..packed import Floats, floats_of
 
 
@@ -52,15 +53,21 @@ class Stairs:
         return self._found
 
 
-def stairs_text(first: Sequence[float], last: Sequence[float], first_sign: float, last_sign: float) -> str:
+def stairs_text(first: Floats, last: Floats, first_sign: float, last_sign: float) -> str:
     """The stairs of members with these limits at the first and the last arc as a text, since a constant of an automaton
     is a value that can be compared. O(members log members)."""
-    order = sorted(range(len(first)), key=last.__getitem__)
-    least, steps = math.inf, list[float]()
-    for member in order:
-        least = min(least, first[member])
+    order = ascending(last)
+    limits: list[float] = []
+    steps: list[float] = []
+    least = math.inf
+    at: i64
+    for at in range(len(order)):
+        member = order[at]
+        if first[member] < least:
+            least = first[member]
+        limits.append(last[member])
         steps.append(least)
-    return array("d", [first_sign, last_sign, *[last[member] for member in order], *steps]).tobytes().hex()
+    return array("d", [first_sign, last_sign, *limits, *steps]).tobytes().hex()
 
 
 def stairs_of(text: str) -> Stairs:
