@@ -134,7 +134,7 @@ def _others(
     many = dict(both["W4 N=100,000"].subscriptions)
     yield SUBSCRIPTION, partial(trial, "benchmarks.memory_trial", {"subscriptions": many}, folder=build.folder)
     yield RUN, partial(trial, "benchmarks.memory_trial", {"runs": effort.events}, folder=build.folder)
-    keys: dict[str, Any] = {"keys": min(KEYS, effort.events)}
+    keys: dict[str, Any] = {"keys": min(KEYS, effort.market)}
     yield KEY, partial(trial, "benchmarks.memory_trial", {**keys, "query": workloads.W1}, folder=build.folder)
     yield PASSED, partial(trial, "benchmarks.memory_trial", keys, folder=build.folder)
 
