@@ -202,6 +202,20 @@ class WindowTables:
         """The key with these values."""
         return values[0] if self.single >= 0 else tuple(values)
 
+    def starts_max(self, runs_max: int, events_max: int) -> int:
+        """How many starts a partition may have open: `runs_max` where one event may complete the windows of all, else
+        as many as events. O(parts)."""
+        single = self.keep == "earliest" or all(one.least == one.most for one in self.windows.parts)
+        return events_max if single else runs_max
+
+    def reaches(self, start: i64, begun: i64, count: i64, time: i64) -> bool:
+        """Whether a window may end with the event `count` at a time that began with the event `start`. O(parts)."""
+        part: i64
+        for part in range(self.parts):  # noqa: SIM110  compiled code has no generators here
+            if count - start < self.most[part] and time - begun <= self.within[part]:
+                return True
+        return False
+
     # --- conditions -------------------------------------------------------------------------------------------------
 
     def _read_conditions(self, conditions: list[Form], back: int) -> None:
