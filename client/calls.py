@@ -66,7 +66,7 @@ from .batches import check_batch, column_rows, merged, parts, whole_numbers
 from .durable import Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
 from .probability import Probability, reported
-from .receipt import Receipt
+from .receipt import Receipt, warn_of_refused
 from .session import Session
 from .times import Time, Times, batch_times, event_time
 from .tracing import NO_SPANS, PublishSpans
@@ -232,7 +232,9 @@ class Calls:
                     if first:
                         error.args = (f"{error} (from row {first} of the batch on; the rows before were sent)",)
                     raise
-        return merged(answers)
+        receipt = merged(answers)
+        warn_of_refused(self._session.warned, stream.name, (receipt,))
+        return receipt
 
     def reset_time(self, stream: str) -> Call[tuple[int, str] | None]:
         """Reset the newest time; the new value and the stream that has it."""
@@ -284,7 +286,7 @@ class Calls:
         else:
             SubscriptionDefinition(name, language, query, lineage, report, options, results)
         if self._session.has_inbox(name):
-            raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
+            raise subscribe_many.subscribed_already(name)
         self._session.open_inbox(name, window)
         return Subscribe(
             0, name, language, query, lineage, report, options, window, None, **cursor, when_slow=when_slow,
@@ -302,17 +304,17 @@ class Calls:
 
     def prepare_many(
         self, definitions: Iterable[SubscriptionDefinition], window: int, when_slow: WhenSlow | None
-    ) -> list[Subscribe]:
-        """Check the options of each, open the inboxes, and return the requests. Raises DefinitionError; then none is
-        open."""
+    ) -> list[Subscribe | ForetellError]:
+        """Check the options, open the inboxes, and return the request of each, or why it has none. Raises
+        DefinitionError for what concerns all; then no inbox is open."""
         prepare = partial(self.prepare, window=window, when_slow=when_slow)
         return subscribe_many.prepared(prepare, self._session, definitions)
 
-    def subscribe_many(self, requests: Sequence[Subscribe]) -> Call[list[Subscribed | ForetellError]]:
+    def subscribe_many(self, prepared: Sequence[Subscribe | ForetellError]) -> Call[list[Subscribed | ForetellError]]:
         """Send prepared requests, in as few messages as they need; what became of each. The inboxes of those that the
         broker has refused are closed."""
         found: list[Subscribed | ForetellError] = []
-        for part in subscribe_many.divided(requests):
+        for part in subscribe_many.divided([each for each in prepared if isinstance(each, Subscribe)]):
             answer = yield from self._ask(subscribe_many.message(part), SubscribedMany)
             if [each.name for each in answer.outcomes] != [request.name for request in part]:
                 raise ProtocolError("expected an outcome for each subscription that was asked for, found others")
@@ -323,7 +325,8 @@ class Calls:
                     self._session.close_inbox(request.name)
                 else:
                     self._session.inboxes[request.name].request = request
-        return found
+        told = iter(found)
+        return [next(told) if isinstance(each, Subscribe) else each for each in prepared]
 
     def unsubscribe(self, name: str) -> Call[None]:
         """End a subscription."""

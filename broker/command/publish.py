@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from warnings import catch_warnings
 
 import typer
 
@@ -79,6 +80,8 @@ def publish_events(
 
     Raises the first other error, with its place; the events before it are published.
     """
+    from client import RefusedWarning
+
     taken = 0
     refused: list[str] = []
     goes_on = bad is not None and not bad.stops
@@ -92,7 +95,7 @@ def publish_events(
         if bad is not None:
             bad.refuse(place, error, values_of(part, {}))
 
-    with progress(reading) as advance:
+    with catch_warnings(action="ignore", category=RefusedWarning), progress(reading) as advance:  # told with its line
         for item in reading.items:
             if not isinstance(item, EventBatch):
                 with placed(reading.where(item.place)):
