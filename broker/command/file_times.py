@@ -1,13 +1,15 @@
-"""Times of the events of files: the unit of each stream, and the check that the first number can be of that unit."""
+"""Times of the events of files: the unit or format of each stream, and the check that the first number can be of that
+unit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeAlias, final
 
 import typer
 
-from ..events import StreamDefinition, TimeUnit, check_unit, instant_of
+from ..events import EventError, StreamDefinition, TimeUnit, check_unit, instant_of, shown
 
 TimeUnitOption: TypeAlias = Annotated[
     TimeUnit | None,
@@ -24,16 +26,20 @@ class FileTimes:
     `plain`: the streams whose integers are microseconds and known to be plausible.
     """
 
-    __slots__ = ("_other", "_units", "plain")
+    __slots__ = ("_formats", "_other", "_units", "plain")
 
     def __init__(self, streams: Mapping[str, StreamDefinition], unit: TimeUnit | None = None) -> None:
         self._other = unit
         self._units = {name: unit or stream.time_unit for name, stream in streams.items()}
+        self._formats = {name: form.time_format for name, each in streams.items() if (form := each.files) is not None}
         self.plain: set[str | None] = set()
 
     def instant(self, value: object, stream: str | None) -> int:
         """The instant of a time of a stream; None: of a line that concerns all. Raises EventError."""
         unit = self._units.get(stream, self._other) if stream is not None else self._other
+        format = None if stream is None else self._formats.get(stream)
+        if format is not None and type(value) in (str, int):
+            return _formatted(str(value), format)
         if type(value) is int and stream not in self.plain and unit in (None, "us"):
             check_unit(value, unit, _WHERE)
             self.plain.add(stream)
@@ -63,6 +69,8 @@ class FileTimes:
 
     def text(self, text: str, stream: str) -> int:
         """The instant of one text. Raises EventError."""
+        if self._formats.get(stream) is not None:
+            return self.instant(text, stream)
         if stream not in self.plain and text.strip().isdecimal() and len(text) < 40:
             unit = self._units.get(stream, self._other)
             if unit in (None, "us"):
@@ -82,3 +90,11 @@ class FileTimes:
         if stream in self.plain:
             return [number if type(number) is int else self.instant(number, stream) for number in numbers]
         return [self.instant(number, stream) for number in numbers]
+
+
+def _formatted(text: str, format: str) -> int:
+    try:
+        moment = datetime.strptime(text.strip(), format)  # noqa: DTZ007  # the zone follows
+    except ValueError:
+        raise EventError(f"expected a time in the format {format!r}, found {shown(text)}") from None
+    return instant_of(moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC))

@@ -7,11 +7,12 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from ..events.file_form import TIME_COLUMN
 from .batch import only_stream, stream_named
 from .complaint import BadInput
 from .loading import SubscriptionsArgument, load_file
 from .parquet_rows import open_parquet
-from .reading import TIME_COLUMN, TimeOption
+from .reading import TimeOption
 from .spark_session import ConfOption, LogOption, MasterOption, require_spark, spark_session
 
 Format: TypeAlias = Literal["jsonl", "csv", "parquet"]

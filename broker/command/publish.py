@@ -20,7 +20,17 @@ from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .file_times import TimeUnitOption
 from .known_names import stream_names
 from .progress import progress
-from .reading import EventReader, FormatOption, Reading, TimeOption
+from .reading import (
+    ColumnOption,
+    DecimalOption,
+    EventReader,
+    FormatOption,
+    Reading,
+    SeparatorOption,
+    TimeFormatOption,
+    TimeOption,
+    form_of,
+)
 from .sorting import sources
 from .sources import files_of
 
@@ -42,6 +52,10 @@ def publish(
     events_format: FormatOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
+    column: ColumnOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    time_format: TimeFormatOption = None,
     sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
     on_bad: OnBadOption = STOP,
     batch: Annotated[
@@ -56,12 +70,14 @@ def publish(
     taken, refused = 0, list[str]()
     files = files_of(file)
     with connect(broker) as client, handled(on_bad) as bad:
-        units = {}
-        if subscriptions is not None:
-            units = {each.name: each.time_unit for each in declare_streams(client, subscriptions).streams}
+        declared = () if subscriptions is None else declare_streams(client, subscriptions).streams
+        own = next((each for each in declared if each.name == stream), None)
         definition = stream_named({known.name: known for known in client.streams()}, stream)
+        form = form_of(column, separator, decimal, time_format)
+        if own is not None:
+            form, time_unit = form.over(own.files), time_unit or own.time_unit
         # Beyond this the times are microseconds, whatever the unit that the file or the broker says.
-        reading = Reading({stream: definition}, events_format, stream, time, time_unit or units.get(stream), bad)
+        reading = Reading({stream: definition}, events_format, stream, time, time_unit, bad, form)
         client.set_time_unit(stream, "us")
         for source in sources(reading, files, sort):
             count, late = publish_events(client, source, batch, bad)

@@ -34,7 +34,18 @@ from .known_names import subscription_names
 from .loading import SubscriptionsArgument, load_engine, load_file, load_model
 from .progress import ProgressOption
 from .progress import progress as showing
-from .reading import EventReader, FormatOption, Reading, StreamOption, TimeOption
+from .reading import (
+    ColumnOption,
+    DecimalOption,
+    EventReader,
+    FormatOption,
+    Reading,
+    SeparatorOption,
+    StreamOption,
+    TimeFormatOption,
+    TimeOption,
+    form_of,
+)
 from .result_files import ResultFormat, TimesAs, sink_of
 from .results import Printable, ResultSink, ResultSinks, ResultWriter
 from .sorting import sources
@@ -103,6 +114,10 @@ def run(
     stream: StreamOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
+    column: ColumnOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    time_format: TimeFormatOption = None,
     sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
     on_bad: OnBadOption = STOP,
     only: Annotated[
@@ -140,7 +155,7 @@ def run(
         load_model(engine, model)
     if save_model is not None and not save_model.absolute().parent.is_dir():
         raise BadInput(f"{save_model}: expected a folder that exists, found none of the name {save_model.parent}")
-    files = files_of(events)
+    files, form = files_of(events), form_of(column, separator, decimal, time_format)
     known = Contributing(engine.streams, lambda: engine.events) if with_events else None
     wanted = chosen(subscriptions, only or (), engine.subscriptions)
     complete = _completion(wanted, known)
@@ -156,7 +171,7 @@ def run(
         closing(ResultSinks(sinks)) as sink,
     ):
         results = ResultWriter(sink, complete)
-        reading = Reading(engine.streams, events_format, stream, time, time_unit, bad)
+        reading = Reading(engine.streams, events_format, stream, time, time_unit, bad, form)
         for source in sources(reading, files, sort):
             match_events(engine, source, results, bad, known, progress)
         finish(engine, results)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, final, get_args
 
 from .errors import DefinitionError, shown
+from .file_form import FileForm
 from .names import checked_name
 from .nearest import suggestion
 from .schema import Schema
@@ -29,6 +30,7 @@ class StreamDefinition:
     times and come from outside, None: microseconds. It says how a program writes times, not what the stream is, so that
     definitions with different ones are equal. The last `added` attributes came later: a row may end before them.
     `sequence` (for buffer and speculate) names an attribute with the numbers of the events, from 1 on without gaps.
+    `files`: how files of other programs write its events.
     """
 
     name: str
@@ -41,6 +43,7 @@ class StreamDefinition:
     time_unit: TimeUnit | None = field(default=None, compare=False)
     added: int = field(default=0, compare=False)
     sequence: str | None = None
+    files: FileForm | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         checked_name(self.name, "stream")
@@ -61,7 +64,8 @@ class StreamDefinition:
         self._check_duration("speculation", self.speculation, DISORDERS[2:])
         if self.idle is not None and (type(self.idle) is not int or self.idle < 1):
             raise self._error(f"idle: expected microseconds, 1 or more, found {shown(self.idle)}")
-
+        if self.files is not None:
+            self.files.check(self.schema)
         if self.sequence is not None:
             self._check_sequence(self.sequence)
 
