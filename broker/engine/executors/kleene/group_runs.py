@@ -35,7 +35,7 @@ from .measure_columns import MeasureReader, MeasureReaders
 from .numbered_matches import RUNS, NumberedMatches
 from .numbered_runs import NumberedRuns
 from .pending import Pending, ends
-from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, unrolled
+from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, TakenEvents, unrolled
 from .runs import Runs
 from .stacks import Stacks
 from .tables import BEFORE, FOREVER, RunBounds, Tables
@@ -138,16 +138,16 @@ class CommonKleeneRuns(CommonRuns):
         self._found = Completions()
         measures = pattern.measures
         if measures is None:
-            self._to_single([])
+            self._to_single(TakenEvents(0), [])
         else:
             tables = pattern.tables
             self._numbered = Stacks(tables, measures) if pattern.stacked else RunColumns(tables, measures)
             self._numbered.share()
 
-    def _to_single(self, runs: list[KleeneRun]) -> None:
+    def _to_single(self, events: TakenEvents, runs: list[KleeneRun]) -> None:
         tables = self._pattern.tables
         self._single = Runs(tables, [], Pending(tables))
-        self._single.enter(runs)
+        self._single.enter(events, runs)
         self.rows = True
 
     def take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
@@ -200,7 +200,7 @@ class CommonKleeneRuns(CommonRuns):
         self._own = True
         self._position = numbered.log.end()
         self._numbered = None
-        self._to_single(numbered.alone(self._position, 0))
+        self._to_single(*numbered.alone(self._position, 0))
 
     def _step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
         """Process an event with single runs."""
@@ -226,7 +226,7 @@ class CommonKleeneRuns(CommonRuns):
         at: i64
         for at in range(self.count):
             self.ended = put_integer(self.ended, at, at)
-            self.starts = put_integer(self.starts, at, self._numbers[ends(done.trails[at])[0]])
+            self.starts = put_integer(self.starts, at, self._numbers[ends(*done.trails[at])[0]])
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 
@@ -241,8 +241,9 @@ class CommonKleeneRuns(CommonRuns):
         elif single is not None:
             for _, _, run in single.runs():
                 if run.start >= oldest:
-                    events = unrolled(run.trail)
-                    yield self._numbers[ends(run.trail)[0]], events, self._compared(run.slots, events[-1][0])
+                    events = unrolled(single.events, run.trail)
+                    start = self._numbers[ends(single.events, run.trail)[0]]
+                    yield start, events, self._compared(run.slots, events[-1][0])
 
     def _compared(self, slots: Slots, reached: int) -> Row:
         """The values that a run which has reached that operand has been compared by; None in the place of others."""
@@ -261,8 +262,8 @@ class CommonKleeneRuns(CommonRuns):
     def oldest(self) -> int:
         if self._numbered is not None:
             return int(self._numbered.oldest)
-        runs = [] if self._single is None else self._single.runs()
-        used = {ends(run.trail)[0] for _, _, run in runs}
+        single = self._single
+        used = set() if single is None else {ends(single.events, run.trail)[0] for _, _, run in single.runs()}
         self._numbers = {position: number for position, number in self._numbers.items() if position in used}
         return min(self._numbers.values(), default=self._count)
 
@@ -272,7 +273,7 @@ class CommonKleeneRuns(CommonRuns):
         assert cell is not None
         first = self._count if self._numbered is None else int(self._numbered.oldest)
         return [
-            self._single is not None, cell.dump(archive), archive.data, sorted(self._numbers.items()), first,
+            self._single is not None, cell.dump(archive), archive.data(), sorted(self._numbers.items()), first,
             self._count, int(self._position), self._own,
         ]  # fmt: skip
 
@@ -280,7 +281,7 @@ class CommonKleeneRuns(CommonRuns):
         single, content, trails, numbers, first, count, self._position, self._own = data
         if single and self._single is None:
             self._numbered = None
-            self._to_single([])
+            self._to_single(TakenEvents(0), [])
         if self._single is not None:
             self._single.load(content, Restored(trails))
         elif self._numbered is not None:

@@ -27,7 +27,7 @@ from .negation_index import NegationIndex
 from .numbered_matches import RunsAudience
 from .numbered_runs import NumberedRuns
 from .pending import Pending
-from .run import KleeneRun, Restored, RunsArchive, complete
+from .run import KleeneRun, Restored, RunsArchive, TakenEvents, complete
 from .runs import Runs
 from .shared_pasts import Recalls, SharedPasts
 from .stacks import Stacks
@@ -136,7 +136,7 @@ class KleeneMachine(Executor):
             cell = self.cells[key] = self._cell(key)
         if not cell.step(mask, row, time, position, place, item, found):
             assert isinstance(cell, NumberedRuns)
-            cell = self.cells[key] = self._plain(cell.alone(position, place))
+            cell = self.cells[key] = self._plain(*cell.alone(position, place))
             cell.step(mask, row, time, position, place, item, found)
         if cell.lost > 0:
             self.lost += cell.lost
@@ -152,10 +152,10 @@ class KleeneMachine(Executor):
             return SharedPasts(self.tables, self.recalls, negated)
         return Runs(self.tables, negated, self.pending)
 
-    def _plain(self, runs: list[KleeneRun]) -> RunCell:
+    def _plain(self, events: TakenEvents, runs: list[KleeneRun]) -> RunCell:
         """The single runs that replace numbered ones."""
         plain = Runs(self.tables, [], self.pending)
-        plain.enter(runs)
+        plain.enter(events, runs)
         return plain
 
     @property
@@ -289,7 +289,7 @@ class KleeneMachine(Executor):
         cells = [[cell.dump(archive), int(cell.upto)] for cell in self.cells.values()]
         numbers = {id(cell): at for at, cell in enumerate(self.cells.values())}
         negated = [[[list(key), index.dump()] for key, index in known.items()] for known in self.negated]
-        return [negated, keys, cells, self.pending.dump(archive, numbers), archive.data]
+        return [negated, keys, cells, self.pending.dump(archive, numbers), archive.data()]
 
     def load(self, data: Any) -> None:
         """Restore a dump. The account is full first, because replaying costs no units."""
@@ -309,7 +309,7 @@ class KleeneMachine(Executor):
             whole = tuple(key) if isinstance(key, list) else key
             cell = self._cell(whole)
             if self.measures is not None and content[0]:
-                cell = self._plain([])
+                cell = self._plain(TakenEvents(0), [])
             self.cells[whole] = cell
             cell.upto = upto
             cell.load(content, restored)

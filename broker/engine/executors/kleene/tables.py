@@ -11,7 +11,10 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Computation, Slots
-from ....algebra.predicate import All, computation, condition
+from ....algebra.normal_form import Form
+from ....algebra.predicate import All, computation, condition, holds
+from ....automaton.analyses.hopeless import hopeless
+from ....automaton.analyses.line import LineOperand, line_of
 from ....automaton.automaton import Report
 from ....events import instant
 from ....events.schema import Row
@@ -53,9 +56,13 @@ class Switches:
 
 @final
 class Edges:
-    """A component. Inputs are bits; `take` is 0 if it is single. None: a condition that always holds."""
+    """A component. Inputs are bits; `take` is 0 if it is single. None: a condition that always holds.
 
-    def __init__(self, plan: KleenePlan, number: int) -> None:
+    Of a Kleene component, `spent`: when its end never holds any more; `closed`: when it takes no event any more; None
+    if nothing shows that.
+    """
+
+    def __init__(self, plan: KleenePlan, number: int, link: LineOperand) -> None:
         step = plan.steps[number]
         self.component = number
         self.strategy: i64 = step.strategy
@@ -65,11 +72,29 @@ class Edges:
         self.take: i64 = 1 << step.take if step.take >= 0 else 0
         self.take_rest: All | None = condition(step.take_rest)
         self.end: All | None = condition(step.end)
+        self.spent = _known(hopeless(link, step.end))
+        self.closed = _known(hopeless(link, step.take_rest))
         # Negations between the previous component and this one: those that the newest event decides, and those with a
         # look back.
         self.marks: list[int] = [
             at for at, n in enumerate(plan.negations) if n.place == number and number > 0 and n.rest == ((),)
         ]
+
+    def ended(self, slots: Slots) -> bool:
+        """Whether a run with these registers may leave the component."""
+        return self.end is None or holds(self.end, (), (), slots, 0, 0)
+
+    def hopeless(self, slots: Slots, last: bool) -> bool:
+        """Whether no event can lead a run with these registers to a match any more: its component takes none, or its
+        end fails however many it takes. `last`: the match ends with the component, so it needs another event."""
+        if self.spent is not None and holds(self.spent, (), (), slots, 0, 0):
+            return True
+        closed = self.closed is not None and holds(self.closed, (), (), slots, 0, 0)
+        return closed and (last or not self.ended(slots))
+
+
+def _known(form: Form | None) -> All | None:
+    return None if form is None else condition(form)
 
 
 @final
@@ -103,7 +128,8 @@ class Tables:
         self.matches_max: i64 = bounds.matches
         self.logged_max: i64 = bounds.logged
         self.registers = Registers([(step.begun, step.taken) for step in plan.steps])
-        self.edges = [Edges(plan, number) for number in range(len(plan.steps))]
+        line = line_of(plan.automaton)
+        self.edges = [Edges(plan, number, line[number]) for number in range(len(plan.steps))]
         self.last: i64 = len(self.edges) - 1
         # Copies of the values that every event reads for patterns of one or two components.
         self.begins: i64 = self.edges[0].begin
