@@ -79,7 +79,9 @@ SHARED_TAKING = (
     *("{v}[i].p >= {v}[1].p", "{v}[i].ty != 'C'", "count({v}[..i-1].w) < 2", "{v}[i].p <= min({v}[..i-1].p)", "", ""),
 )
 SHARED_ENDING = ("{v}.LEN >= 2", "{v}.LEN < 3", "{v}[{v}.LEN].p > {v}[1].p", "max({v}[].w) > min({v}[].w)", "", "", "")
-SHARED_BOUNDS = ("{v}.LEN = 2", "{v}.LEN <= 1", "max({v}[].p) < 2", "min({v}[].w) > 0.5", "count({v}[].w) < 2", "", "", "")
+SHARED_BOUNDS = (
+    *("{v}.LEN = 2", "{v}.LEN <= 1", "max({v}[].p) < 2", "min({v}[].w) > 0.5", "count({v}[].w) < 2", "", "", ""),
+)
 
 
 @st.composite

@@ -27,10 +27,10 @@ from ..completions import Completions
 from ..match_graph import Found
 from ..matches import Assigned, Item
 from ..packed import Floats, Integers, integers, put_integer
-from .cell import RunCell
 from .columns import RunColumns
 from .event_log import EventLog
 from .kleene_plan import KleenePlan, compile_kleene
+from .machine_plan import bounds_of
 from .measure_columns import MeasureReader, MeasureReaders
 from .numbered_matches import RUNS, NumberedMatches
 from .numbered_runs import NumberedRuns
@@ -45,9 +45,7 @@ WIDE: Final = 1 << 40  # units of work from which on a limit is not multiplied, 
 
 def common_pattern(line: CommonLine, coordinates: Sequence[int], account: Account, options: Options) -> CommonPattern:
     """The runs of a template for a group. O(size of the automaton squared)."""
-    limits = options.runs_max, options.matches_max, options.negated_max
-    bounds = RunBounds(*limits, options.work_max, options.work_earned)
-    return CommonKleene(line, coordinates, bounds, account)
+    return CommonKleene(line, coordinates, bounds_of(options), account)
 
 
 @final
@@ -153,6 +151,24 @@ class CommonKleeneRuns(CommonRuns):
     def take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
         self.count = 0
         self.begun = False
+        self._take(mask, row, time, position, place, item)
+        account, cell = self._pattern.tables.account, self._cell()
+        cell.weigh(account)
+        if account.held > account.room:
+            self.settle(time, position)
+            if account.held > account.room:
+                self.lost += 1
+                cell.clear()
+                cell.weigh(account)
+
+    def _cell(self) -> Runs | NumberedRuns:
+        """The runs in the form in which they are now."""
+        if self._single is not None:
+            return self._single
+        assert self._numbered is not None
+        return self._numbered
+
+    def _take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
         numbered = self._numbered
         if numbered is not None:
             before = numbered.begun
@@ -195,6 +211,7 @@ class CommonKleeneRuns(CommonRuns):
 
     def _leave_numbers(self, numbered: NumberedRuns) -> None:
         """Continue with single runs: the event has a number that columns do not hold."""
+        self._pattern.tables.account.held -= numbered.held
         self._numbers = {int(numbered.log.begins(run)): run for run in range(int(numbered.oldest), int(numbered.begun))}
         self.ended, self.starts = integers(), integers()
         self._own = True
@@ -256,8 +273,14 @@ class CommonKleeneRuns(CommonRuns):
         return tuple(found)
 
     def settle(self, time: i64, position: i64) -> i64:
-        cell: RunCell | None = self._numbered if self._single is None else self._single
-        return 0 if cell is None else cell.settle(time, position)
+        account, cell = self._pattern.tables.account, self._cell()
+        left = cell.settle(time, position)
+        if left > 0:
+            cell.weigh(account)
+        else:  # the key may be dropped
+            account.held -= cell.held
+            cell.held = 0
+        return left
 
     def oldest(self) -> int:
         if self._numbered is not None:
@@ -269,8 +292,7 @@ class CommonKleeneRuns(CommonRuns):
 
     def dump(self) -> Any:
         archive = RunsArchive()
-        cell: RunCell | None = self._numbered if self._single is None else self._single
-        assert cell is not None
+        cell = self._cell()
         first = self._count if self._numbered is None else int(self._numbered.oldest)
         return [
             self._single is not None, cell.dump(archive), archive.data(), sorted(self._numbers.items()), first,
@@ -289,10 +311,10 @@ class CommonKleeneRuns(CommonRuns):
             self._numbered.load(content, Restored(trails))
         self._numbers = dict(numbers)
         self._count = count
+        self._cell().weigh(self._pattern.tables.account)
 
     def check_invariants(self) -> None:
-        cell: RunCell | None = self._numbered if self._single is None else self._single
-        assert cell is not None
+        cell = self._cell()
         cell.check_invariants()
         assert self._numbered is None or self._numbered.begun == self._count
 

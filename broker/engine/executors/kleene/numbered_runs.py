@@ -26,7 +26,7 @@ from .event_log import EventLog
 from .measure_columns import MeasureColumn, MeasureReaders
 from .numbered_matches import BLOCKS, RUNS
 from .run import KleeneRun, Restored, RunsArchive, TakenEvents, Trail, extended
-from .tables import BEFORE, Tables
+from .tables import BEFORE, VALUE_BYTES, Tables
 
 FEW: Final = 64  # rows below which moving the later ones costs more than it saves
 SWEPT: Final = 4  # rows up to which hopeless ones are not searched
@@ -337,6 +337,11 @@ class NumberedRuns(RunCell):
             bottom = 0
         self.bottom = bottom
 
+    def clear(self) -> None:
+        """Drop all runs and events."""
+        self.drop()
+        self.log = EventLog(self.log.end(), self.begun)
+
     def drop(self) -> None:
         """Drop all runs."""
         self.bottom = self.top = 0
@@ -367,6 +372,10 @@ class NumberedRuns(RunCell):
     def numbers(self) -> list[int]:
         """The runs."""
         return list(range(self.oldest, self.begun))
+
+    def bytes(self) -> i64:
+        events = len(self.log.items) * self.tables.event_bytes
+        return events + (self.top - self.bottom) * VALUE_BYTES * (1 + len(self.columns))
 
     def size(self) -> int:
         return int(self.top - self.bottom)

@@ -25,7 +25,7 @@ from .kleene_plan import ANY, NEXT, PARTITION, STRICT
 from .negation_index import NegationIndex
 from .pending import Pending, order
 from .run import KleeneRun, Restored, RunsArchive, TakenEvents, Trail, complete, extended, links, unrolled
-from .tables import BEFORE, Edges, Tables
+from .tables import BEFORE, LINK_BYTES, Edges, Tables
 
 FEW: Final = 16  # runs, links and events up to which useless ones are not searched
 NOT_TAKEN: Final = -1
@@ -333,12 +333,18 @@ class Runs(RunCell):
             self.waiting[k] = []
             self.inside[k] = []
         self.count = 0
+        self._release()
 
     def enter(self, events: TakenEvents, runs: list[KleeneRun]) -> None:
         """Continue with these runs, which are in the first component, and the page of their events."""
         self.events = events
         self.inside[0] += runs
         self.count += len(runs)
+
+    def bytes(self) -> i64:
+        tables = self.tables
+        runs = (self.count + self.owed) * tables.run_bytes
+        return runs + self.linked * LINK_BYTES + len(self.events.items) * tables.event_bytes
 
     def size(self) -> int:
         return int(self.count)

@@ -31,7 +31,7 @@ from .cell import RunCell
 from .kleene_plan import KleenePlan
 from .negation_index import NegationIndex
 from .run import Restored, RunsArchive, plain_slots, slots_of
-from .tables import BEFORE, Edges, Tables
+from .tables import BEFORE, LINK_BYTES, Edges, Tables
 
 
 @final
@@ -275,6 +275,13 @@ class SharedPasts(RunCell):
         left = sum([len(self._alive(k, oldest)) for k in range(len(self.groups))])
         self.page = self.page.turned(oldest)
         return left
+
+    def bytes(self) -> i64:
+        tables = self.tables
+        groups: i64 = 0
+        for several in self.groups:
+            groups += len(several)
+        return self.page.nodes * tables.event_bytes + self.page.links * LINK_BYTES + groups * tables.run_bytes
 
     def size(self) -> int:
         return sum(map(len, self.groups))

@@ -22,6 +22,9 @@ from ...program.account import MATCH_UNITS, UNLIMITED, Account
 from ..registers import Registers
 from .kleene_plan import KleenePlan
 
+VALUE_BYTES: Final = 40
+LINK_BYTES: Final = 128
+
 FOREVER: Final = instant.FOREVER
 BEFORE: Final = -instant.FOREVER
 
@@ -32,7 +35,7 @@ class RunBounds:
 
     `runs`: runs or their compressed form; beyond it no run begins. `matches`: of one event; further ones are not made.
     `logged`: negated events; the oldest are forgotten. `work` and `earned` are those of its account, for all key
-    values.
+    values, and `room` the bytes of all its runs; beyond it those of the key in work are forgotten.
     """
 
     runs: int = 100_000
@@ -40,6 +43,7 @@ class RunBounds:
     logged: int = 100_000
     work: int = UNLIMITED
     earned: int = UNLIMITED
+    room: int = UNLIMITED
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ class Tables:
 
     def __init__(self, plan: KleenePlan, bounds: RunBounds, account: Account | None = None) -> None:
         report, within = plan.automaton.report, plan.automaton.within
-        self.account = Account(bounds.work, bounds.earned) if account is None else account
+        self.account = Account(bounds.work, bounds.earned, bounds.room) if account is None else account
         self.compressed = report == Report.COMPRESSED
         self.match_units: i64 = 1 if self.compressed else MATCH_UNITS
         self.plan = plan
@@ -155,6 +159,10 @@ class Tables:
         self.outputs: list[Computation] = [computation(term) for term in plan.automaton.output]
         self.shown: i64 = len(self.outputs)  # the values of a match; behind them what a group compares
         self.alone = report == Report.NONOVERLAP
+        # Bytes, as CPython takes them at most: of an event with its values, and of a run with its registers.
+        widest: i64 = max(len(source.schema.attributes) for source in plan.automaton.sources)
+        self.event_bytes: i64 = 160 + VALUE_BYTES * widest
+        self.run_bytes: i64 = 240 + VALUE_BYTES * self.registers.size
 
     def values(self, slots: Slots, count: i64) -> Row:
         """The first values of a whole match: those of RETURN, and behind the `shown` ones what a group compares."""
