@@ -29,7 +29,7 @@ from .machine import RegisterMachine, inputs_of
 from .owners import RegisterMember
 from .reviser import SpeculativeReviser
 
-LIMITS: Final = "work_max or runs_max"
+LIMITS: Final = "work_max, runs_max or run_bytes_max"
 FORMS_MAX: Final = 10_000  # the most forms of one shape that are kept
 
 
@@ -77,7 +77,8 @@ class RegisterPlan(MachinePlan):
         return (self.executor, self.text.beginning()) if options.together else None
 
     def make(self, options: Options) -> Executor:
-        return RegisterMachine(self.automaton, options.work_max, options.work_earned, options.runs_max)
+        limits = options.work_max, options.work_earned, options.runs_max, options.run_bytes_max
+        return RegisterMachine(self.automaton, *limits)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return self.rejoin(machine, symbols, None)
@@ -100,7 +101,7 @@ class RegisterPlan(MachinePlan):
         return machine.join(Target(self.outcome(), None), self.text, -1 if saved is None else saved)
 
     def reviser(self, options: Options) -> Reviser:
-        limits = options.work_max, options.work_earned, options.runs_max
+        limits = options.work_max, options.work_earned, options.runs_max, options.run_bytes_max
         return SpeculativeReviser(self.outcome(), self.automaton.within, *limits)
 
     def rewrite(self, machine: Any, member: Any, changed: ChangedArcs) -> EventKey | None:
