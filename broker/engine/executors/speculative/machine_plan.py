@@ -170,6 +170,7 @@ class RegisterTexts:
         form = RegisterForm(automaton)
         self._lifetime = form.lifetime
         self._constants = [each.in_automaton(automaton) for each in form.constants]
+        self._whole = [not each.of_float(automaton) for each in form.constants]
         self._numbers = [number_in(constant) for constant in self._constants]
         blank = replace(form.blank, arcs=tuple([replace(arc, conjuncts=()) for arc in form.blank.arcs]))
         self._others = sorted(numbers_in(blank))
@@ -182,7 +183,7 @@ class RegisterTexts:
             constant if number is None else chosen(literals, number)
             for number, constant in zip(self._numbers, self._constants)
         ]
-        if not all(isinstance(value, str) or is_exact(value) for value in values):
+        if not all(isinstance(value, str) or is_exact(value, whole) for value, whole in zip(values, self._whole)):
             return RegisterPlan(text_of(automaton(bound)))
         constants = tuple(map(as_constant, values))
         if self._lifetime >= 0 and as_float(constants[self._lifetime]) <= 0:
