@@ -11,6 +11,7 @@ import codecs
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias, TypeVar
 
@@ -19,7 +20,7 @@ from ..events.errors import shown
 from ..events.file_form import column_hint
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
-from .complaint import placed
+from .complaint import conversion, placed
 from .csv_columns import CsvColumn, LineParts, available, read_columns
 from .file_times import FileTimes
 
@@ -49,8 +50,8 @@ def read_csv(
 ) -> Iterator[EventBatch]:
     """Yield the records of a source as batches; `time` is the column of the times. `position` counts bytes. O(bytes).
 
-    The header's names find the columns, or those that the stream's form says; other columns are ignored. Records before a
-    bad one are yielded before the error is raised, which names the place and the line, or the record is left out.
+    The header's names find the columns, or those that the stream's form says; others are ignored. Records before a bad
+    one are yielded before the error is raised, which names the place and the line, or the record is left out.
     `by_columns`: plain parts are read by columns, where pyarrow is installed, which waits for more lines at once.
     """
     clock = FileTimes({stream.name: stream}) if clock is None else clock
@@ -240,8 +241,8 @@ def unreadable(error: csv.Error | UnicodeError, lines: int) -> EventError:
     """What is wrong with the line behind so many, and what to do about it."""
     if isinstance(error, UnicodeDecodeError | UnicodeEncodeError):
         begin = error.object[:2]
-        other = "UTF-16" if begin in (b"\xff\xfe", b"\xfe\xff", "\udcff\udcfe", "\udcfe\udcff") else "WINDOWS-1252"
-        what = f"expected UTF-8, found other bytes: iconv -f {other} -t UTF-8 converts the file, if it is {other}"
+        written = begin.encode(errors="surrogateescape") if isinstance(begin, str) else begin
+        what = f"expected UTF-8, found other bytes: {conversion(written)}"
     else:
         what = f"expected CSV, {error}"
     return EventError(what, line=lines + 1)
@@ -268,7 +269,10 @@ def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
         case "int":
             return _plain_numbers(texts, int)
         case "float":
-            return _plain_numbers(texts, float)
+            numbers = _plain_numbers(texts, float)
+            if not all(map(isfinite, numbers)):
+                raise ValueError
+            return numbers
         case "bool":
             return [_BOOLS[text] for text in texts]
 

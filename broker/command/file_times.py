@@ -4,12 +4,12 @@ unit."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeAlias, final
 
 import typer
 
-from ..events import EventError, StreamDefinition, TimeUnit, check_unit, instant_of, shown
+from ..events import StreamDefinition, TimeUnit, check_unit, instant_of
+from ..events.file_form import formatted_instant
 
 TimeUnitOption: TypeAlias = Annotated[
     TimeUnit | None,
@@ -39,7 +39,7 @@ class FileTimes:
         unit = self._units.get(stream, self._other) if stream is not None else self._other
         format = None if stream is None else self._formats.get(stream)
         if format is not None and type(value) in (str, int):
-            return _formatted(str(value), format)
+            return formatted_instant(str(value), format)
         if type(value) is int and stream not in self.plain and unit in (None, "us"):
             check_unit(value, unit, _WHERE)
             self.plain.add(stream)
@@ -90,11 +90,3 @@ class FileTimes:
         if stream in self.plain:
             return [number if type(number) is int else self.instant(number, stream) for number in numbers]
         return [self.instant(number, stream) for number in numbers]
-
-
-def _formatted(text: str, format: str) -> int:
-    try:
-        moment = datetime.strptime(text.strip(), format)  # noqa: DTZ007  # the zone follows
-    except ValueError:
-        raise EventError(f"expected a time in the format {format!r}, found {shown(text)}") from None
-    return instant_of(moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC))

@@ -64,7 +64,8 @@ _NUMBERED: Final = re.compile(r".*_[0-9]+")
 @dataclass(slots=True)
 class Guess:
     """What was found of one stream. `time`: the column of its times, None for events that have their own place for it;
-    `unit`: that of its numbers, None: microseconds, or text; `form`: how the file writes them."""
+    `unit`: that of its numbers, None: microseconds, or text; `form`: how the file writes them; `wrong`: so many lines
+    cannot be read."""
 
     columns: dict[str, ColumnFindings] = field(default_factory=dict)
     samples: dict[str, list[Any]] = field(default_factory=dict)
@@ -72,6 +73,7 @@ class Guess:
     time: str | None = None
     unit: TimeUnit | None = None
     form: FileForm = field(default_factory=FileForm)
+    wrong: int = 0
 
     def add(self, values: Mapping[str, Any], texts: bool, place: str) -> None:
         self.rows += 1
@@ -129,6 +131,7 @@ def first_file(events: str, guesses: Mapping[str, Guess], file: str, format: For
         for name, guess in guesses.items()
         if guess.time is not None
     )
+    options += " --on-bad skip" * any(guess.wrong for guess in guesses.values())
     rows = sum(guess.rows for guess in guesses.values())
     lines = [
         f"# Guessed from {'the first ' if rows == ROWS_MAX else ''}{rows:,} rows of {escaped(events)}. Try it:",
@@ -152,8 +155,10 @@ def look(events: str, format: Format | None, time: str | None, form: FileForm) -
     reading = Reading({_UNNAMED: stream}, format, _UNNAMED, time)
     for at, name, _, values, texts in islice(rows_of(reading, events, wrong), ROWS_MAX):
         found.setdefault(name, Guess(form=form)).add(values, texts, at)
-    if not found:
+    if len(wrong) > sum(each.rows for each in found.values()) or not found:
         raise BadInput(f"{place}: expected events, found {wrong[0].removeprefix(f'{place}: ') if wrong else 'none'}")
+    for each in found.values():
+        each.wrong = len(wrong)
     plain = found.get(_UNNAMED)
     if plain is not None:
         plain.time, plain.unit, plain.form = time_column(time, plain.samples, place, plain.form)
@@ -253,7 +258,9 @@ def described(stream: str, guess: Guess, subscription: str) -> Iterator[str]:
             what = "the file has it twice" if TWICE in column.kinds else "its values are no texts, numbers or booleans"
             yield f"# Left out: {escaped(repr(name))}; {what}"
             continue
-        kinds[name] = type_of(column)
+        if set(column.kinds) == {"null"} and any(each.startswith(f"{name}.") for each in guess.columns):
+            continue  # an object that is null
+        kinds[name] = type_of(column, guess.rows)
         comma = comma or (COMMA in column.kinds and kinds[name].startswith("float"))
     legal = {name for name in kinds if legal_name(name) == name and name.upper() not in _RESERVED}
     for name in kinds:
@@ -309,11 +316,12 @@ def first_query(stream: str, attributes: Mapping[str, str], key: str | None, sub
     yield f'query = "SELECT * FROM FILTER{{{rising[0]} > {rising[0]}_1}}({stream} NEXT{{{joined}}} {stream})"'
 
 
-def type_of(column: ColumnFindings) -> str:
-    """The type of an attribute that takes all values of a column."""
+def type_of(column: ColumnFindings, rows: int) -> str:
+    """The type of an attribute that takes all values of a column; rows without one are null."""
     kinds = set(column.kinds) - {"null"}
     if len(kinds) == 1 and not kinds.isdisjoint({"int", "bool"}):
         found = kinds.pop()
     else:
         found = "float" if kinds and (kinds <= {"int", "float"} or kinds <= {"int", COMMA}) else "string"
-    return f"{found}?" if "null" in column.kinds else found
+    missing = "null" in column.kinds or sum(count for count, _ in column.kinds.values()) < rows
+    return f"{found}?" if missing else found

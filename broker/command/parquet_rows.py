@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..events import Attribute, EventError, StreamDefinition, suggestion
-from ..events.arrow import read_times, read_usual
-from ..events.file_form import DEPTH_MAX, column_hint
+from ..events.arrow import read_times, read_usual, without_structs
+from ..events.file_form import column_hint
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
 from .column_rows import ColumnRows
@@ -76,7 +76,7 @@ def read_parquet(
     leave_out = None if bad is None or bad.stops else partial(_leave_out, bad, place)
     with placed(place):
         raw = file.schema_arrow
-        header = flat(raw.empty_table()).schema
+        header = without_structs(pyarrow.RecordBatch.from_pylist([], schema=raw)).schema
         _check_time(header, time, clock.fractional(stream.name))
         named = {} if stream.files is None else stream.files.columns
         sources = {each.name: named.get(each.name, each.name) for each in stream.schema.attributes}
@@ -85,7 +85,7 @@ def read_parquet(
         count = 0
         try:
             for batch in file.iter_batches(CHUNK_ROWS, columns=wanted):
-                table = flat(batch)
+                table = without_structs(batch)
                 times, good = _times(table.column(time), count, stream.name, clock, leave_out)
                 columns = {each.name: _column(stream, each, table.column(sources[each.name])) for each in known}
                 rows = ColumnRows(columns, stream.schema.names, len(table))
@@ -97,23 +97,6 @@ def read_parquet(
                     yield EventBatch(stream.name, times, rows, None, None, places, places[-1])
         except (pyarrow.ArrowException, ValueError, OSError) as error:
             raise EventError(f"expected columns that can be read, found after row {count}: {_reason(error)}") from None
-
-
-def flat(table: Any) -> Any:
-    """A table, or a batch of one, whose columns of structs are columns with the paths of their values."""
-    import pyarrow
-
-    for _ in range(DEPTH_MAX):
-        if not any(pyarrow.types.is_struct(each.type) for each in table.schema):
-            break
-        whole = table if isinstance(table, pyarrow.Table) else pyarrow.Table.from_batches([table])
-        whole = whole.flatten().combine_chunks()
-        if isinstance(table, pyarrow.Table):
-            table = whole
-            continue
-        arrays = [column.chunk(0) if column.num_chunks else pyarrow.nulls(0, column.type) for column in whole.columns]
-        table = pyarrow.RecordBatch.from_arrays(arrays, schema=whole.schema)
-    return table
 
 
 def _column(stream: StreamDefinition, attribute: Attribute, column: Any) -> Any:

@@ -104,7 +104,7 @@ class Reading:
     the stream says. `unit`: that of times that are numbers; None: each stream's own.
     """
 
-    __slots__ = ("_gathering", "_stream", "bad", "format", "streams", "time", "times")
+    __slots__ = ("_gathering", "bad", "format", "stream", "streams", "time", "times")
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Reading:
             streams = {**streams, chosen.name: replace(chosen, files=form.over(chosen.files))}
         self.streams = streams
         self.format = format
-        self._stream = stream
+        self.stream = stream
         self.time = time or self._time_column()
         self.times = FileTimes(streams, unit)
         self.bad = BadEvents() if bad is None else bad
@@ -158,7 +158,7 @@ class Reading:
 
     def definition(self) -> StreamDefinition:
         """The stream of events that name none. Raises UnknownStream, DefinitionError."""
-        return only_stream(self.streams) if self._stream is None else stream_named(self.streams, self._stream)
+        return only_stream(self.streams) if self.stream is None else stream_named(self.streams, self.stream)
 
     def separator(self, kind: Format) -> str:
         """What is between the fields of a file of CSV or TSV. Raises as `definition`."""
@@ -167,8 +167,8 @@ class Reading:
         return default if form is None else form.separator or default
 
     def _time_column(self) -> str:
-        known = self.streams.get(self._stream) if self._stream is not None else None
-        if self._stream is None and len(self.streams) == 1:
+        known = self.streams.get(self.stream) if self.stream is not None else None
+        if self.stream is None and len(self.streams) == 1:
             known = next(iter(self.streams.values()))
         if known is None or known.files is None or known.schema.position(TIME_COLUMN) >= 0:
             return TIME_COLUMN
@@ -176,7 +176,7 @@ class Reading:
 
     def _lines(self) -> Gathering:
         if self._gathering is None:  # one for all files, which numbers their events
-            flat = None if self._stream is None else FlatEvents(self.definition(), self.time)
+            flat = None if self.stream is None else FlatEvents(self.definition(), self.time)
             self._gathering = Gathering(self.streams, self.times, self.bad, flat)
         return self._gathering
 

@@ -6,12 +6,12 @@ Rows are read without the declared types, so that all findings are reported and 
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
+from math import isfinite
 from typing import Any, BinaryIO, Final, Literal, TypeAlias, final
 
 from ..events import (
@@ -26,9 +26,11 @@ from ..events import (
     parse_object,
     suggestion,
 )
+from ..events.arrow import without_structs
 from ..events.file_form import TIME_COLUMN, FileForm, column_hint, paths_of
 from .complaint import placed
 from .csv_rows import header_of, lines_of, named_columns, unreadable
+from .json_lines import not_utf8
 from .reading import Format, Reading, format_of
 from .sources import STANDARD_INPUT, opened, place_of
 
@@ -39,11 +41,12 @@ VALUES_MAX: Final = 10_000
 Verdict: TypeAlias = Literal["ok", "note", "bad"]
 
 TWICE: Final = "columns of one name"
-OTHERS: Final = ("lists", TWICE, "other values")
+NO_NUMBER: Final = "NaN or infinite"
+OTHERS: Final = ("lists", TWICE, NO_NUMBER, "other values")
 """What no attribute can be."""
 _OTHER: Final = object()
 
-_INT: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_INT: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _FLOAT: Final = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
 _COMMA: Final = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 COMMA: Final = "number with a comma"
@@ -171,7 +174,7 @@ def _findings(stream: _Stream, time_column: str) -> Iterator[tuple[Verdict, str]
         fitting = _FITS[attribute.type] | {"null"}
         misfits = {kind: found for kind, found in column.kinds.items() if kind not in fitting}
         if attribute.type == "string" and _only_texts(column):
-            misfits = {}
+            misfits = {kind: found for kind, found in misfits.items() if kind in OTHERS}
         for kind, (count, first) in misfits.items():
             values = f"{_many(count, 'value')} of type {kind}"
             yield "bad", f"{place}: {values}, declared {attribute.type}, the first: {first}"
@@ -209,15 +212,16 @@ def rows_of(
     place = place_of(file)
     with opened(file) as (source, extent):
         if kind == "jsonl":
-            with io.TextIOWrapper(source, "utf-8-sig", errors="surrogateescape") as text:
-                for number, line in enumerate(text, 1):
-                    if not line.strip():
-                        continue
-                    try:
-                        row = _json_row(reading, line, number)
-                    except ForetellError as error:
-                        wrong.append(f"{place}: {error}")
-                        continue
+            for number, line in enumerate(source, 1):
+                if not line.strip():
+                    continue
+                try:
+                    row = _json_row(reading, line.decode("utf-8-sig" if number == 1 else "utf-8"), number)
+                except UnicodeDecodeError as error:
+                    wrong.append(f"{place}: line {number}: {not_utf8(line, error)}")
+                except ForetellError as error:
+                    wrong.append(f"{place}: {error}")
+                else:
                     if row is not None:
                         yield f"{place}: line {number}", *row, False
             return
@@ -226,7 +230,7 @@ def rows_of(
             with placed(place):
                 yield from _csv_rows(reading, source, place, kind, wrong)
             return
-        from .parquet_rows import flat, open_parquet
+        from .parquet_rows import open_parquet
 
         whole = extent is None or file == STANDARD_INPUT
         with placed(place), open_parquet(source.read() if whole else file, place) as table:
@@ -235,11 +239,13 @@ def rows_of(
             number = 0
             try:
                 for batch in table.iter_batches(10_000):
-                    found = flat(batch)
-                    times = [column_values(each) for each in found.columns]
-                    for values in zip(*times):
+                    found = without_structs(batch)
+                    names = found.schema.names
+                    whole_numbers = _whole_columns(definition)
+                    columns = [column_values(each, name in whole_numbers) for name, each in zip(names, found.columns)]
+                    for values in zip(*columns):
                         number += 1
-                        record = dict(zip(found.schema.names, values))
+                        record = dict(zip(names, values))
                         yield f"{place}: row {number}", definition.name, *_timed(reading, record), False
             except (pyarrow.ArrowException, ValueError, OSError) as error:
                 raise EventError(f"expected columns that can be read, found after row {number}: {error}") from None
@@ -273,8 +279,15 @@ def _csv_rows(
             wrong.append(f"{at}: expected {len(header)} fields, found {len(record)}")
 
 
-def column_values(column: Any) -> list[Any]:
-    """The values of a column of Parquet as they are attributes: moments are datetimes in UTC, decimals floats."""
+def _whole_columns(stream: StreamDefinition) -> set[str]:
+    """The columns of the attributes that are ints."""
+    named = {} if stream.files is None else stream.files.columns
+    return {named.get(each.name, each.name) for each in stream.schema.attributes if each.type == "int"}
+
+
+def column_values(column: Any, whole: bool) -> list[Any]:
+    """The values of a column of Parquet as they are attributes: moments are datetimes in UTC, decimals are numbers.
+    `whole`: floats are ints where they can be."""
     import pyarrow
 
     from .parquet_rows import instants
@@ -283,9 +296,12 @@ def column_values(column: Any) -> list[Any]:
     if pyarrow.types.is_timestamp(kind) or pyarrow.types.is_date(kind):
         return [None if each is None else as_datetime(each) for each in instants(column)]
     if pyarrow.types.is_decimal(kind):
+        whole = whole or kind.scale <= 0
         column = column.cast("float64")
     try:
         found: list[Any] = column.to_pylist()
+        if whole and column.type == "float64":
+            return [int(each) if each is not None and each.is_integer() else each for each in found]
     except (ValueError, OverflowError):  # what Python has no type for, such as nanoseconds
         return [_OTHER] * len(column)
     return found
@@ -293,7 +309,7 @@ def column_values(column: Any) -> list[Any]:
 
 def _json_row(reading: Reading, line: str, number: int) -> tuple[str, Any, Mapping[str, Any]] | None:
     record = parse_object(line, number)
-    if not is_enveloped(record):
+    if not is_enveloped(record) and reading.stream is not None:
         definition = reading.definition()
         return definition.name, *_timed(reading, paths_of(record))
     event = parse_line(line, number, lambda value, stream: 0)  # the time is judged later
@@ -319,9 +335,9 @@ def _kind(value: object) -> str:
         case bool():
             return "bool"
         case int():
-            return "int"
+            return "int" if -(2**63) <= value < 2**63 else "float"
         case float():
-            return "float"
+            return "float" if isfinite(value) else NO_NUMBER
         case str():
             return "string"
         case datetime():
@@ -335,7 +351,7 @@ def _kind_of_text(text: str, comma: bool) -> str:
     if text == "":
         return "null"
     if _INT.fullmatch(text):
-        return "int"
+        return _kind(int(text))
     if (_COMMA if comma else _FLOAT).fullmatch(text):
         return "float"
     if not comma and _COMMA.fullmatch(text):

@@ -14,8 +14,10 @@ from datetime import UTC, datetime
 from typing import Final, final
 
 from .errors import DefinitionError, EventError, shown
+from .instant import UNITS
 from .nearest import suggestion
 from .schema import Schema
+from .time_unit import instant_of
 
 TIME_COLUMN: Final = "time"
 """The target of the column that has the times, unless an attribute has this name."""
@@ -123,18 +125,28 @@ def legal_name(column: str, taken: Iterable[str] = ()) -> str:
 def column_hint(name: str, header: Iterable[str]) -> str:
     """What to write where an attribute has no column of its name, but one that is nearly called so."""
     for each in header:
-        if each != name and legal_name(each).lower() == name.lower():
+        if each != name and name.lower() in (legal_name(each).lower(), each.rpartition(".")[2].lower()):
             return f"; write --column {f'{each}={name}'!r}"
     return suggestion(name, header)
+
+
+def formatted_instant(text: str, format: str) -> int:
+    """The instant of a text in a format of strptime; without a zone it is in UTC. Raises EventError."""
+    try:
+        moment = datetime.strptime(text.strip(), format)  # noqa: DTZ007  # the zone follows
+    except ValueError:
+        raise EventError(f"expected a time in the format {format!r}, found {shown(text)}") from None
+    return instant_of(moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC))
 
 
 def _check_format(written: object) -> None:
     try:
         if isinstance(written, str):
-            read = datetime.strptime(_TRIED.strftime(written), written)  # noqa: DTZ007  # of no use but for its date
-            if read.date() == _TRIED.date():
+            tried = instant_of(_TRIED)
+            read = formatted_instant(_TRIED.strftime(written), written)
+            if tried - 24 * UNITS["hour"] < read <= tried:
                 return
-    except ValueError:
+    except EventError:
         pass
     expected = "expected a format with year, month and day such as '%d.%m.%Y %H:%M:%S'"
     raise DefinitionError(f"time_format: {expected}, found {shown(written)}")
