@@ -30,6 +30,7 @@ from .column_rows import ColumnRows
 from .complaint import BadInput, placed
 from .contributing import Contributing
 from .file_times import TimeUnitOption
+from .incompleteness import Incompleteness
 from .known_names import subscription_names
 from .loading import SubscriptionsArgument, load_engine, load_file, load_model
 from .progress import ProgressOption
@@ -147,7 +148,7 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
     ] = None,
     progress: ProgressOption = None,
-) -> None:
+) -> int:
     """Match the events of a file; write results as JSON lines to standard output."""
     collect_rarely()
     engine = load_engine(subscriptions, lineage=with_events)
@@ -158,7 +159,8 @@ def run(
     files, form = files_of(events), form_of(column, separator, decimal, time_format)
     known = Contributing(engine.streams, lambda: engine.events) if with_events else None
     wanted = chosen(subscriptions, only or (), engine.subscriptions)
-    complete = _completion(wanted, known)
+    missing = Incompleteness()
+    complete = _completion(wanted, known, missing, load_file(subscriptions).hidden)
     sinks: list[ResultSink] = [] if summary and out is None else [sink_of(out, format, sys.stdout, times)]
     if plot is not None:
         from .result_picture import ResultPicture
@@ -184,6 +186,7 @@ def run(
         save(found, save_model)
     if build() == PURE:
         print(f"foretell: {UNCOMPILED}", file=sys.stderr)
+    return missing.tell(sys.stderr)
 
 
 def chosen(subscriptions: Path, only: Collection[str], known: Collection[str]) -> Callable[[str], bool]:
@@ -197,10 +200,15 @@ def chosen(subscriptions: Path, only: Collection[str], known: Collection[str]) -
 
 
 def _completion(
-    wanted: Callable[[str], bool], known: Contributing | None
+    wanted: Callable[[str], bool], known: Contributing | None, missing: Incompleteness, hidden: Collection[str]
 ) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    """What is written of a result. `hidden`: subscriptions on whose results those depend that are written."""
+
     def complete(line: dict[str, Any]) -> dict[str, Any] | None:
-        if not wanted(line.get("subscription", "")):
+        name = line.get("subscription", "")
+        if wanted(name) or name in hidden:
+            missing.note(line)
+        if not wanted(name):
             return None
         return line if known is None else known.line(line)
 

@@ -178,6 +178,6 @@ def test_runs_that_cannot_go_on_with_fewer_bytes_are_suspended(language: str, qu
 def test_bytes_of_keys_that_are_gone_count_no_more() -> None:
     """Each event has a key of its own, and the window ends: what is kept is flat, however many keys have come."""
     query = KEYS.replace("5 min", "20")
-    options = Options(run_bytes_max=200_000, executors_off=("groups", "keyed_runs", "sequence_trie"))
-    made = engine(query, options=options)
+    off = ("groups", "keyed_runs", "sequence_trie")
+    made = engine(query, options=Options(run_bytes_max=200_000, executors_off=off))
     assert not [m for m in publish(made, 0, 5_000) if m.kind == "incomplete"]
