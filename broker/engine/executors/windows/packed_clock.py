@@ -90,7 +90,8 @@ class PackedClockMachine(Executor):
         return "panes by the period of the clock, as numbers; windows told when time has passed their end"
 
     def audience(self) -> Audience:
-        return PackedAudience([] if self.member is None else [self.member.target], self.tables)
+        overlap = self.clock.size > self.clock.slide
+        return PackedAudience([] if self.member is None else [self.member.target], self.tables, overlap)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -159,10 +160,9 @@ class PackedClockMachine(Executor):
         if panes.numbers[own + UPTO] < self.ring.latest:
             entries[0] = self._enter(slot, times[first], shift + first)
         numbers = panes.numbers
-        room = self.events_max - panes.events(slot)
+        room = max(self.events_max - panes.events(slot), 0)
         stopped = room < end - first
-        if stopped:
-            end = first + max(room, 0) + 1
+        end = min(end, first + room + 1)
         numbers[own + EVENTS] += end - first
         numbers[own + NEWEST] = shift + end - 1
         numbers[own + LAST] = times[end - 1]

@@ -52,10 +52,11 @@ GREATEST: Final = "greatest"
 class AggregatePlan:
     """How one aggregate is read: by the measure with the number `measure`, or from the rows of the window.
 
-    `values`: what computes its arguments.
+    `number`: which of the aggregates it is; `values`: what computes its arguments.
     """
 
-    def __init__(self, aggregate: WindowAggregate, values: list[Computation], kind: str, measure: int) -> None:
+    def __init__(self, aggregate: WindowAggregate, values: list[Computation], kind: str, measure: int, at: int) -> None:
+        self.number = at
         self.function = aggregate.function
         self.distinct = aggregate.distinct
         self.share = aggregate.share
@@ -203,8 +204,7 @@ class WindowTables:
         return values[0] if self.single >= 0 else tuple(values)
 
     def starts_max(self, runs_max: int, events_max: int) -> int:
-        """How many starts a partition may have open: `runs_max` where one event may complete the windows of all, else
-        as many as events. O(parts)."""
+        """The most open starts of a partition: `runs_max` if one event may complete windows of all. O(parts)."""
         single = self.keep == "earliest" or all(one.least == one.most for one in self.windows.parts)
         return events_max if single else runs_max
 
@@ -322,7 +322,7 @@ class WindowTables:
                 measure = kinds.setdefault((kind, terms[0]), len(kinds))
             if values and (not kind or kind == EXACT):
                 self.rows = True
-            self.aggregates.append(AggregatePlan(aggregate, values, kind, measure))
+            self.aggregates.append(AggregatePlan(aggregate, values, kind, measure, len(self.aggregates)))
         self._measured = list(kinds)
         if windows.keep == "longest":
             self.rows = any(aggregate.arguments for aggregate in windows.aggregates)
