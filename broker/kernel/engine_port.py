@@ -182,8 +182,9 @@ class EnginePort(Protocol):
         ...
 
     @property
-    def due(self) -> int | None:
-        """A punctuation behind this moment reports results that wait for time to pass; None: nothing waits."""
+    def dues(self) -> Sequence[tuple[Sequence[str] | None, int]]:
+        """The streams whose punctuation behind a moment reports results that wait for time to pass, with that moment,
+        where something waits; None: all streams."""
         ...
 
     def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Iterable[EngineResult]:

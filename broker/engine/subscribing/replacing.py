@@ -16,7 +16,6 @@ from ...language.names import language_named
 from ..compiler.query_compiler import Parsed, located
 from ..disorder.joined import JoinedResults
 from ..languages.language import Syntax
-from ..program.target import ALWAYS_SINCE
 from ..results import Results
 from .entering import enter
 from .leaving import remove
@@ -36,7 +35,7 @@ def replace(
     parsed = catalog.parse(definition)
     if keep_runs:
         return _edited(engine, subscriber, parsed)
-    since = ALWAYS_SINCE if engine.now is None else engine.now
+    since = engine.since(parsed.reads())
     wanted = catalog.compile(parsed, since, subscriber)
     if wanted.plan is not None:
         engine.program.forecasts.check(wanted.plan, wanted)
