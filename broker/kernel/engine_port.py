@@ -222,6 +222,10 @@ class EnginePort(Protocol):
         """Set `now` back to a time, and begin all subscriptions that read the stream anew; their last results."""
         ...
 
+    def says(self, name: str, query: str) -> bool:
+        """Whether a text says what a subscription does since its arcs were updated."""
+        ...
+
     def warnings(self, query: str, language: str) -> list[str]:
         """What is right in a text, but probably not meant; each with its place."""
         ...

@@ -22,7 +22,7 @@ from .time_order import TimeOrder
 class Matcher:
     """A running machine.
 
-    `executor`: its name. `stream`: one of those that it reads. `served`: how many registrations it runs, the `first` of
+    `executor`: its name. `stream`: one of those that it reads. `served`: how many registrations it runs, the `first`
     them by its name, if that is still there. `symbols`: the numbers of the inputs of the plan that made it; `filed`: the
     key that it is filed by instead.
     `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock wakes it. With a

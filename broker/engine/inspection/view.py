@@ -29,6 +29,7 @@ from ..program.program import Program
 from ..program.target import ALWAYS_SINCE
 from ..subscribing.catalog import Catalog
 from ..subscribing.holdings import Definitions
+from ..subscribing.replacing import says
 from ..subscribing.subscriber import Subscriber
 from .explanation import diagram, explain, live, sharing
 from .sharing import MachinesSeen, company_of, machines
@@ -138,6 +139,10 @@ class EngineView:
     def warnings(self, query: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
         """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing."""
         return list(map(str, warnings_of(self.catalog, SubscriptionDefinition("warned", language, query))))
+
+    def says(self, name: str, query: str) -> bool:
+        """Whether a text says what a subscription does since its arcs were updated. Raises UnknownSubscription."""
+        return says(self.catalog, self._known(name), query)
 
     def diagram(self) -> Graph:
         """The merged automata, as data for a diagram."""
