@@ -25,6 +25,7 @@ from .batches import fitting, fitting_columns, moments_of, numbers_of
 from .compiler.prepared import Prepared
 from .compiler.query_compiler import Parsed
 from .disorder.joined import JoinedResults
+from .disorder.looking import check_invariants
 from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
 from .dispatch.punctuation import newest, punctuate, release
@@ -34,7 +35,6 @@ from .inspection.view import END_OF_TIME, EngineView
 from .match import Failed
 from .options import Options
 from .program.program import Program
-from .program.target import ALWAYS_SINCE
 from .reasons import AskedInput, Why, WhyNot, why, why_not
 from .results import Results
 from .snapshot import EngineState, restore, save
@@ -137,6 +137,8 @@ class Engine(EngineView):
         self.catalog.declare(definition)
         if self.disorder is None and definition.disorder != "arrival":
             self.disorder = Reordering(self.catalog, self.runtime)
+        if self.disorder is not None:
+            self.disorder.orders.stale = True
 
     def subscribe(
         self,
@@ -151,18 +153,16 @@ class Engine(EngineView):
         """Add a subscription. It takes effect from the next epoch. O(its size), whatever the engine holds. A prepared
         query costs a few microseconds, and brings its own language. Raises QueryError with line and column,
         DefinitionError, LimitExceeded or Unsupported; a refused subscription changes nothing."""
-        since = ALWAYS_SINCE if self.now is None else self.now
         if isinstance(query, Prepared) and report is None and forecast is None and results is None:
-            self._install(self.catalog.bound(name, query, lineage, since))
+            read = self.catalog.streams if query.form is None else dict(query.form.sources)
+            self._install(self.catalog.bound(name, query, lineage, self.since(read)))
             return
-        if isinstance(query, Prepared):
-            language, text = query.language, query.query
-        else:
-            text = query
+        language, text = (query.language, query.query) if isinstance(query, Prepared) else (language, query)
         definition = SubscriptionDefinition(
             name, language, text, lineage, report, None if forecast is None else dict(forecast), results
         )
-        self.install(self.catalog.parse(definition), since)
+        parsed = self.catalog.parse(definition)
+        self.install(parsed, self.since(parsed.reads()))
 
     def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
         """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
@@ -303,7 +303,7 @@ class Engine(EngineView):
         what is final; with disorder DuplicateEvent, LimitExceeded if too many wait. A refused batch changes nothing.
         """
         definition, moments = self.catalog.stream(stream), list(instants_of(times))
-        taken = fitting(definition, moments, rows, ids, starts, self._newest(definition))
+        taken = fitting(definition, moments, rows, ids, starts, self.accepts_from(stream))
         return self._take(definition, moments, taken, ids, starts)
 
     def publish_columns(
@@ -314,7 +314,7 @@ class Engine(EngineView):
         """
         definition, moments = self.catalog.stream(stream), moments_of(times)
         ids, starts, coded = numbers_of(ids), numbers_of(starts), self.catalog.coded(definition)
-        taken = fitting_columns(definition, moments, columns, coded, ids, starts, self._newest(definition))
+        taken = fitting_columns(definition, moments, columns, coded, ids, starts, self.accepts_from(stream))
         return self._take(definition, moments, taken, ids, starts)
 
     def _take(
@@ -327,16 +327,12 @@ class Engine(EngineView):
         if starts is not None and begun == moments:  # moments, which go by columns
             begun = moments
         if self.disorder is not None:
-            joined = self.disorder.publish(definition, moments, batch.rows(), numbers.all(), begun)
+            joined = self.disorder.publish(definition, moments, batch, numbers, begun)
             self.events += n
             return self._all_done(joined)
         results = self.runtime.process(definition.name, moments, batch, numbers, begun)
         self.events += n
         return self._done(results)
-
-    def _newest(self, stream: StreamDefinition) -> int | None:
-        """The time before which an event of the stream is late."""
-        return newest(self.runtime) if self.disorder is None else self.disorder.floor(stream.name)
 
     def check(
         self,
@@ -350,10 +346,10 @@ class Engine(EngineView):
         each subscription gets the same results in the same order.
         """
         definition = self.catalog.stream(stream)
-        taken = fitting(definition, times, rows, ids, starts, self._newest(definition))
+        taken = fitting(definition, times, rows, ids, starts, self.accepts_from(stream))
         if self.disorder is not None:
-            upto = self.events + taken.count + 1
-            self.disorder.check(definition, times, taken.rows(), range(self.events + 1, upto) if ids is None else ids)
+            numbers = EventIds(self.events + 1, taken.count).all() if ids is None else ids
+            self.disorder.checks.check(definition, times, taken.rows(), numbers)
 
     def faults(
         self, stream: str, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]
@@ -361,7 +357,7 @@ class Engine(EngineView):
         """The events that are refused alone, of a batch that fits a stream with disorder otherwise: the index of each,
         its error and the reason. The others may be published together. Raises UnknownStream."""
         definition = self.catalog.stream(stream)
-        return [] if self.disorder is None else list(self.disorder.faults(definition, times, rows, ids))
+        return [] if self.disorder is None else list(self.disorder.checks.faults(definition, times, rows, ids))
 
     def reset_time(self, stream: str, time: int | None) -> list[Results]:
         """Set the newest time back after an invalid event time of this stream, and restart the stream's readers.
@@ -385,6 +381,7 @@ class Engine(EngineView):
         """Raise AssertionError if the engine's parts contradict each other; for tests. O(everything)."""
         self.program.check_invariants()
         self.runtime.check_invariants()
+        check_invariants(self.disorder)
         merged = [service for service in self.catalog.services() if service.end is not None]
         assert self.program.merged.references() == len(merged)
 

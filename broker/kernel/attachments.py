@@ -88,7 +88,7 @@ class Attachments:
         if request.query is None:
             if existing is None:
                 raise UnknownSubscription(f"subscription {name!r} is not known{suggestion(name, self._definitions)}")
-            _check_equal(existing, _as_given(request, existing))
+            _check_equal(self._engine, existing, _as_given(request, existing))
         else:
             wanted = SubscriptionDefinition(
                 name, request.language, request.query, request.lineage, request.report, request.forecast,
@@ -109,7 +109,7 @@ class Attachments:
                 if self._sources is not None:
                     self._sources.add(name)
             else:
-                _check_equal(existing, wanted)
+                _check_equal(self._engine, existing, wanted)
         self._deliveries.setdefault(name, {})[session] = delivery
         self._unneeded.pop(name, None)
         self._awaited.pop(name, None)
@@ -267,12 +267,14 @@ def _as_given(request: Subscribe, existing: SubscriptionDefinition) -> Subscript
     return replace(existing, lineage=lineage, report=report, forecast=forecast, results=results)
 
 
-def _check_equal(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> None:
-    """Raise DefinitionError if the definitions differ; an omitted option means its default."""
+def _check_equal(engine: EnginePort, existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> None:
+    """Raise DefinitionError if the definitions differ; an omitted option means its default. A subscription whose arcs
+    were updated has two texts: that with which it began, and that which says what it does now."""
     place = f"subscription {wanted.name!r} exists with another"
     if existing.language != wanted.language:
         raise DefinitionError(f"{place} language")
-    if existing.query != wanted.query and not _says_the_same(existing, wanted):
+    same = existing.query == wanted.query or _says_the_same(existing, wanted) or engine.says(wanted.name, wanted.query)
+    if not same:
         raise DefinitionError(f"{place} text")
     for word, known, asked in zip(("report", "lineage", "forecast", "results"), _options(existing), _options(wanted)):
         if known != asked:

@@ -2,16 +2,16 @@
 
 A stream lets the clock promise for it in two cases. If it is in order of arrival, and the clock has stamped all its
 events, no earlier one can follow. If it says `idle`, and has got nothing for so long, it is held to be quiet; if it
-also says `lateness`, the promise stays so far behind the clock. The promise is made for all streams at once, because
-they share one order of time; so each stream that was ever published to must let the clock promise. It is made only when
-the engine has results or events that wait for it, and it is recorded, so that a replay makes it at the same place.
+also says `lateness`, the promise stays so far behind the clock. The promise is made for all streams that share an order
+of time; so each of them that was ever published to must let the clock promise. It is made only when the engine has
+results or events that wait for it, and it is recorded, so that a replay makes it at the same place.
 
 Not here: the clock itself (broker.server), its jumps (clock_guard.py), what a punctuation means (the engine).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import final
 
 from ..events import StreamDefinition
@@ -75,32 +75,47 @@ class ClockPunctuation:
             self._blocking -= stream.idle is None
 
     def due(self, now: int) -> int | None:
-        """When the clock has to punctuate; None: not before another input. O(1) while nothing waits, or
-        a stream does not let the clock punctuate."""
-        if self._blocking or not self._clock_guard.settled:
-            return None
-        moment = self._engine.due
-        if moment is None:
-            return None
-        due = moment + 1 + self._behind()
-        for stream, heard in self._heard.items():
-            idle = self._idle(stream)
-            if heard is None:
-                heard = self._heard[stream] = now
-            if idle is not None:
-                due = max(due, heard + idle)
-        return due
+        """When the clock has to punctuate; None: not before another input. O(1) while nothing waits, or where all
+        streams share an order and one does not let the clock punctuate; else O(streams)."""
+        return min([due for due, _, _ in self._dues(now)], default=None)
+
+    def _dues(self, now: int) -> Iterator[tuple[int, Sequence[str] | None, int]]:
+        """When the clock has to punctuate, which streams (None: all), and how far behind itself."""
+        if not self._clock_guard.settled:
+            return
+        for streams, moment in self._engine.dues:
+            if streams is None and self._blocking:
+                continue
+            heard = list(self._heard) if streams is None else [name for name in streams if name in self._heard]
+            idle = [each for each in map(self._idle, heard) if each is not None]
+            if len(idle) < len(heard):
+                continue
+            behind = max([self._engine.streams[name].lateness or 0 for name in heard], default=0)
+            due = moment + 1 + behind
+            for name, own in zip(heard, idle):
+                due = max(due, self._since(name, now) + own)
+            yield due, streams, behind
+
+    def _since(self, stream: str, now: int) -> int:
+        """When a batch of a stream came last, or when the broker started, if none has come since."""
+        heard = self._heard[stream]
+        if heard is None:
+            heard = self._heard[stream] = now
+        return heard
 
     def punctuate(self, now: int) -> list[Send]:
-        """Punctuate if it is due; what is to be sent."""
-        due = self.due(now)
-        if due is None or now < due:
-            return []
-        promised = now - self._behind()
-        results = self._engine.punctuate(promised)
-        self._count += 1
-        self._record(Punctuated(promised, None, None))
-        return self._distribute([results])
+        """Punctuate what is due; what is to be sent."""
+        sends: list[Send] = []
+        for due, streams, behind in list(self._dues(now)):
+            if now < due:
+                continue
+            self._count += 1
+            used = [name for name in streams or () if name in self._receipts.used]
+            for stream in (None,) if streams is None else used or streams:
+                results = self._engine.punctuate(now - behind, stream)
+                self._record(Punctuated(now - behind, stream, None))
+                sends += self._distribute([results])
+        return sends
 
     def statistics(self) -> dict[str, int]:
         """How often the clock has punctuated, and how many streams do not let it."""
@@ -110,13 +125,6 @@ class ClockPunctuation:
         """For tests."""
         assert self._blocking == sum(self._idle(stream) is None for stream in self._heard)
         assert not any(self._receipts.clocked.get(stream) for stream in self._heard)
-
-    def _behind(self) -> int:
-        """How far the promise stays behind the clock: the greatest lateness. O(streams whose publishers give times)."""
-        behind = 0
-        for stream in self._heard:
-            behind = max(behind, self._engine.streams[stream].lateness or 0)
-        return behind
 
     def _idle(self, stream: str) -> int | None:
         return self._engine.streams[stream].idle

@@ -182,8 +182,9 @@ class EnginePort(Protocol):
         ...
 
     @property
-    def due(self) -> int | None:
-        """A punctuation behind this moment reports results that wait for time to pass; None: nothing waits."""
+    def dues(self) -> Sequence[tuple[Sequence[str] | None, int]]:
+        """The streams whose punctuation behind a moment reports results that wait for time to pass, with that moment,
+        where something waits; None: all streams."""
         ...
 
     def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Iterable[EngineResult]:
@@ -219,6 +220,10 @@ class EnginePort(Protocol):
 
     def reset_time(self, stream: str, time: int | None) -> Sequence[Iterable[EngineResult]]:
         """Set `now` back to a time, and begin all subscriptions that read the stream anew; their last results."""
+        ...
+
+    def says(self, name: str, query: str) -> bool:
+        """Whether a text says what a subscription does since its arcs were updated."""
         ...
 
     def warnings(self, query: str, language: str) -> list[str]:

@@ -83,6 +83,7 @@ class SmallEngine:
         self.now: int | None = None
         self.promised: int | None = None
         self.due: int | None = None  # a test says what waits for time to pass
+        self.orders: list[tuple[list[str], int]] = []  # or what waits in some streams only
         self.gaps: list[tuple[str, int, int | None]] = []
         self.punctuated: list[tuple[int, str | None, str | None]] = []
         self.updated: dict[str, list[tuple[tuple[str, ...], tuple[str, ...], int, int]]] = {}
@@ -90,6 +91,13 @@ class SmallEngine:
         self.of: dict[int, str] = {}  # the stream of each event that is not withdrawn
         self.failures: list[Any] = []
         self.warned: list[str] = []  # a test says what is warned of
+
+    def says(self, name: str, query: str) -> bool:
+        return False
+
+    @property
+    def dues(self) -> list[tuple[list[str] | None, int]]:
+        return [*self.orders, *([] if self.due is None else [(None, self.due)])]
 
     def add_stream(
         self,

@@ -1,11 +1,12 @@
 """The reorder buffer: events in any order, held back until they are final, give what the ordered events give.
 
 For every language, with late and withdrawn events, punctuations of all streams and of one, lateness, and snapshots; and
-however the events are divided into batches.
+however the events are divided into batches. Streams that no subscription reads with others change nothing for these.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
@@ -48,6 +49,49 @@ def lines(found: list[Any]) -> list[dict[str, Any]]:
     return sorted((each.line() for each in found), key=repr)
 
 
+class Unrelated:
+    """A stream beside those of a case, and a subscription that reads it alone. Another one that relates it to a stream
+    of the case comes and goes."""
+
+    def __init__(self, draw: Any, engine: Engine, stream: str) -> None:
+        self.draw = draw
+        self.relating = f"SELECT 1 AS one FROM {stream} NEXT{{}} Other"
+        self.events: list[Arrived] = []
+        order = draw(st.sampled_from(["arrival", "buffer", "speculate"]))
+        lateness = None if order == "arrival" else draw(st.sampled_from([None, 0, 3]))
+        engine.add_stream("Other", {"n": "int"}, disorder=order, lateness=lateness)
+        self._subscribe(engine)
+
+    def _subscribe(self, engine: Engine) -> None:
+        engine.subscribe("other", query="SELECT * FROM FILTER{DUR < 5}(Other NEXT{} Other)")
+
+    def step(self, engine: Engine) -> list[Any]:
+        choice = self.draw(st.integers(0, 7))
+        if choice == 0 and "relating" not in engine.subscriptions:
+            engine.subscribe("relating", query=self.relating)
+        elif choice == 1 and "relating" in engine.subscriptions:
+            return list(engine.unsubscribe("relating"))
+        elif choice < 4:
+            number = 1_000 + len(self.events)
+            event = Arrived("Other", self.draw(st.integers(0, 20)), 0, number, (number,), 0)
+            with suppress(LateEvent):
+                found = engine.publish("Other", [event.time], [event.row], [event.id])
+                self.events.append(event)
+                return list(found)
+        return []
+
+    def check(self, found: list[Any]) -> list[Any]:
+        """The results of the others."""
+        alone = Engine()
+        alone.add_stream("Other", {"n": "int"})
+        self._subscribe(alone)
+        wanted: list[Any] = []
+        for each in sorted(self.events, key=lambda event: (event.time, event.id)):
+            wanted += alone.publish("Other", [each.time], [each.row], [each.id])
+        assert lines([m for m in found if m.subscription == "other"]) == lines(wanted)
+        return [match for match in found if match.subscription not in ("other", "relating")]
+
+
 def disordered(draw: Any, streams: dict[str, Any], events: list[Arrived], subscriptions: Any) -> list[dict[str, Any]]:
     """What an engine tells in which some streams are buffered. Events that nothing holds back any more are dropped."""
     engine = Engine()
@@ -59,6 +103,7 @@ def disordered(draw: Any, streams: dict[str, Any], events: list[Arrived], subscr
         else:
             engine.add_stream(name, attributes)
     subscriptions(engine)
+    other = Unrelated(draw, engine, draw(st.sampled_from(sorted(streams)))) if draw(st.booleans()) else None
     coming = [each for _, each in sorted(enumerate(events), key=lambda pair: (pair[0] + pair[1].late, pair[0]))]
     ahead: dict[str, list[Arrived]] = {name: [each for each in events if each.stream == name] for name in streams}
     in_order = [each for each in events if each.stream not in buffered]
@@ -66,6 +111,9 @@ def disordered(draw: Any, streams: dict[str, Any], events: list[Arrived], subscr
     found: list[Any] = []
     told_to_leave: list[Arrived] = []
     while coming:
+        if other is not None:
+            found += other.step(engine)
+            engine.check_invariants()
         each = coming.pop(0)
         ahead[each.stream].remove(each)
         try:
@@ -81,15 +129,18 @@ def disordered(draw: Any, streams: dict[str, Any], events: list[Arrived], subscr
         elif choice == 1 and each.stream in buffered and ahead[each.stream]:
             found += engine.punctuate(min(other.time for other in ahead[each.stream]), each.stream)
         elif choice == 2:
-            engine = Engine.restore(engine.snapshot())
+            again = Engine.restore(engine.snapshot())
+            assert again.snapshot() == engine.snapshot()
+            engine = again
         elif choice == 3 and each.stream in buffered:
-            known = engine.disorder.buffer.known if engine.disorder is not None else {}
-            if each.id in known:
+            if engine.stream_of(each.id) is not None:
                 found += engine.retract(each.id)
                 coming.insert(draw(st.integers(0, len(coming))), each)
                 ahead[each.stream].append(each)
     found += engine.finish()
     engine.check_invariants()
+    if other is not None:
+        found = other.check(found)
     for each in told_to_leave:
         events.remove(each)
     return lines(found)
@@ -183,3 +234,78 @@ def standing(log: list[dict[str, Any]]) -> Counter[str]:
     """The matches that were not withdrawn, by id."""
     kinds = {kind: Counter(line["id"] for line in log if line["kind"] == kind) for kind in ("match", "retraction")}
     return kinds["match"] - kinds["retraction"]
+
+
+QUERIES = {  # of two streams each, or of D, which has the events of both
+    "cayuga": "SELECT * FROM FILTER{DUR < 8}(S NEXT{$2.n >= $1.n} R)",
+    "sase": "PATTERN SEQ(S a, R b) WHERE skip_till_any_match(a, b) { a.n <= b.n } WITHIN 6 us",
+    "ptopss": "FROM S, R\na ON S: n > 0\nb ON R: n < 2\nMATCH a; b WITHIN 6 us",
+    "window": "FROM D WINDOW AFTER [n > 0] MATCHING any{2}",
+    "afa": "FROM S, R REGISTER w INT = 0 START a FINAL c a -> b WHEN n > 0 SET w = n b -> b b -> c WHEN n >= w WITHIN 9",
+}
+LANGUAGES = st.sampled_from(sorted(QUERIES))
+
+
+def said(found: Any) -> list[dict[str, Any]]:
+    """What is told of results; how much is final also depends on the newest time of the others, in order or at the
+    end."""
+    return [match.line() for match in found if match.kind != "punctuation"]
+
+
+def component(engine: Engine, number: int, language: str, order: Any, lateness: int | None, punctual: bool) -> None:
+    """Streams S and R with this number, and a subscription that reads both; with `punctual`, R is in order."""
+    late, other = f"S{number}", f"R{number}"
+    engine.add_stream(late, {"n": "int"}, disorder=order, lateness=lateness)
+    if punctual:
+        engine.add_stream(other, {"n": "int"})
+    else:
+        engine.add_stream(other, {"n": "int"}, disorder=order, lateness=lateness)
+    names = {"S": late, "R": other, "D": f"D{number}"}
+    query = re.sub(r"\b[SRD]\b", lambda name: names[name[0]], QUERIES[language])
+    if language == "window":
+        engine.subscribe(f"u{number}", query=f"SELECT * FROM {late} UNION {other} PUBLISH D{number}")
+    engine.subscribe(f"q{number}", language, query, results="each" if language == "afa" else None)
+
+
+@given(st.data())
+def test_what_a_component_is_told_is_what_it_is_told_alone(data: st.DataObject) -> None:
+    draw, numbers = data.draw, (0, 1, 2)
+    orders, lateness = st.sampled_from(["buffer", "speculate"]), st.sampled_from([None, 0, 2])
+    kinds = [(draw(LANGUAGES), draw(orders), draw(lateness), draw(st.booleans())) for _ in numbers]
+    together, alone = Engine(), [Engine() for _ in numbers]
+    for number in numbers:
+        for engine in (together, alone[number]):
+            component(engine, number, *kinds[number])
+    told: list[list[Any]] = [[] for _ in numbers]
+    told_alone: list[list[Any]] = [[] for _ in numbers]
+
+    def tell(found: Any) -> None:
+        for match in found:
+            told[int(match.subscription[1:])] += said([match])
+
+    arrived = 0
+    for at in range(draw(st.integers(4, 24))):
+        number, late, promised = draw(st.integers(0, 2)), draw(st.booleans()), draw(st.integers(0, 5)) == 0
+        punctual = kinds[number][3] and not late
+        stream = f"{'S' if late else 'R'}{number}"
+        time = draw(st.integers(0, 20)) if not punctual else arrived + draw(st.integers(0, 3))
+        row = (draw(st.integers(0, 2)),)
+        try:
+            found = together.punctuate(time, stream) if promised else together.publish(stream, [time], [row], [at])
+        except LateEvent:
+            continue
+        arrived = time if punctual and not promised else arrived
+        tell(found)
+        own = alone[number]
+        own_found = own.punctuate(time, stream) if promised else own.publish(stream, [time], [row], [at])
+        told_alone[number] += said(own_found)
+        if draw(st.integers(0, 6)) == 0:
+            together = Engine.restore(together.snapshot())
+        together.check_invariants()
+        for number in numbers:
+            assert told[number][: len(told_alone[number])] == told_alone[number]
+            assert kinds[number][3] or told[number] == told_alone[number]
+    tell(together.finish())
+    for number in numbers:
+        told_alone[number] += said(alone[number].finish())
+        assert told[number] == told_alone[number]

@@ -11,7 +11,7 @@ Here: that order. Hot. Not here: the columns (held_columns), when events become 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from heapq import merge
 from itertools import islice, takewhile
 from typing import Any, Final, final
@@ -237,6 +237,14 @@ class ReorderBuffer:
         del self.far[place]
         self.apart -= 1
         return event
+
+    def adopt(self, other: ReorderBuffer, streams: Collection[str]) -> None:
+        """Add the events of these streams that another buffer has. O(its events)."""
+        overtaken = self.overtaken
+        for event, known in other._all():
+            if event.stream in streams:
+                self._add_again(event, known)
+        self.overtaken = overtaken
 
     def forget(self, stream: str) -> None:
         """Drop the events of a stream. O(all)."""

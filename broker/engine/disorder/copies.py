@@ -20,7 +20,8 @@ from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import Subscriber
 from .readers import RevisingReaders
 from .revising_groups import RevisingReader
-from .watermarks import NOTHING_PROMISED, Watermarks
+from .stream_order import NOTHING_PROMISED
+from .watermarks import Watermarks
 
 
 def name_of_copy(name: str) -> str:
@@ -106,8 +107,9 @@ class OrderedCopies:
         plan = subscriber.machine
         assert plan is not None
         feed = self.feeds[name] = Feed(self.program.directory.stream(reader.publish), ALWAYS_SINCE, reader.salt)
-        begun = restoring is None and self.marks.safe > NOTHING_PROMISED
-        kept = reader.group.reviser.settled(reader.place, self.marks.safe) if begun else None
+        safe = self.marks.safe(reader.streams[0])
+        begun = restoring is None and safe > NOTHING_PROMISED
+        kept = reader.group.reviser.settled(reader.place, safe) if begun else None
         machines.join(copy, plan, None, feed, kept)
         if subscriber.updates:
             machines.rewrite(copy, plan, ChangedArcs(subscriber.revised(), None, -FOREVER, FOREVER))

@@ -16,7 +16,7 @@ from sortedcontainers import SortedDict
 
 from ...events.errors import DuplicateEvent, EventError, LateEvent, MisnumberedEvent
 from ...events.schema import Row
-from .watermarks import NOTHING_PROMISED
+from .stream_order import NOTHING_PROMISED
 
 FIRST: Final = 1
 

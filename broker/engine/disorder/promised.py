@@ -16,7 +16,7 @@ from ...algebra.regions import NO_CLASS, Cuts, ValueAxis, axes, joined, number_o
 from ...algebra.terms import Term
 from ...events.errors import LimitExceeded
 from ...events.schema import Row, Schema, Value
-from .watermarks import NOTHING_PROMISED
+from .stream_order import NOTHING_PROMISED
 
 
 @final

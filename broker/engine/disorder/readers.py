@@ -30,6 +30,8 @@ from ..subscribing.subscriber import Subscriber, digest
 from .finality import SettledTimes
 from .joined import RevisedResults
 from .revising_groups import OpenEnds, RevisingGroup, RevisingReader
+from .stream_order import StreamOrder
+from .watermarks import Watermarks
 
 CLEAN_MIN: Final = 64  # safe times, each later than the one before, between two drops of what is final
 
@@ -39,8 +41,9 @@ class RevisingReaders:
     """All of them, by name. `groups`: by stream, with the index of the stream among their own; `joinable`: by what
     those that may join have in common, the groups without events."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, marks: Watermarks) -> None:
         self.options = options
+        self.marks = marks
         self.groups: dict[str, list[tuple[RevisingGroup, int]]] = {}
         self.joinable: dict[Hashable, RevisingGroup] = {}
         self.by_name: dict[str, RevisingReader] = {}
@@ -48,7 +51,7 @@ class RevisingReaders:
         self._failures: list[Failed] = []
         self._made = 0
         self._open: dict[int, RevisingReader] = {}  # those with results that are not final, by number
-        self._first_end = FOREVER  # no such result ends before
+        self._first_ends: dict[StreamOrder, int] = {}  # no such result of subscriptions in an order ends before
         self._touched: list[tuple[int, int, RevisingGroup]] = []  # a heap
         self._until_clean = CLEAN_MIN
 
@@ -193,7 +196,8 @@ class RevisingReaders:
         if inserted:
             reader.ends.add(matched.end)
             self._open[reader.number] = reader
-            self._first_end = min(self._first_end, matched.end)
+            order = self.order(reader)
+            self._first_ends[order] = min(self._first_ends.get(order, -FOREVER), matched.end)
         else:
             reader.ends.drop(matched.end)
         if reader.publish is None or reader.publish not in self.readers:
@@ -208,29 +212,33 @@ class RevisingReaders:
 
     # --- time ---------------------------------------------------------------------------------------------------
 
-    def pass_time(self, safe: int, found: RevisedResults) -> None:
-        """No event before `safe` comes or is withdrawn, which nobody has promised in words: only subscriptions with
-        results that become final are told so. O(subscriptions with results that are not final); now and then O(their
-        keys)."""
-        if self._first_end < safe:
-            self._close([self._open[number] for number in sorted(self._open)], safe, found)
+    def order(self, reader: RevisingReader) -> StreamOrder:
+        """The order of the streams that it reads."""
+        return self.marks.order_of(reader.streams[0])
+
+    def pass_time(self, order: StreamOrder, found: RevisedResults) -> None:
+        """More events of an order are safe, which nobody has promised in words: only subscriptions with results that
+        become final are told so. O(subscriptions with results that are not final); now and then O(their keys)."""
+        if self._first_ends.get(order, -FOREVER) < order.safe:
+            self._close(order, found)
         self._until_clean -= 1
         if self._until_clean < 0:
-            self._clean(safe)
+            self._clean()
 
-    def _clean(self, safe: int) -> None:
+    def _clean(self) -> None:
         running = self._running()
         for group in running:
             # What a copy in order would begin with, stays until all that it has not processed is final.
+            safe = self.order(next(iter(group.members.values()))).safe
             group.reviser.punctuate(safe if group.publishes else max(safe, group.closed))
         self._until_clean = CLEAN_MIN + sum([group.reviser.keys() for group in running])
 
     def settle(
-        self, reader: RevisingReader, bounds: SettledTimes, keys: dict[Row, int], before: int, found: RevisedResults
+        self, reader: RevisingReader, bounds: SettledTimes, keys: dict[Row, int], found: RevisedResults
     ) -> None:
         """What was promised in words makes results of a subscription final: tell it so, if it is news. `keys`: the
-        times of single keys that are later; `before`: the safe time until now. O(ends that become final)."""
-        told = max(reader.final, before)
+        times of single keys that are later. O(ends that become final)."""
+        told = max(reader.final, self.order(reader).before)
         reader.closed, reader.final = max(reader.closed, bounds.closed), max(reader.final, bounds.final)
         group = reader.group
         group.settle()
@@ -248,26 +256,27 @@ class RevisingReaders:
         reader.keys = {key: time for key, time in reader.keys.items() if time > reader.closed}
         group.settle()
 
-    def settled(self, safe: int) -> None:
+    def settled(self) -> None:
         """All have been settled: forget what nothing needs any more. O(subscriptions, and keys with such state)."""
-        self._first_end = FOREVER
+        self._first_ends.clear()
         for reader in self.by_name.values():
-            self._note_first_end(reader)
-        self._clean(safe)
+            if reader.ends.first() == FOREVER:
+                self._open.pop(reader.number, None)
+        self._clean()
 
-    def _close(self, readers: list[RevisingReader], safe: int, found: RevisedResults) -> None:
+    def _close(self, order: StreamOrder, found: RevisedResults) -> None:
         """Forget the ends before the safe time, and tell the subscriptions that these are final."""
-        self._first_end = FOREVER
-        for reader in readers:
-            if reader.ends.pass_by(safe) and reader.suspended == NOT_SUSPENDED:
-                found.tell(reader.subscriber, safe)
-            self._note_first_end(reader)
-
-    def _note_first_end(self, reader: RevisingReader) -> None:
-        first = reader.ends.first()
-        self._first_end = min(self._first_end, first)
-        if first == FOREVER:
-            self._open.pop(reader.number, None)
+        first = FOREVER
+        for number in sorted(self._open):
+            reader = self._open[number]
+            if self.order(reader) is not order:
+                continue
+            if reader.ends.pass_by(order.safe) and reader.suspended == NOT_SUSPENDED:
+                found.tell(reader.subscriber, order.safe)
+            first = min(first, reader.ends.first())
+            if reader.ends.first() == FOREVER:
+                del self._open[number]
+        self._first_ends[order] = first
 
     def companies(self) -> list[RevisingGroup]:
         """Each once, in the order in which they have begun."""
@@ -369,7 +378,6 @@ class RevisingReaders:
             reader.suspended, reader.since, reader.ends = suspended, since, OpenEnds(ends)
             if len(ends) > 0:
                 self._open[reader.number] = reader
-                self._first_end = min(self._first_end, ends[0])
             if isinstance(kept, dict):
                 self._rejoin(kept, reader)
         for name, suspended, _, _, *_, kept in by_name:

@@ -6,49 +6,53 @@ those that are (buffer), who revises (readers), the effect of an event in order 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, final
-
-from sortedcontainers import SortedDict
+from collections.abc import Callable, Sequence
+from typing import final
 
 from ...automaton.arc_updates import ChangedArcs
-from ...events.batch import batch_of_rows
-from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, UnknownEvent
+from ...events.batch import Batch, batch_of_rows
+from ...events.errors import EventError, UnknownEvent
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest, punctuate, release
-from ..executors.event_ids import event_ids
+from ..executors.event_ids import EventIds, event_ids
 from ..notices import Notice
 from ..program.target import Target
-from ..results import Results
+from ..results import Results, results_of_moment
 from ..subscribing.catalog import Catalog
-from .buffer import ReorderBuffer
+from ..subscribing.holdings import Holding
+from ..subscribing.subscriber import Subscriber
+from .checks import BatchChecks
 from .copies import OrderedCopies
-from .held_columns import HeldColumns
+from .held_columns import HeldEvent
 from .joined import JoinedResults, RevisedResults
 from .numbers import SequenceNumbers
 from .readers import RevisingReaders
+from .related import StreamOrders
 from .settlement import Settlement
-from .watermarks import NOTHING_PROMISED, Watermarks
+from .stream_order import NOTHING_PROMISED, StreamOrder
+from .watermarks import IN_ORDER, Watermarks
 
 
 @final
 class Reordering:
-    """`ahead`: events that are too far ahead of the safe time for subscriptions that revise (AFA, 5.3)."""
-
     def __init__(self, catalog: Catalog, runtime: Dispatcher) -> None:
         self.options = catalog.options
         self.runtime = runtime
         processed = newest(runtime)
-        self.marks = Watermarks(catalog.streams, NOTHING_PROMISED if processed is None else processed)
-        self.buffer = ReorderBuffer()
-        self.ahead = ReorderBuffer()
-        self.readers = RevisingReaders(catalog.options)
+        self.orders = StreamOrders(catalog, runtime)
+        self.marks = Watermarks(catalog.streams, self.orders.of)
+        if processed is not None:
+            self.marks.newest = self.marks.arrived[IN_ORDER] = self.orders.first.safe = processed
+        if runtime.promised is not None:
+            self.marks.promised = runtime.promised
+        self.readers = RevisingReaders(catalog.options, self.marks)
         self.copies = OrderedCopies(catalog, runtime.program, self.readers, self.marks)
-        self.numbers: dict[str, SequenceNumbers] = {}
-        self.settlement = Settlement(self.marks, self.readers, self.buffer, catalog.options.promised_regions_max)
+        self.settlement = Settlement(self.marks, self.readers, catalog.options.promised_regions_max)
+        most = catalog.options.buffered_events_max
+        self.checks = BatchChecks(self.orders, self.marks, self.settlement, most)
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -57,178 +61,182 @@ class Reordering:
         floor = self.marks.floor(stream)
         return None if floor == NOTHING_PROMISED else floor
 
-    def check(self, stream: StreamDefinition, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]) -> None:
-        """Raise LimitExceeded if the events have no room, DuplicateEvent if the id of one is taken, LateEvent if one is
-        behind a punctuation of such events."""
-        self._check_room(stream, len(ids))
-        known = self.buffer.known
-        if self._known(stream) and not (len(set(ids)) == len(ids) and known.isdisjoint(ids)):
-            self._refuse(stream, times, rows, ids)
-        elif self._says_more(stream):
-            self._refuse(stream, times, rows, ids)
-
-    def _says_more(self, stream: StreamDefinition) -> bool:
-        """Whether events can be refused for more than their times and ids."""
-        return stream.name in self.settlement.promised or stream.sequence is not None
-
-    def _check_room(self, stream: StreamDefinition, events: int) -> None:
-        most = self.options.buffered_events_max
-        if len(self.buffer) + events > most:
-            raise LimitExceeded(
-                f"stream {stream.name!r}: at most {most} events may wait until they are final (buffered_events_max);"
-                f" a punctuation, or lateness, lets them go"
-            )
-
-    def _refuse(self, stream: StreamDefinition, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]) -> None:
-        """Raise the first fault of a batch, if it has one."""
-        for index, fault, message in self.faults(stream, times, rows, ids):
-            raise fault(f"stream {stream.name!r}, row {index}: {message}")
-
-    def faults(
-        self, stream: StreamDefinition, times: Sequence[int], rows: Sequence[Row], ids: Sequence[int]
-    ) -> Iterator[tuple[int, type[EventError], str]]:
-        """The events of a batch that are refused, by index, each with its error. The others fit together. O(batch)."""
-        settlement, lateness = self.settlement, stream.lateness
-        numbers, counted = self._numbers(stream), SortedDict()
-        known = self.buffer.known if self._known(stream) else set()
-        seen: set[int] = set()
-        floor = self.marks.floor(stream.name)
-        for index, (time, row, number) in enumerate(zip(times, rows, ids)):
-            promised = settlement.floor(stream.name, row)
-            if time < max(floor, promised):
-                which = " of such an event" if promised > floor else ""
-                late = f"expected a time of {max(floor, promised)} or later{which}, before which all is final"
-                yield index, LateEvent, f"{late}, found {time}"
-            elif number in known or number in seen:
-                expected = "expected an id that no other event has which may still be withdrawn"
-                yield index, DuplicateEvent, f"{expected}, found {number} again"
-            else:
-                if numbers is not None:
-                    counts = numbers.number(row)
-                    fault = numbers.fault(counts, time, counted)
-                    if fault is not None:
-                        yield index, fault[0], fault[1]
-                        continue
-                    counted[counts] = time
-                if self._known(stream):
-                    seen.add(number)
-                if lateness is not None:
-                    floor = max(floor, time - lateness)
-
-    def _numbers(self, stream: StreamDefinition) -> SequenceNumbers | None:
-        """The numbers of a stream that have come; None: its events have none."""
-        if stream.sequence is None:
-            return None
-        found = self.numbers.get(stream.name)
-        return SequenceNumbers(stream.schema.position(stream.sequence)) if found is None else found
-
-    def _known(self, stream: StreamDefinition) -> bool:
-        """Whether events of the stream are known by their ids until they are final: to be withdrawn, or by those who
-        revise."""
-        return stream.disorder != "arrival" or stream.name in self.readers.readers
-
     @property
     def reported_until(self) -> int:
         """The time before which later calls give no results; FOREVER if some are not told in the order of time."""
-        return FOREVER if len(self.readers.by_name) > 0 else self.marks.safe
+        orders = self.orders.all
+        if len(self.readers.by_name) > 0 or len(orders) > 2:
+            return FOREVER
+        first = self.marks.arrived.get(IN_ORDER, FOREVER) if orders[0].punctual else FOREVER
+        return min(first, orders[-1].safe)
 
     def publish(
-        self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int]
+        self, stream: StreamDefinition, times: list[int], batch: Batch, ids: EventIds, starts: list[int]
     ) -> JoinedResults:
         """Process a batch of events whose times and rows fit. Raises as `check` does, and changes nothing then."""
-        self._check_room(stream, len(ids))
-        if self._says_more(stream):
-            self._refuse(stream, times, rows, ids)
-        newest = self.buffer.add(stream.name, times, ids, starts, rows, self._known(stream))
+        self.orders.follow()
+        order = self.orders.of(stream.name)
+        if order.late:
+            return self._held_back(stream, order, times, batch.rows(), ids.all(), starts)
+        parts = self.settled()
+        order = self.orders.first
+        self.runtime.enter(order.time)
+        if not times:
+            return JoinedResults(parts)
+        self.marks.note(stream.name, times[-1])
+        self.marks.advance(order)
+        parts.append(self.runtime.process(stream.name, times, batch, ids, starts))
+        return JoinedResults([*parts, *self._others(stream.name, order)])
+
+    def _held_back(
+        self, stream: StreamDefinition, order: StreamOrder, times: list[int], rows: list[Row], ids: list[int],
+        starts: list[int],
+    ) -> JoinedResults:  # fmt: skip
+        """Process a batch of a stream whose events may wait, or be waited for."""
+        checks, marks, name = self.checks, self.marks, stream.name
+        checks.check_room(stream, len(ids))
+        if checks.says_more(stream) or self.orders.unsettled:
+            checks.refuse(stream, times, rows, ids)
+        known = checks.known(stream)
+        newest = order.buffer.add(name, times, ids, starts, rows, known) if checks.is_free(ids, order, known) else None
         if newest is None:
-            self._refuse(stream, times, rows, ids)
+            checks.refuse(stream, times, rows, ids)
             raise AssertionError("an id that is taken is a fault")
-        self.settlement.forget(stream.name)
-        marks = self.marks
-        if len(self.readers.by_name) + len(self.ahead) == 0 and stream.sequence is None:  # nobody is told before then
-            if not ids or not marks.note(marks.part(stream.name), newest, marks.lag(stream.name)):
-                return JoinedResults([])
-            return JoinedResults(self._process(self.buffer.release(marks.safe)))
-        found = RevisedResults(self.runtime.result_ids)
-        if self.options.cancelling:
-            self._take(stream, times, rows, ids, starts, newest, found)
+        if not ids:
+            return JoinedResults([])
+        marks.begin(name)
+        parts = self.settled()
+        self.settlement.forget(name)
+        if len(self.readers.by_name) + len(order.ahead) == 0 and stream.sequence is None:  # nobody is told before then
+            if marks.note(name, newest) and marks.advance(order):
+                parts += self._process(order)
         else:
-            for i in range(len(times)):
-                self._take(stream, [times[i]], [rows[i]], [ids[i]], [starts[i]], times[i], found)
-        return JoinedResults([found, *self._process(self.buffer.release(self.marks.safe))])
+            found = RevisedResults(self.runtime.result_ids)
+            if self.options.cancelling:
+                self._take(stream, order, times, rows, ids, starts, newest, found)
+            else:
+                for i in range(len(times)):
+                    self._take(stream, order, [times[i]], [rows[i]], [ids[i]], [starts[i]], times[i], found)
+            parts += [found, *self._process(order)]
+        return JoinedResults([*parts, *self._others(name, order)])
+
+    def _others(self, stream: str, order: StreamOrder) -> list[Results | RevisedResults]:
+        """An event of a stream in order is a promise for all others that are. O(orders with such streams)."""
+        parts: list[Results | RevisedResults] = []
+        if stream in order.punctual:
+            for other in self.orders.all:
+                if other is not order and other.punctual and self.marks.advance(other):
+                    parts += self._advanced(other)
+        return parts
+
+    def _advanced(self, order: StreamOrder) -> list[Results | RevisedResults]:
+        """What becomes final in an order, once more events are safe in it."""
+        found = RevisedResults(self.runtime.result_ids)
+        self._catch_up(order)
+        self.readers.tell(found)
+        self.readers.pass_time(order, found)
+        parts: list[Results | RevisedResults] = [found, *self._process(order)]
+        self.runtime.enter(order.time)
+        if self.runtime.program.machines.clock.next < order.safe and not order.late:
+            parts.append(punctuate(self.runtime, order.safe))
+        return parts
+
+    def settled(self) -> list[Results | RevisedResults]:
+        """What is final since streams have no relation any more, of those that waited for each other. O(1) if nothing
+        has changed."""
+        parts: list[Results | RevisedResults] = []
+        if not self.orders.unsettled:
+            return parts
+        leaving = self.orders.leaving
+        for order in leaving:
+            order.safe = FOREVER
+            parts += self._process(order)
+            if IN_ORDER in self.marks.arrived:
+                parts.append(punctuate(self.runtime, self.marks.arrived[IN_ORDER]))
+        self.orders.settle()
+        for order in self.orders.all:
+            if self.marks.advance(order):
+                parts += self._advanced(order)
+        return parts
 
     def _take(
-        self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int],
-        newest: int, found: RevisedResults,
+        self, stream: StreamDefinition, order: StreamOrder, times: list[int], rows: Sequence[Row], ids: list[int],
+        starts: list[int], newest: int, found: RevisedResults,
     ) -> None:  # fmt: skip
         """Let time pass to these events, the latest of which has the time `newest`, and show them; what they change
         together is told."""
-        marks, part, lag = self.marks, self.marks.part(stream.name), self.marks.lag(stream.name)
-        read, passed = stream.name in self.readers.readers, False
+        marks, name = self.marks, stream.name
+        read, passed = name in self.readers.readers, False
         if read and stream.speculation is not None:
             for i in range(len(times)):
-                passed = marks.note(part, times[i], lag) or passed
-                if times[i] < marks.safe + stream.speculation:
+                passed = (marks.note(name, times[i]) and marks.advance(order)) or passed
+                if times[i] < order.safe + stream.speculation:
                     self.readers.take(stream.name, times[i], ids[i], rows[i])
                 else:
-                    self.ahead.add(stream.name, [times[i]], [ids[i]], [starts[i]], [rows[i]], True)
+                    order.ahead.add(stream.name, [times[i]], [ids[i]], [starts[i]], [rows[i]], True)
         elif len(times) > 0:
-            passed = marks.note(part, newest, lag)  # the latest of them says all
+            passed = marks.note(name, newest) and marks.advance(order)  # the latest of them says all
             if read:
                 for i in range(len(times)):
                     self.readers.take(stream.name, times[i], ids[i], rows[i])
-        numbers = self._numbers(stream)
+        numbers = self.checks.numbers_of(stream)
         if numbers is not None:
-            self.numbers[stream.name] = numbers
+            self.checks.numbers[stream.name] = numbers
             for row, time in zip(rows, times):
                 numbers.note(numbers.number(row), time)
-            passed = self._count(stream.name, numbers) or passed
+            self._count(name, numbers)
+            passed = marks.advance(order) or passed
         if passed:
-            self._catch_up()
+            self._catch_up(order)
         self.readers.tell(found)
         if passed and len(self.readers.by_name) > 0:
-            self.readers.pass_time(marks.safe, found)
+            self.readers.pass_time(order, found)
 
-    def _count(self, stream: str, numbers: SequenceNumbers) -> bool:
-        """What has come without a gap is a promise of the stream. Returns whether more events are safe."""
-        safe = False
+    def _count(self, stream: str, numbers: SequenceNumbers) -> None:
+        """What has come without a gap is a promise of the stream."""
         while True:
             numbers.pass_by(self.marks.floor(stream))
             if numbers.time == NOTHING_PROMISED or numbers.time < self.marks.floor(stream):
-                return safe
-            safe = self.marks.promise(numbers.time + 1, stream) or safe
+                return
+            self.marks.promise(numbers.time + 1, stream)
 
     def declare_gap(self, stream: StreamDefinition, first: int, last: int) -> JoinedResults:
         """Events with these numbers do not come. Raises EventError if one has."""
-        numbers = self._numbers(stream)
+        numbers = self.checks.numbers_of(stream)
         assert numbers is not None
         try:
             numbers.declare(first, last)
         except EventError as error:
             raise EventError(f"stream {stream.name!r}: {error}") from None
-        self.numbers[stream.name] = numbers
-        return self._promised(self.marks.safe, False, lambda: punctuate(self.runtime, self.marks.safe))
+        self.checks.numbers[stream.name] = numbers
+        self.orders.follow()
+        self._remember()
+        return JoinedResults([*self.settled(), *self._promised(True)])
 
-    def _settle(self, before: int, found: RevisedResults) -> None:
-        """Time has passed by a promise in words; `before`: the safe time before it."""
-        self._catch_up()
+    def _settle(self, found: RevisedResults) -> None:
+        """Time has passed by a promise in words."""
+        for order in self.orders.all:
+            self._catch_up(order)
         self.readers.tell(found)
         if len(self.readers.by_name) > 0:
-            self.settlement.settle(before, found)
+            self.settlement.settle(found)
 
-    def _catch_up(self) -> None:
+    def _catch_up(self, order: StreamOrder) -> None:
         """Show the events that are no longer too far ahead. O(log of those that are), and what they change."""
-        if len(self.ahead) == 0:
+        if len(order.ahead) == 0:
             return
-        streams, safe = self.marks.streams, self.marks.safe
-        farthest = safe + max(stream.speculation or 0 for stream in streams.values())
-        for event in self.ahead.before(farthest):
+        streams, safe = self.marks.streams, order.safe
+        farthest = safe + max(streams[stream].speculation or 0 for stream in order.late)
+        for event in order.ahead.before(farthest):
             if event.time < safe + (streams[event.stream].speculation or 0):
-                self.ahead.withdraw(event.number)
+                order.ahead.withdraw(event.number)
                 self.readers.take(event.stream, event.time, event.number, event.row)
 
-    def _process(self, held: HeldColumns) -> list[Results | RevisedResults]:
-        """Pass events that are final to the dispatcher, those of one stream after each other as one batch."""
+    def _process(self, order: StreamOrder) -> list[Results | RevisedResults]:
+        """Pass the events of an order that are final to the dispatcher, those of one stream after each other as one
+        batch."""
+        held = order.buffer.release(order.safe)
+        self.runtime.enter(order.time)
         found: list[Results | RevisedResults] = []
         streams, n, begin = held.streams, len(held.times), 0
         while begin < n:
@@ -246,19 +254,24 @@ class Reordering:
 
     def retract(self, number: int) -> JoinedResults:
         """Withdraw an event. Raises UnknownEvent if none of that id may be withdrawn."""
-        known = self.buffer.find(number)
+        self.orders.follow()
+        known = self._find(number)
         event = None
         if known is not None and self.marks.streams[known.stream].disorder != "arrival":
             if known.time >= self.settlement.floor(known.stream, known.row):
-                event = self.buffer.withdraw(number)
+                event = self.orders.of(known.stream).buffer.withdraw(number)
         if event is None:
             raise UnknownEvent(
                 f"expected the id of an event that may be withdrawn, found {number}: it is unknown, or it is final"
             )
         found = RevisedResults(self.runtime.result_ids)
-        if self.ahead.withdraw(number) is None:
+        if self.orders.of(event.stream).ahead.withdraw(number) is None:
             self.readers.withdraw(event.stream, event.time, number, event.row, found)
-        return JoinedResults([found])
+        return JoinedResults([*self.settled(), found])
+
+    def _find(self, number: int) -> HeldEvent | None:
+        """The event that is known by that id; None if there is none."""
+        return next((event for order in self.orders.all if (event := order.buffer.find(number)) is not None), None)
 
     def rewrite(self, name: str, changed: ChangedArcs) -> JoinedResults:
         """Replace the arcs of a subscription, if it revises."""
@@ -272,129 +285,111 @@ class Reordering:
 
     def punctuate(self, time: int, stream: str | None, where: str | None = None) -> JoinedResults:
         """Promise that no earlier event comes or is withdrawn; `where`: of those that satisfy this predicate."""
-        if stream is not None and self.marks.part(stream) != stream:
-            raise EventError(
-                f"stream {stream!r}: expected a punctuation of all streams, since events of this one come in order"
-            )
+        self.orders.follow()
         if where is not None and stream is None:
             raise EventError("expected a stream beside the predicate of a punctuation, found none")
-        before = self.marks.safe
+        if where is not None and stream is not None and self.marks.streams[stream].disorder == "arrival":
+            found = "expected no predicate of a punctuation, since its events are in order"
+            raise EventError(f"stream {stream!r}: {found}")
+        self._remember()
         if where is None or stream is None:
-            safe = self.marks.promise(time, stream)
+            self.marks.promise(time, stream)
         else:
-            safe = self.settlement.promise(time, self.marks.streams[stream], where)
-        return self._promised(before, safe, lambda: punctuate(self.runtime, self.marks.safe))
+            self.settlement.promise(time, self.marks.streams[stream], where)
+        return JoinedResults([*self.settled(), *self._promised(True)])
 
-    def _promised(self, before: int, safe: bool, close: Callable[[], Results] | None) -> JoinedResults:
-        """What a promise in words gives; `safe`: whether more events are safe now than `before`."""
-        for name, numbers in self.numbers.items():
-            safe = self._count(name, numbers) or safe
+    def _remember(self) -> None:
+        """Note what is safe before a promise."""
+        for order in self.orders.all:
+            order.before = order.safe
+
+    def _promised(self, closing: bool) -> list[Results | RevisedResults]:
+        """What a promise in words gives; `closing`: results that wait for time to pass are told."""
+        for name, numbers in self.checks.numbers.items():
+            self._count(name, numbers)
+        advanced = [order for order in self.orders.all if self.marks.advance(order)]
         found = RevisedResults(self.runtime.result_ids)
         parts: list[Results | RevisedResults] = [found]
-        self._settle(before, found)
+        self._settle(found)
         for stream in list(self.settlement.promised):
             self.settlement.forget(stream)
-        if safe:
-            parts += self._process(self.buffer.release(self.marks.safe))
-            if close is not None:
-                parts.append(close())
-        return JoinedResults(parts)
+        for order in advanced:
+            parts += self._process(order)
+            if closing:
+                parts.append(punctuate(self.runtime, order.safe))
+        return parts
 
     def finish(self, end: int, close: Callable[[], list[tuple[Target, Notice]]]) -> JoinedResults:
         """No more events come, for now: all are final, and later ones must be later. `close` gives further notices."""
-        marks, before = self.marks, self.marks.safe
-        parts: list[Results | RevisedResults] = []
-        if marks.newest != NOTHING_PROMISED and marks.promise(marks.newest + 1, None):
-            parts += self._promised(before, True, None).parts
-        last = release(self.runtime, end)
+        self.orders.follow()
+        self._remember()
+        parts = self.settled()
+        if self.marks.newest != NOTHING_PROMISED:
+            self.marks.promise(self.marks.newest + 1, None)
+            parts += self._promised(False)
+        for order in self.orders.all:
+            self.runtime.enter(order.time)
+            parts.append(release(self.runtime, end))
+        last = results_of_moment(self.marks.newest, {})
         for target, notice in close():
             last.notify(0, target, notice)
+        for order in self.orders.all:
+            order.time.deadlines.clear()
         return JoinedResults([*parts, last])
 
     def widen(self, stream: str, width: int) -> None:
         """A stream has got an attribute."""
-        self.buffer.widen(stream, width)
-        self.ahead.widen(stream, width)
+        order = self.orders.of(stream)
+        order.buffer.widen(stream, width)
+        order.ahead.widen(stream, width)
         if stream in self.settlement.promised:
             self.settlement.promised[stream].schema = self.marks.streams[stream].schema
 
     def forget(self, stream: StreamDefinition) -> JoinedResults:
         """A stream that nothing reads has gone, with its events; others need not wait for it any more."""
-        self.buffer.forget(stream.name)
-        self.ahead.forget(stream.name)
+        order = self.orders.of(stream.name)
+        order.buffer.forget(stream.name)
+        order.ahead.forget(stream.name)
         self.settlement.promised.pop(stream.name, None)
-        self.numbers.pop(stream.name, None)
-        found = RevisedResults(self.runtime.result_ids)
-        parts: list[Results | RevisedResults] = [found]
-        if self.marks.forget(stream.name, stream.disorder):
-            self._catch_up()
-            self.readers.tell(found)
-            self.readers.pass_time(self.marks.safe, found)
-            parts += self._process(self.buffer.release(self.marks.safe))
-        return JoinedResults(parts)
+        self.checks.numbers.pop(stream.name, None)
+        self.marks.forget(stream.name)
+        self.orders.stale = True
+        self.orders.follow()
+        return JoinedResults(self.settled())
 
-    def end(self) -> list[Results | RevisedResults]:
-        """No stream has disorder any more: what is held back is final."""
+    def end(self) -> None:
+        """No stream has disorder any more."""
         assert not self.readers.by_name
-        return self._process(self.buffer.release(FOREVER))
+        assert len(self.orders.all) == 1
+        self.runtime.promised = max(self.marks.promised, self.orders.first.safe)
 
-    def leave(self, name: str) -> None:
+    def enter(self, subscriber: Subscriber, holding: Holding | None) -> None:
+        """A subscription has come."""
+        self.orders.enter(subscriber, holding)
+        self.runtime.enter(self.orders.of_subscriber(subscriber).time)
+
+    def leave(self, subscriber: Subscriber) -> None:
         """A subscription goes."""
-        if name in self.readers.by_name:
-            self.readers.leave(name)
+        self.orders.leave(subscriber)
+        if subscriber.name in self.readers.by_name:
+            self.readers.leave(subscriber.name)
 
     # --- questions ----------------------------------------------------------------------------------------------
 
-    def due(self) -> int:
-        """The time of the first event that is not final; FOREVER if all are."""
-        return self.buffer.first()
+    def due(self) -> Sequence[tuple[list[str], int]]:
+        """The streams of each order in which something waits, and for what time to pass: the next alarm, or the first
+        event that is not final."""
+        self.orders.follow()
+        self.runtime.park()
+        found: list[tuple[list[str], int]] = []
+        for order in self.orders.all:
+            alarms = order.time.alarms
+            due = min(order.buffer.first(), alarms[0][0] if alarms else FOREVER)
+            if due < FOREVER:
+                found.append((order.streams(), due))
+        return found
 
     def stream_of(self, number: int) -> str | None:
         """The stream of an event that may be withdrawn; None: there is no such event."""
-        event = self.buffer.find(number)
+        event = self._find(number)
         return None if event is None else event.stream
-
-    # --- inspection ---------------------------------------------------------------------------------------------
-
-    def statistics(self) -> dict[str, Any]:
-        """Events that are not final, and how far the safe time is behind the newest event."""
-        return {
-            "buffered_events": len(self.buffer),
-            "overtaken_events": int(self.buffer.overtaken),
-            "events_ahead": len(self.ahead),
-            "revising": len(self.readers.by_name),
-            "finality_behind": self.marks.behind(self.buffer.first()),
-            **self.settlement.statistics(),
-            "numbers_missing": sum([numbers.missing() for numbers in self.numbers.values()]),
-            "numbers_lost": sum([numbers.lost for numbers in self.numbers.values()]),
-        }
-
-    def dump(self) -> Any:
-        """Plain data."""
-        kept = [self.marks.dump(), self.buffer.dump(), self.ahead.dump(), self.readers.dump()]
-        return [*kept, self.settlement.dump(), [[name, each.dump()] for name, each in self.numbers.items()]]
-
-    def load(self, data: Any) -> None:
-        """The inverse, after all subscriptions have joined."""
-        marks, buffer, ahead, readers, promised, counted = [*data, [], []][:6]  # earlier versions lacked the last two
-        self.marks.load(marks)
-        self.buffer.load(buffer)
-        self.ahead.load(ahead)
-        self.readers.load(readers)
-        self.settlement.load(promised)
-        for name, kept in counted:
-            numbers = self._numbers(self.marks.streams[name])
-            assert numbers is not None
-            self.numbers[name] = numbers
-            numbers.load(kept)
-
-    def check_invariants(self) -> None:
-        """Raise AssertionError if the parts contradict each other."""
-        self.buffer.check_invariants()
-        self.ahead.check_invariants()
-        self.readers.check_invariants()
-        self.settlement.check_invariants()
-        for numbers in self.numbers.values():
-            numbers.check_invariants()
-        assert self.buffer.first() >= self.marks.safe
-        assert set(self.ahead.since(-FOREVER)) <= set(self.buffer.since(-FOREVER))

@@ -18,9 +18,7 @@ from ...events.errors import QueryError
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
-from .buffer import ReorderBuffer
 from .finality import AutomatonFinality, Coming, SettledTimes, belongs
-from .held_columns import HeldEvent
 from .joined import RevisedResults
 from .promised import PromisedRows
 from .readers import RevisingReaders
@@ -32,15 +30,14 @@ from .watermarks import Watermarks
 class Settlement:
     """`promised`: by stream, what is promised of some of its events."""
 
-    def __init__(self, marks: Watermarks, readers: RevisingReaders, buffer: ReorderBuffer, most: int) -> None:
+    def __init__(self, marks: Watermarks, readers: RevisingReaders, most: int) -> None:
         self.marks = marks
         self.readers = readers
-        self.buffer = buffer
         self.most = most
         self.promised: dict[str, PromisedRows] = {}
 
-    def promise(self, time: int, stream: StreamDefinition, where: str) -> bool:
-        """Take a promise of the events that satisfy a predicate. Returns whether more events are safe. O(regions).
+    def promise(self, time: int, stream: StreamDefinition, where: str) -> None:
+        """Take a promise of the events that satisfy a predicate. O(regions).
 
         Raises QueryError for a predicate that cannot be decided, LimitExceeded for too many regions.
         """
@@ -53,7 +50,7 @@ class Settlement:
         table = PromisedRows(stream.schema, self.promised.get(stream.name))
         table.promise(time, condition, cuts, self.most, base)
         self.promised[stream.name] = table
-        return self.marks.promise(table.least(), stream.name)
+        self.marks.promise(table.least(), stream.name)
 
     def floor(self, stream: str, row: Row) -> int:
         """The time before which such an event is late."""
@@ -69,8 +66,8 @@ class Settlement:
 
     # --- subscriptions ------------------------------------------------------------------------------------------
 
-    def settle(self, before: int, found: RevisedResults) -> None:
-        """Tell each subscription what is final for it, if that is more than it was; `before`: the safe time until now.
+    def settle(self, found: RevisedResults) -> None:
+        """Tell each subscription what is final for it, if that is more than it was.
 
         O(subscriptions x regions x arcs), and where events can come that break no run O(arcs x events not final).
         """
@@ -83,17 +80,18 @@ class Settlement:
                 ends[reader.publish] = min(ends.get(reader.publish, FOREVER), max(bounds.final, reader.final))
         settled.sort(key=lambda each: each[0].number)
         for reader, bounds, keys in settled:
-            self.readers.settle(reader, bounds, keys, before, found)
-        self.readers.settled(self.marks.safe)
+            self.readers.settle(reader, bounds, keys, found)
+        self.readers.settled()
 
     def _of(self, reader: RevisingReader, ends: dict[str, int]) -> tuple[SettledTimes, dict[Row, int]]:
         automaton = reader.subscriber.revised()
-        asked = AutomatonFinality(automaton, max(self.marks.safe, reader.closed))
+        safe = self.readers.order(reader).safe
+        asked = AutomatonFinality(automaton, max(safe, reader.closed))
         coming: list[Coming] = []
         for source in automaton.sources:
             coming += self._coming(asked, source.stream, ends)
-        closed, final = asked.bounds(coming, self._held)
-        bounds = SettledTimes(max(closed, self.marks.safe), max(final, self.marks.safe))
+        closed, final = asked.bounds(coming, self.readers.order(reader).buffer.since)
+        bounds = SettledTimes(max(closed, safe), max(final, safe))
         keys: dict[Row, int] = {}
         positions = {source.stream: source.key for source in automaton.sources}
         for key in self._keys(positions):
@@ -104,11 +102,11 @@ class Settlement:
 
     def _coming(self, asked: AutomatonFinality, source: str, ends: dict[str, int]) -> Iterator[Coming]:
         stream = untimed(source)
-        definition = self.marks.streams.get(stream)
+        definition, safe = self.marks.streams.get(stream), self.marks.safe(stream)
         if definition is None:
-            return asked.coming(source, None, max(self.marks.safe, ends.get(stream, FOREVER)), FOREVER)
+            return asked.coming(source, None, max(safe, ends.get(stream, FOREVER)), FOREVER)
         speculation = definition.speculation
-        most = FOREVER if speculation is None else self.marks.safe + speculation  # later events may not be told yet
+        most = FOREVER if speculation is None else safe + speculation  # later events may not be told yet
         return asked.coming(source, self.promised.get(stream), self.marks.floor(stream), most)
 
     def _keys(self, positions: dict[str, tuple[int, ...]]) -> Iterator[Row]:
@@ -119,9 +117,6 @@ class Settlement:
             if table is not None and own:
                 named.update(product(*[table.points(position) for position in own]))
         return iter(sorted(named))
-
-    def _held(self, time: int) -> Iterator[HeldEvent]:
-        return self.buffer.since(time)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

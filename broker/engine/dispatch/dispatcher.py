@@ -28,6 +28,7 @@ from ..subscribing.subscriber import ResultIds
 from .batch_path import Entry
 from .derived import number_of, report
 from .foretelling import ForetoldEvents
+from .time_order import TimeOrder
 from .usual_room import UsualRoom
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
@@ -43,7 +44,8 @@ class Dispatcher:
         self.program = program
         self.runs = program.merged.runs()
         self.result_ids = ResultIds()
-        self.results = Results([], batch_of_rows([]), EventIds(0, 0), [], {}, self.result_ids)  # of the last batch
+        self._none = Results([], batch_of_rows([]), EventIds(0, 0), [], {}, self.result_ids)
+        self.results = self._none  # of the last batch
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
@@ -51,11 +53,40 @@ class Dispatcher:
         self._faults: list[Fault] = []  # those on the machine path
         self._feeding = True  # whether a stream of machines' results may have a reader
         self._known = False
+        self.order = TimeOrder()  # of the streams whose events come now
+        self.order_of: Callable[[str], TimeOrder] | None = None  # None: all streams share it
+        program.machines.clock.orders = [self.order]
 
     @property
     def now(self) -> int | None:
         """The newest epoch, None before the first event."""
         return self.runs.now
+
+    def enter(self, order: TimeOrder) -> None:
+        """Go on with the streams of an order. O(1)."""
+        if order is not self.order:
+            self.park()
+            self.resume(order)
+
+    def park(self) -> None:
+        """Note how far the current order has come."""
+        order, runs = self.order, self.runs
+        order.now, order.promised, order.results = runs.now, self.promised, self.results
+        order.schedule, order.alarms = runs.schedule(), self.program.machines.clock.alarms
+        order.deadlines = self.program.forecasts.deadlines
+
+    def resume(self, order: TimeOrder) -> None:
+        """Take up an order where it was left."""
+        self.order, self.promised = order, order.promised
+        self.results = self._none if order.results is None else order.results
+        self.runs.resume(order.now, order.schedule)
+        self.program.machines.clock.resume(order.alarms)
+        self.program.forecasts.deadlines = order.deadlines
+
+    def now_at(self, stream: str) -> int | None:
+        """The newest epoch of the order of a stream."""
+        order = self.order if self.order_of is None else self.order_of(stream)
+        return self.runs.now if order is self.order else order.now
 
     def refresh(self) -> None:
         """Update the runtime after a change of the program. O(changes), plus an occasional purge."""

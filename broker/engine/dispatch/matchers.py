@@ -15,23 +15,26 @@ from ..executors.contract import NOTHING_DUE, EventKey, Executor
 from ..executors.epoch_matches import Fault
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..program.watcher import Follower, Watcher
+from .time_order import TimeOrder
 
 
 @final
 class Matcher:
     """A running machine.
 
-    `executor`: its name. `served`: how many registrations it runs, the `first` of them by its name, if that is still
-    there. `symbols`: the numbers of the inputs of the plan that made it; `filed`: the key that it is filed by instead.
+    `executor`: its name. `stream`: one of those that it reads. `served`: how many registrations it runs, the `first`
+    them by its name, if that is still there. `symbols`: the numbers of the inputs of the plan that made it; `filed`: the
+    key that it is filed by instead.
     `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock wakes it. With a
     `follower` it is the machine of a part of a subscription: it has no subscribers, and its completions go to the
     follower instead of results. `awake`: it is among those that need all events, or all of its machine's
     `home`, which are in `among`.
     """
 
-    def __init__(self, machine: Executor, executor: str) -> None:
+    def __init__(self, machine: Executor, executor: str, stream: str) -> None:
         self.machine = machine
         self.executor = executor
+        self.stream = stream
         self.served = 0
         self.first = ""
         self.mask: i64 = 0
@@ -112,12 +115,21 @@ class Reader:
 
 @final
 class Clock:
-    """Wakes the machines that wait for time to pass. `next`: the first time after which one of them must wake."""
+    """Wakes the machines that wait for time to pass. `next`: the first time after which one of them must wake.
+
+    `alarms` are those of the current order of time, a heap; `orders` has all of them.
+    """
 
     def __init__(self) -> None:
         self.next: i64 = NOTHING_DUE
-        self._alarms: list[tuple[int, int, Matcher]] = []  # a heap
+        self.alarms: list[tuple[int, int, Matcher]] = []
+        self.orders: list[TimeOrder] = []
         self._number = 0
+
+    def resume(self, alarms: list[tuple[int, int, Matcher]]) -> None:
+        """Go on with the alarms of an order."""
+        self.alarms = alarms
+        self.next = alarms[0][0] if len(alarms) > 0 else NOTHING_DUE
 
     def set(self, matcher: Matcher) -> None:
         """Set the machine's alarm, if it is sooner than the known one. O(log n)."""
@@ -126,7 +138,7 @@ class Clock:
             return
         matcher.alarm = due
         self._number += 1
-        heappush(self._alarms, (int(due), self._number, matcher))
+        heappush(self.alarms, (int(due), self._number, matcher))
         if due < self.next:
             self.next = due
 
@@ -137,7 +149,7 @@ class Clock:
 
     def next_of_others(self, matcher: Matcher) -> i64:
         """The first time after which a machine that is not this one must wake. O(alarms of this one)."""
-        alarms = self._alarms
+        alarms = self.alarms
         found: i64 = NOTHING_DUE
         looked = [0]
         for at in looked:  # below an alarm of another one there is no sooner one
@@ -152,7 +164,7 @@ class Clock:
 
     def advance(self, time: i64, found: Completions) -> None:
         """All events before `time` have come: wake the machines that have waited for it."""
-        alarms = self._alarms
+        alarms = self.alarms
         while len(alarms) > 0 and alarms[0][0] < time:
             due, _, matcher = alarms[0]
             if matcher.alarm == due and time <= matcher.machine.alarm < NOTHING_DUE:  # it has seen to this one itself
@@ -176,9 +188,14 @@ class Clock:
     def drop(self, matcher: Matcher) -> None:
         """Forget a machine. O(waiting machines)."""
         matcher.alarm = NOTHING_DUE
-        self._alarms = [alarm for alarm in self._alarms if alarm[2] is not matcher]
-        self._alarms.sort(key=_due)
-        self.next = self._alarms[0][0] if self._alarms else NOTHING_DUE
+        for order in self.orders:
+            if order.alarms is not self.alarms:
+                order.alarms = _without(order.alarms, matcher)
+        self.resume(_without(self.alarms, matcher))
+
+
+def _without(alarms: list[tuple[int, int, Matcher]], matcher: Matcher) -> list[tuple[int, int, Matcher]]:
+    return sorted([alarm for alarm in alarms if alarm[2] is not matcher], key=_due)
 
 
 def _due(alarm: tuple[int, int, Matcher]) -> tuple[int, int]:

@@ -135,7 +135,7 @@ class Registry:
         else:
             symbols = self.symbols.acquire(plan.wanted_inputs(self.options)) if filed is None else []
         if matcher is None:
-            matcher = Matcher(plan.make(self.options), plan.executor)
+            matcher = Matcher(plan.make(self.options), plan.executor, lane.streams[0])
             matcher.symbols, matcher.filed = symbols, filed
             if alike is not None:
                 self._newest[alike] = matcher
@@ -193,7 +193,8 @@ class Registry:
         made: list[Matcher] = []
         for at, (automaton, operands) in enumerate(parts):
             plan = registration.plan
-            matcher = Matcher(plan.part(automaton, operands).make(self.options), plan.executor)
+            stream = registration.lane.streams[0]
+            matcher = Matcher(plan.part(automaton, operands).make(self.options), plan.executor, stream)
             self._read(registration.lane, matcher, [registration.symbols[operand] for operand in operands])
             made.append(matcher)
             if self.restoring is not None:

@@ -9,7 +9,7 @@ form of its completions (epoch_matches).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from mypy_extensions import i64
@@ -143,6 +143,7 @@ class MergedRuns:
 
     def __init__(self) -> None:
         self.now: int | None = None  # the newest epoch, None before the first event
+        self.now_at: Callable[[str], int | None] | None = None  # that of a stream, if not all share one order of time
         self.due: i64 = FOREVER
         self.found = no_matches()
         self.begun = 0  # runs ever started
@@ -156,6 +157,18 @@ class MergedRuns:
         self.alone = False
         self.symbols: list[int] = []
         self.foretold: EventWatcher | None = None
+
+    def schedule(self) -> Any:
+        """When the runs of the current order of time are swept."""
+        return None
+
+    def schedules(self, order_of: Callable[[str], Hashable]) -> dict[Any, Any]:
+        """Such a schedule for each order of streams, by order. O(runs)."""
+        return {}
+
+    def resume(self, now: int | None, schedule: Any) -> None:
+        """Go on with another order of time."""
+        self.now = now
 
     def visit(self, spaces: list[Space]) -> None:
         """Apply the current event to all that it concerns."""

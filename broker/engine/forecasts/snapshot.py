@@ -30,7 +30,8 @@ def save(forecasts: Forecasts, runs: Mapping[int, int]) -> list[Any]:
         for stream in forecasts.keyed.values()
     ]
     subscriptions = [{"name": name, **dump_subscription(own)} for name, own in forecasts.subscriptions.items()]
-    deadlines = [[when, numbers[number]] for when, number in forecasts.deadlines if number in numbers]
+    heaps = {id(own.deadlines): own.deadlines for own in forecasts.subscriptions.values()}  # one an order of time
+    deadlines = [[when, numbers[number]] for heap in heaps.values() for when, number in heap if number in numbers]
     forecasts.pack_again(packed)
     return [subscriptions, scopes, deadlines, write_model(forecasts.trained)]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..disorder.looking import statistics
 from ..subscribing.suspensions import suspended
 
 if TYPE_CHECKING:
@@ -31,5 +32,5 @@ def figures(engine: Engine) -> dict[str, Any]:
         for name, count in disorder.readers.statistics().items():
             found[name] = found.get(name, 0) + count
         found["suspended"] += len(disorder.readers.suspended())
-        found |= disorder.statistics()
+        found |= statistics(disorder)
     return found | ({"forecasts": program.forecasts.statistics()} if program.forecasts.subscriptions else {})

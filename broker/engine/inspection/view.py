@@ -6,7 +6,7 @@ Here: the part of the public interface that changes nothing. Not here: the parts
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -26,8 +26,10 @@ from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest
 from ..forecasts.subscription import PredictiveSubscription
 from ..program.program import Program
+from ..program.target import ALWAYS_SINCE
 from ..subscribing.catalog import Catalog
 from ..subscribing.holdings import Definitions
+from ..subscribing.replacing import says
 from ..subscribing.subscriber import Subscriber
 from .explanation import diagram, explain, live, sharing
 from .sharing import MachinesSeen, company_of, machines
@@ -66,13 +68,27 @@ class EngineView:
     @property
     def now(self) -> int | None:
         """The newest processed time, in microseconds; None before the first event."""
-        return self.runtime.now
+        if self.disorder is None:
+            return self.runtime.now
+        return self.disorder.orders.newest(self.catalog.streams)
+
+    def since(self, streams: Iterable[str]) -> int:
+        """The newest processed time of streams, and of those whose events share an order of time with them."""
+        now = self.runtime.now if self.disorder is None else self.disorder.orders.newest(streams)
+        return ALWAYS_SINCE if now is None else now
 
     @property
     def due(self) -> int | None:
         """A punctuation behind this time reports results that wait for it, or makes events final. None: none wait."""
-        moment = min(self.program.machines.clock.next, END_OF_TIME if self.disorder is None else self.disorder.due())
-        return None if moment >= END_OF_TIME else moment
+        return min([moment for _, moment in self.dues], default=None)
+
+    @property
+    def dues(self) -> Sequence[tuple[Sequence[str] | None, int]]:
+        """Such a time for each order in which something waits, with its streams; None: all share one."""
+        if self.disorder is not None:
+            return self.disorder.due()
+        moment = int(self.program.machines.clock.next)
+        return [] if moment >= END_OF_TIME else [(None, moment)]
 
     def accepts_from(self, stream: str) -> int | None:
         """The time before which an event of a stream is late; None: no event is late."""
@@ -123,6 +139,10 @@ class EngineView:
     def warnings(self, query: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
         """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing."""
         return list(map(str, warnings_of(self.catalog, SubscriptionDefinition("warned", language, query))))
+
+    def says(self, name: str, query: str) -> bool:
+        """Whether a text says what a subscription does since its arcs were updated. Raises UnknownSubscription."""
+        return says(self.catalog, self._known(name), query)
 
     def diagram(self) -> Graph:
         """The merged automata, as data for a diagram."""

@@ -61,6 +61,8 @@ def restore(data: bytes, state: EngineState) -> None:
         for section in known:
             if section.name in found or not section.may_lack:
                 section.restore(state, found[section.name][1])
+        if state.engine.disorder is not None:
+            state.engine.disorder.orders.arrange()
     except Outdated as error:
         raise DefinitionError(f"expected a snapshot that this version reads, found {error}. {WAY_ON}") from None
     except (AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...automaton.arc_updates import ArcUpdate
+from ..disorder.looking import dump, load
 from .state import EngineState
 
 
@@ -43,11 +44,11 @@ def restore_updates(state: EngineState, content: Any) -> None:
 def save(state: EngineState) -> Any:
     """Events that are not final, and the state of subscriptions that revise. O(both)."""
     disorder = state.engine.disorder
-    return None if disorder is None else disorder.dump()
+    return None if disorder is None else dump(disorder)
 
 
 def restore(state: EngineState, content: Any) -> None:
     """The inverse, after all subscriptions have joined."""
     disorder = state.engine.disorder
     assert disorder is not None
-    disorder.load(content)
+    load(disorder, content)

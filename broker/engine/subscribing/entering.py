@@ -32,6 +32,8 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
     form = subscriber.form
     if subscriber.name in catalog.withdrawn:  # a suspended subscription is registered again
         catalog.enter(subscriber, None)
+        if disorder is not None:
+            disorder.enter(subscriber, None)
         return
     plan = subscriber.plan
     if plan is not None:
@@ -66,6 +68,7 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
         holding.services.append(program.enter(entered, chosen, own, feed))
     catalog.enter(subscriber, holding)
     if disorder is not None:
+        disorder.enter(subscriber, holding)
         disorder.copies.arrange()
     engine.runtime.refresh()
     if plan is not None and holding is not None:

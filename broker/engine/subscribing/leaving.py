@@ -43,7 +43,7 @@ def remove(engine: Engine, subscriber: Subscriber) -> Results:
     left: list[str] = []
     censored: Censored = []
     if disorder is not None:
-        disorder.leave(name)
+        disorder.leave(subscriber)
     if catalog.withdrawn.pop(name, None) is None:
         censored, left = withdraw(catalog, program, subscriber)
     now = 0 if engine.now is None else engine.now

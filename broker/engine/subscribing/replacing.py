@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING
 
-from ...events.errors import DefinitionError, QueryError, Unsupported
+from ...events.errors import DefinitionError, ForetellError, QueryError, Unsupported
+from ...events.instant import LARGEST
 from ...language.names import language_named
 from ..compiler.query_compiler import Parsed, located
 from ..disorder.joined import JoinedResults
 from ..languages.language import Syntax
-from ..program.target import ALWAYS_SINCE
 from ..results import Results
+from .catalog import Catalog
 from .entering import enter
 from .leaving import remove
 from .subscriber import Subscriber
@@ -36,7 +37,7 @@ def replace(
     parsed = catalog.parse(definition)
     if keep_runs:
         return _edited(engine, subscriber, parsed)
-    since = ALWAYS_SINCE if engine.now is None else engine.now
+    since = engine.since(parsed.reads())
     wanted = catalog.compile(parsed, since, subscriber)
     if wanted.plan is not None:
         engine.program.forecasts.check(wanted.plan, wanted)
@@ -68,6 +69,18 @@ def _edited(engine: Engine, subscriber: Subscriber, parsed: Parsed) -> JoinedRes
     if not insert and not delete:
         return JoinedResults([])
     return update(engine, subscriber, insert, delete, None, None)
+
+
+def says(catalog: Catalog, subscriber: Subscriber, query: str) -> bool:
+    """Whether a text of its language says what a subscription does now, after the updates of its arcs. O(both)."""
+    if not subscriber.updates or subscriber.form.changing is None:
+        return False
+    try:
+        wanted = _syntax(catalog.parse(with_fields(subscriber.definition(), query=query)))
+        arcs = subscriber.first_arcs() if subscriber.changed is None else subscriber.changed
+        return arcs.difference(subscriber.text(), subscriber.updates, wanted, LARGEST) == ([], [])
+    except ForetellError:
+        return False
 
 
 def _syntax(parsed: Parsed) -> Syntax:

@@ -38,6 +38,6 @@ def remove_stream(engine: Engine, name: str) -> JoinedResults:
         return JoinedResults([])
     results = disorder.forget(stream)
     if all(stream.disorder == "arrival" for stream in catalog.streams.values()):
-        results.parts += disorder.end()
+        disorder.end()
         engine.disorder = None
     return results

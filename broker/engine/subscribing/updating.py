@@ -58,7 +58,7 @@ def update(
     change = ArcUpdate(_texts(name, "insert", insert), _texts(name, "delete", delete), begin, until)
     try:
         now = subscriber.first_arcs() if subscriber.changed is None else subscriber.changed
-        arcs = subscriber.changed = now.updated(change, _settled(engine, earliest))
+        arcs = subscriber.changed = now.updated(change, _settled(engine, subscriber.form.sources[0][0], earliest))
     except QueryError as error:
         raise QueryError(f"subscription {name!r}: {error}", error.line, error.column, error.excerpt) from None
     except (DefinitionError, LimitExceeded) as error:
@@ -67,16 +67,17 @@ def update(
     return _rewrite(engine, subscriber, ChangedArcs(arcs.automaton, arcs.changes, begin, until))
 
 
-def _settled(engine: Engine, earliest: int) -> int:
+def _settled(engine: Engine, stream: str, earliest: int) -> int:
     """The time before which no event comes any more, whoever reads it, nor is processed again."""
-    return earliest if engine.disorder is None else engine.disorder.marks.safe
+    return earliest if engine.disorder is None else engine.disorder.marks.safe(stream)
 
 
 def present(engine: Engine, name: str) -> tuple[int, int]:
     """The time from which on an update of a subscription holds by default, and the earliest one from which it may."""
     if engine.disorder is not None:
         marks, reader = engine.disorder.marks, engine.disorder.readers.by_name.get(name)
-        settled = marks.safe if reader is None else max(marks.safe, reader.settled_until())
+        safe = marks.safe(engine.catalog.subscriptions[name].form.sources[0][0])
+        settled = safe if reader is None else max(safe, reader.settled_until())
         return max(marks.newest + 1, settled), settled
     now, promised = engine.now, newest(engine.runtime)
     if now is None or promised is None:

@@ -113,8 +113,8 @@ def test_punctuations_of_streams_and_with_predicates() -> None:
     engine.add_stream("T", {"ty": "string"})
     with pytest.raises(UnknownStream):
         engine.punctuate(1, "U")
-    with pytest.raises(EventError, match="of all streams, since events of this one come in order"):
-        engine.punctuate(1, "T")
+    with pytest.raises(EventError, match="no predicate of a punctuation, since its events are in order"):
+        engine.punctuate(1, "T", "ty = 'a'")
     with pytest.raises(EventError, match="a stream beside the predicate"):
         engine.punctuate(1, None, "x > 1")
     with pytest.raises(QueryError, match="stream 'S': line 1, column 3: expected an attribute compared with"):

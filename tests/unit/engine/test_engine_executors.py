@@ -27,7 +27,7 @@ def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
     counts = TupleCounts(machine, len(by) > 0, inputs)
     counts.member = Member(Target(Outcome((), ()), None))
-    return Matcher(counts, "tuple_counts")
+    return Matcher(counts, "tuple_counts", "S")
 
 
 def lane(*matchers: Matcher) -> Lane:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from doubles.durable_reader import durable, told
@@ -14,6 +15,7 @@ from doubles.guarded_rig import subscribe as asks
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
 from doubles.small_engine import SmallEngine
 
+from broker.engine import Engine
 from broker.kernel import Gone, Kernel, Quota, Received, User
 from broker.kernel.administration import PAGE_ENTRIES_MAX
 from broker.kernel.inputs_and_effects import Audit
@@ -236,6 +238,31 @@ def test_what_cannot_be_replaced_stays() -> None:
     rig.say(OPS, Hello(1, VERSION, "operator"))
     found = rig.refusal(replacement(query="every S"), OPS)
     assert found == ("definition", "subscription 'all' belongs to the broker's configuration")
+
+
+def test_the_text_that_a_subscription_has_since_its_runs_were_kept_attaches() -> None:
+    rig = Rig(engine=cast("SmallEngine", Engine()))
+    rig.say(OPS, Hello(1, VERSION, "operator"))
+    first = "FROM S START a FINAL b one: a -> b WHEN x > 1 two: a -> a WHEN TRUE WITHIN 9"
+    second = "FROM S START a FINAL b two: a -> a WHEN TRUE  three: a -> b WHEN x > 2 WITHIN 9  -- as deployed"
+
+    def attach(text: str) -> str:
+        answer = rig.ask(replace(subscribe(query=text), language="afa"), BEN)
+        if isinstance(answer, Failure):
+            return str(answer.message)
+        rig.ask(Unsubscribe(6, "all"), BEN)
+        return ""
+
+    assert isinstance(rig.ask(replace(subscribe(query=first), language="afa")), Subscribed)
+    assert attach(second) == "subscription 'all' exists with another text"
+    assert rig.ask(replacement(query=second, keep_runs=True), OPS) == Done(8)
+    snapshot = cast("Engine", rig.engine).snapshot()
+    for engine in (rig.engine, cast("SmallEngine", Engine.restore(snapshot))):
+        rig.kernel._attachments._engine = engine
+        assert attach(second) == ""
+        assert attach(first) == "", "the text that it began with, of programs that update it"
+        assert attach(second.replace("x > 2", "x > 3")) == "subscription 'all' exists with another text"
+        assert attach("FROM") == "subscription 'all' exists with another text"
 
 
 def test_a_new_text_is_for_those_who_have_the_subscription() -> None:

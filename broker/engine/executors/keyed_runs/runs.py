@@ -14,7 +14,8 @@ Here: that effect, hot and written for compilation. Not here: the loop over a ba
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from mypy_extensions import i64
@@ -35,7 +36,7 @@ from ..trace import mixed
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
 from .dump import dumped, loaded
 from .grouped_subscriptions import Bulk
-from .waiting import waiting_runs
+from .waiting import WaitingState, waiting_runs
 from .waiting_events import WaitingEvents
 
 PURGE_MIN: Final = 64  # dead places up to which their runs are not searched
@@ -84,6 +85,21 @@ class KeyedRuns(MergedRuns):
                 cell.runs = [run for run in cell.runs if not run.place.dead]
             self._drop_if_empty(cell)
         self.directory.dead = 0
+
+    def schedule(self) -> Any:
+        return self.expiry
+
+    def schedules(self, order_of: Callable[[str], Hashable]) -> dict[Any, Any]:
+        found: dict[Hashable, list[dict[Key, Cell]]] = {}
+        for cells in self.cells:
+            for cell in islice(cells.values(), 1):  # those of a space are of one stream
+                found.setdefault(order_of(cell.space.stream), []).append(cells)
+        return {order: rescheduled(spaces) for order, spaces in found.items()}
+
+    def resume(self, now: int | None, schedule: Any) -> None:
+        self.now = now
+        self.expiry = Expiry() if schedule is None else schedule
+        self.due = self.expiry.next
 
     def visit(self, spaces: list[Space]) -> None:
         row = self.row
@@ -284,11 +300,19 @@ class KeyedRuns(MergedRuns):
         for cells, waiting in zip(self.cells, self.waiting, strict=True):
             for cell in cells.values():
                 runs = cell.runs if cell.waiting < 0 else waiting.runs(cell)
-                found += [run for run in runs if live(run, self.now)]
+                found += [run for run in runs if live(run, self._now(cell))]
         return found
 
+    def _now(self, cell: Cell) -> int | None:
+        """The newest epoch of the cell's events."""
+        return self.now if self.now_at is None else self.now_at(cell.space.stream)
+
     def waiting_runs(self, states: list[object], since: int) -> Iterator[WaitingRun | None]:
-        return waiting_runs(self.cells, self.waiting, states, since, self.now)
+        now = self.now
+        for state in islice(states, 1):
+            assert isinstance(state, WaitingState)
+            now = now if self.now_at is None else self.now_at(state.place.space.stream)
+        return waiting_runs(self.cells, self.waiting, states, since, now)
 
     def dump(self, runs: Sequence[PartialMatch], order: MergedOrder) -> Any:
         return dumped([run for run in runs if isinstance(run, Run)], self._addressed(order))
@@ -324,7 +348,8 @@ class KeyedRuns(MergedRuns):
 
     def check_invariants(self) -> None:
         assert not self.directory.changed, "refresh is due"
-        check_cells(self.cells, self.directory.statics, self.now, self.expiry)
+        one = self.now_at is None
+        check_cells(self.cells, self.directory.statics, self.now if one else None, self.expiry if one else None)
         for cells, waiting in zip(self.cells, self.waiting, strict=True):
             assert len(waiting) == sum(cell.waiting >= 0 for cell in cells.values())
         assert self.due == self.expiry.next
