@@ -13,7 +13,7 @@ from sortedcontainers import SortedDict
 
 from ...automaton.arc_updates import ChangedArcs
 from ...events.batch import batch_of_rows
-from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, UnknownEvent
+from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded, unknown_event
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
@@ -252,9 +252,7 @@ class Reordering:
             if known.time >= self.settlement.floor(known.stream, known.row):
                 event = self.buffer.withdraw(number)
         if event is None:
-            raise UnknownEvent(
-                f"expected the id of an event that may be withdrawn, found {number}: it is unknown, or it is final"
-            )
+            raise unknown_event(number)
         found = RevisedResults(self.runtime.result_ids)
         if self.ahead.withdraw(number) is None:
             self.readers.withdraw(event.stream, event.time, number, event.row, found)
