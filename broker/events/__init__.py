@@ -26,6 +26,7 @@ from .errors import (
     UnknownSubscription,
     Unsupported,
     shown,
+    unknown_event,
 )
 from .event import Event, GapLine, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
 from .instant import LARGEST, UNITS, format_duration, format_instant, parse_duration, parse_instant
@@ -97,5 +98,6 @@ __all__ = [
     "row_from_mapping",
     "row_from_text",
     "shown",
+    "unknown_event",
     "suggestion",
 ]

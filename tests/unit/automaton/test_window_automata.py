@@ -166,3 +166,5 @@ def test_people_read_the_events_that_open_more_and_more_windows() -> None:
     assert lines[-1] == "open starts: unbounded, one more each time these events come: [ty = 'A']"
     graph = windows_diagram("q", tables("AFTER any* MATCHING [ty = 'A'] [v > prev.v]"))
     assert [edge.label for edge in graph.edges] == ["any event", "ty = 'A'", "v > prev.v", "may begin", "a window"]
+    graph = windows_diagram("q", tables("AFTER any* MATCHING [ty = '$.A']"))
+    assert "ty = '$.A'" in [edge.label for edge in graph.edges]
