@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar, final
 
-from broker.events import Disorder, TimeUnit
+from broker.events import Disorder, Duration, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE, LanguageName
 from broker.language.subscription import Report, SubscriptionDefinition
 from broker.language.subscription import Results as ResultsWhen
@@ -106,9 +106,9 @@ class Client(Operating):
         attributes: Mapping[str, str],
         key: str | None = None,
         disorder: Disorder = "arrival",
-        lateness: int | None = None,
-        speculation: int | None = None,
-        idle: int | None = None,
+        lateness: Duration | None = None,
+        speculation: Duration | None = None,
+        idle: Duration | None = None,
         time_unit: TimeUnit | None = None,
         sequence: str | None = None,
     ) -> None:

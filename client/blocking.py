@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final
 
-from broker.events import Disorder, TimeUnit
+from broker.events import Disorder, Duration, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE, LanguageName
 from broker.language.subscription import Report, SubscriptionDefinition
 from broker.language.subscription import Results as ResultsWhen
@@ -99,17 +99,17 @@ class Client(Operating):
         attributes: Mapping[str, str],
         key: str | None = None,
         disorder: Disorder = "arrival",
-        lateness: int | None = None,
-        speculation: int | None = None,
-        idle: int | None = None,
+        lateness: Duration | None = None,
+        speculation: Duration | None = None,
+        idle: Duration | None = None,
         time_unit: TimeUnit | None = None,
         sequence: str | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. `attributes`: types by name, `"string?"` if nullable.
 
-        `lateness`, `speculation`, `idle`: microseconds. `time_unit`: of the numbers that this client gives as times of
-        the stream, by default microseconds; the broker does not know it. Raises DefinitionError, also if the stream
-        exists with another definition; Unsupported.
+        `lateness`, `speculation`, `idle`: microseconds, text such as `5 s`, or timedelta. `time_unit`: of the numbers
+        that this client gives as times of the stream, by default microseconds; the broker does not know it. Raises
+        DefinitionError, also if the stream exists with another definition; Unsupported.
         """
         order = disorder, lateness, speculation, idle, time_unit, sequence
         self._run(self._calls.add_stream(name, attributes, key, *order))

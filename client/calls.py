@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 from broker import __version__
 from broker.events import (
     DefinitionError,
+    Duration,
     LateEvent,
     Schema,
     StreamDefinition,
@@ -21,6 +22,7 @@ from broker.events import (
     checked_subscription_name,
     row_from_mapping,
     shown,
+    stream_durations,
 )
 from broker.events.validation import LATE_HINT
 from broker.language.names import language_meant
@@ -143,15 +145,15 @@ class Calls:
         attributes: Mapping[str, str],
         key: str | None,
         disorder: str,
-        lateness: int | None,
-        speculation: int | None,
-        idle: int | None = None,
+        lateness: Duration | None,
+        speculation: Duration | None,
+        idle: Duration | None = None,
         time_unit: TimeUnit | None = None,
         sequence: str | None = None,
     ) -> Call[None]:
         """Declare a stream."""
         schema = Schema.declare(attributes)
-        order = disorder, lateness, speculation, idle, time_unit
+        order = disorder, *stream_durations(name, lateness, speculation, idle), time_unit
         stream = StreamDefinition(name, schema, key, *order, sequence=sequence)  # type: ignore[arg-type]  # judged there
         request = AddStream(0, name, stream.schema.declared(), key, *order, sequence)
         yield from self._ask(lambda number: replace(request, correlation=number), Done)

@@ -63,7 +63,7 @@ def read_csv(
         head = None if parts is None else _head(parts, separator)
         before = 0 if head is None else 1
         if parts is not None and head is not None:
-            columns, time_column = _columns(head, stream, separator), _time_column(head, time)
+            columns, time_column = _columns(head, stream, separator), _time_column(head, time, clock)
             known = [CsvColumn(attribute, column) for attribute, column in columns if column >= 0]
             if all(column != time_column for _, column in known):
                 for batch in read_columns(parts, len(head), stream, known, time_column, clock, separator, tells):
@@ -73,7 +73,7 @@ def read_csv(
         text = lines_of(source if parts is None else parts.rest(), errors, before == 0)
         reader = csv.reader(text, strict=True, delimiter=separator)
         header = header_of(reader) if head is None else head
-        columns, time_column = _columns(header, stream, separator), _time_column(header, time)
+        columns, time_column = _columns(header, stream, separator), _time_column(header, time, clock)
         for records, lines in _chunks(reader, len(header), place, bad, before):
             try:
                 times = clock.texts([record[time_column] for record in records], stream.name)
@@ -183,7 +183,9 @@ def _columns(header: Sequence[str], stream: StreamDefinition, separator: str) ->
     return columns
 
 
-def _time_column(header: Sequence[str], time: str) -> int:
+def _time_column(header: Sequence[str], time: str, clock: FileTimes) -> int:
+    if clock.now:
+        return 0  # any
     found = header.count(time)
     if found != 1:
         names = f"{found} of them" if found else ", ".join(header[:8]) + ", ..." * (len(header) > 8)

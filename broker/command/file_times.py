@@ -16,23 +16,27 @@ TimeUnitOption: TypeAlias = Annotated[
     typer.Option("--time-unit", help="The unit of times that are numbers; by default the stream's, else microseconds."),
 ]
 
+NOW: Final = "now"
+"""In place of the column of the times: events have none, and get that of their arrival."""
 _WHERE: Final = "--time-unit {}"
 
 
 @final
 class FileTimes:
-    """The times of the files that one command reads. `unit` counts for all streams, None: for each its own.
+    """The times of the files that one command reads. `unit` counts for all streams, None: for each its own. `now`:
+    events have no times, and 0 stands for each.
 
     `plain`: the streams whose integers are microseconds and known to be plausible.
     """
 
-    __slots__ = ("_formats", "_other", "_units", "plain")
+    __slots__ = ("_formats", "_other", "_units", "now", "plain")
 
     def __init__(self, streams: Mapping[str, StreamDefinition], unit: TimeUnit | None = None) -> None:
         self._other = unit
         self._units = {name: unit or stream.time_unit for name, stream in streams.items()}
         self._formats = {name: form.time_format for name, each in streams.items() if (form := each.files) is not None}
         self.plain: set[str | None] = set()
+        self.now = False
 
     def instant(self, value: object, stream: str | None) -> int:
         """The instant of a time of a stream; None: of a line that concerns all. Raises EventError."""
@@ -56,6 +60,8 @@ class FileTimes:
 
     def texts(self, texts: Sequence[str], stream: str) -> list[int]:
         """The instants of texts, such as a column of CSV. Raises EventError, ValueError. O(texts)."""
+        if self.now:
+            return [0] * len(texts)
         if stream not in self.plain and texts:
             self.text(texts[0], stream)
         if stream in self.plain:
@@ -69,6 +75,8 @@ class FileTimes:
 
     def text(self, text: str, stream: str) -> int:
         """The instant of one text. Raises EventError."""
+        if self.now:
+            return 0
         if self._formats.get(stream) is not None:
             return self.instant(text, stream)
         if stream not in self.plain and text.strip().isdecimal() and len(text) < 40:

@@ -32,7 +32,7 @@ class FlatEvents:
 
     def plain(self, record: Mapping[str, object], times: FileTimes) -> tuple[str, int, Row, None] | None:
         """The event of an object that has all attributes and nothing unusual; None for any other. Raises EventError."""
-        time = record[self._time]
+        time = record[self._time] if not times.now else 0
         if type(time) is not int and type(time) is not str:
             return None
         row = tuple([record[key] for key in self._keys])
@@ -40,7 +40,7 @@ class FlatEvents:
             if type(value) in _NESTED:
                 return None  # joined lines with lists may be others than they seem
         name = self._stream.name
-        if type(time) is not int or name not in times.plain:
+        if type(time) is not int or (name not in times.plain and not times.now):
             time = times.instant(time, name)
         return name, time, cast("Row", row), None
 
@@ -48,11 +48,11 @@ class FlatEvents:
         """The event of any object. Raises EventError."""
         name = self._stream.name
         values = {**paths_of(record), **record} if any(type(each) is dict for each in record.values()) else record
-        if self._time not in values:
+        if self._time not in values and not times.now:
             hint = within(record) or suggestion(self._time, list(values))
             raise EventError(f"expected a key {self._time!r} with the time (--time KEY names it), found none{hint}")
         try:
-            time = times.instant(values[self._time], name)
+            time = 0 if times.now else times.instant(values[self._time], name)
         except EventError as error:
             raise EventError(f"{self._time}: {error}") from None
         found = {each: cast("Value", values[key]) for each, key in zip(self._names, self._keys) if key in values}

@@ -77,7 +77,10 @@ def read_parquet(
     with placed(place):
         raw = file.schema_arrow
         header = without_structs(pyarrow.RecordBatch.from_pylist([], schema=raw)).schema
-        _check_time(header, time, clock.fractional(stream.name))
+        if clock.now:
+            time = header.names[0]
+        else:
+            _check_time(header, time, clock.fractional(stream.name))
         named = {} if stream.files is None else stream.files.columns
         sources = {each.name: named.get(each.name, each.name) for each in stream.schema.attributes}
         known = [each for each in stream.schema.attributes if _present(raw, header, stream, each, sources[each.name])]
@@ -213,6 +216,8 @@ def _times(
     that have one; None: all."""
     from pyarrow import types
 
+    if clock.now:
+        return [0] * len(column), None
     temporal = types.is_timestamp(column.type) or types.is_date(column.type)
     if temporal and not column.null_count:
         return (read_times(column) if types.is_timestamp(column.type) else instants(column)), None  # type: ignore[return-value]  # no nulls

@@ -17,7 +17,7 @@ from .batch import BATCH_EVENTS, Control, EventBatch, answers, stream_named
 from .column_rows import ColumnRows
 from .complaint import BadInput, placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
-from .file_times import TimeUnitOption
+from .file_times import NOW, TimeUnitOption
 from .known_names import stream_names
 from .progress import progress
 from .reading import (
@@ -78,9 +78,12 @@ def publish(
             form, time_unit = form.over(own.files), time_unit or own.time_unit
         # Beyond this the times are microseconds, whatever the unit that the file or the broker says.
         reading = Reading({stream: definition}, events_format, stream, time, time_unit, bad, form)
+        reading.times.now = time == NOW
+        if sort and reading.times.now:
+            raise BadInput("--sort: expected times by which events are sorted, found --time now")
         client.set_time_unit(stream, "us")
         for source in sources(reading, files, sort):
-            count, late = publish_events(client, source, batch, bad)
+            count, late = publish_events(client, source, batch, bad, reading.times.now)
             taken += count
             refused += late
     typer.echo(f"{taken} events published to {stream}")
@@ -90,11 +93,11 @@ def publish(
 
 
 def publish_events(
-    client: Client, reading: EventReader, size: int, bad: BadEvents | None = None
+    client: Client, reading: EventReader, size: int, bad: BadEvents | None = None, now: bool = False
 ) -> tuple[int, list[str]]:
     """Publish, and return how many events the broker has taken, and a line for each refused one that is not left out.
 
-    Raises the first other error, with its place; the events before it are published.
+    Raises the first other error, with its place; the events before it are published. `now`: the broker gives the times.
     """
     from client import RefusedWarning
 
@@ -103,9 +106,10 @@ def publish_events(
     goes_on = bad is not None and not bad.stops
 
     def send(part: EventBatch) -> tuple[EventBatch, Receipt]:
+        times, starts = (None, None) if now else (part.times, part.starts)
         if isinstance(part.rows, ColumnRows):
-            return part, client.publish_columns(part.stream, part.rows.columns, part.times, part.ids, part.starts)
-        return part, client.publish_batch(part.stream, part.times, part.rows, part.ids, part.starts)
+            return part, client.publish_columns(part.stream, part.rows.columns, times, part.ids, starts)
+        return part, client.publish_batch(part.stream, times, part.rows, part.ids, starts)
 
     def leave_out(place: str, error: ForetellError, part: EventBatch) -> None:
         if bad is not None:

@@ -34,7 +34,7 @@ from .lines import LONGEST_LINE, is_enveloped, parse_line, parse_object
 from .names import checked_name, checked_subscription_name
 from .nearest import nearest, suggestion
 from .schema import VALUE_TYPES, Attribute, Row, Schema, Value, ValueType
-from .stream import DISORDERS, Disorder, StreamDefinition
+from .stream import DISORDERS, Disorder, Duration, StreamDefinition, stream_durations
 from .time_unit import TIME_UNITS, TimeUnit, as_datetime, check_unit, instant_of, instants_of, likely_unit
 from .validation import check_rows, check_starts, check_times, row_from_mapping
 
@@ -52,6 +52,7 @@ __all__ = [
     "DefinitionError",
     "Disorder",
     "DuplicateEvent",
+    "Duration",
     "GapLine",
     "MisnumberedEvent",
     "EarlyEvent",
@@ -98,6 +99,7 @@ __all__ = [
     "row_from_mapping",
     "row_from_text",
     "shown",
-    "unknown_event",
+    "stream_durations",
     "suggestion",
+    "unknown_event",
 ]

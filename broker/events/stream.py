@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Final, Literal, TypeAlias, final, get_args
 
-from .errors import DefinitionError, shown
+from .errors import DefinitionError, EventError, shown
 from .file_form import FileForm
+from .instant import parse_duration
 from .names import checked_name
 from .nearest import suggestion
 from .schema import Schema
@@ -16,7 +18,26 @@ Disorder: TypeAlias = Literal["arrival", "buffer", "speculate"]
 """arrival: events are processed as they arrive, and late ones refused; buffer: held back until a punctuation;
 speculate: results may be retracted."""
 
+Duration: TypeAlias = int | str | timedelta
+"""A duration as programs give it: microseconds, text such as `5 s`, or a timedelta."""
+
 DISORDERS: Final[tuple[Disorder, ...]] = get_args(Disorder)
+
+
+def stream_durations(
+    stream: str, lateness: Duration | None, speculation: Duration | None, idle: Duration | None
+) -> tuple[int | None, int | None, int | None]:
+    """The durations of a stream in microseconds. Raises DefinitionError for a text that is none."""
+
+    def read(what: str, given: Duration | None) -> int | None:
+        if not isinstance(given, str | timedelta):
+            return given  # judged by the definition
+        try:
+            return parse_duration(given)
+        except EventError as error:
+            raise DefinitionError(f"stream {stream!r}: {what}: {error}") from None
+
+    return read("lateness", lateness), read("speculation", speculation), read("idle", idle)
 
 
 @final

@@ -9,7 +9,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -226,8 +226,10 @@ def _reloading(started: ServerConfiguration, reread: Reread) -> Callable[[], tup
         if (new.keys is None) != (started.keys is None):
             raise DefinitionError("security.keys: expected the setting of the start; a change needs a restart")
         open_log(new.log_level, new.log_format)
-        if replace(started, **{name: getattr(new, name) for name in _RELOADED}) != new:
-            say(logging.WARNING, "some of the configuration changes with a restart only", reloaded=", ".join(_RELOADED))
+        kept = [each.name for each in fields(started) if each.name not in _RELOADED]
+        restart = [name for name in kept if getattr(started, name) != getattr(new, name)]
+        if restart:
+            say(logging.WARNING, "changed settings that need a restart", settings=", ".join(restart))
         return new.limits, new.access()
 
     return reload
