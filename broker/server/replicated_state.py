@@ -11,7 +11,6 @@ from typing import Any, Final, cast, final
 import msgpack
 
 from ..engine import Engine
-from ..engine.snapshot import is_older
 from ..events import DefinitionError, Disorder, TimeUnit
 from ..forecast.model_file import read_model
 from ..kernel import Cursors, Receipts, Record, Sources, wires
@@ -144,14 +143,6 @@ class ReplicatedState:
     def digest(self) -> bytes:
         """32 bytes, equal for states with the same future."""
         return digest_of(self.save())
-
-    def digest_of_older(self, body: bytes) -> bytes | None:
-        """The digest of a state whose engine was saved by an earlier version in another form; None otherwise."""
-        if not is_older(_fields(body)[0]):
-            return None
-        read = ReplicatedState()
-        read.restore(body)
-        return read.digest()
 
 
 def digest_of(body: bytes) -> bytes:

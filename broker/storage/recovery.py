@@ -30,12 +30,6 @@ class RecoverableState(Protocol):
     def digest(self) -> bytes:
         """32 bytes, equal for states with the same future, and the same before saving and after restoring."""
 
-    def digest_of_older(self, body: bytes) -> bytes | None:
-        """The digest of a state restored from an earlier version's body, which differs from the saved digest.
-
-        None for a body in this version's form.
-        """
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -96,7 +90,7 @@ def replay(state: RecoverableState, entry: JournalEntry) -> None:
 def check_digest(checkpoint: Checkpoint, state: RecoverableState) -> None:
     """Raise Damaged if the restored state has another digest than the checkpoint."""
     found = state.digest()
-    if found != checkpoint.digest and found != state.digest_of_older(checkpoint.body):
+    if found != checkpoint.digest:
         raise Damaged(
             f"{checkpoints_of.checkpoint_name(checkpoint.position)}: the restored state has another digest than the "
             "saved one; this version of the program may interpret it in another way"

@@ -18,12 +18,10 @@ ORDINARY = {*WORDS, "reference", "windows"}  # words that say other things, too
 NAMES = [name for name in (*FOLDERS, *LANGUAGES) if name not in ORDINARY]
 NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(NAMES)}|keyed runs?|kleenes?|composites?|tries?)(?![a-z])", re.IGNORECASE)
 PLACES = ("dispatch", "inspection", "program", "snapshot", "subscribing", "engine.py", "results.py")
-# What an older version wrote has its names.
 NEUTRAL = [
     path
     for place in PLACES
     for path in ([ENGINE / place] if place.endswith(".py") else sorted((ENGINE / place).glob("*.py")))
-    if path.name != "format_5.py"
 ]
 
 

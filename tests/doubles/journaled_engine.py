@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 from broker.engine import Engine
-from broker.engine.snapshot import is_older
 from broker.events import Disorder, TimeUnit
 from broker.storage.engine_digest import engine_digest
 from broker.storage.records import (
@@ -88,6 +87,3 @@ class JournaledEngine:
 
     def digest(self) -> bytes:
         return engine_digest(self.engine.snapshot())
-
-    def digest_of_older(self, body: bytes) -> bytes | None:
-        return engine_digest(Engine.restore(body).snapshot()) if is_older(body) else None

@@ -41,8 +41,5 @@ class Ledger:
         content: Any = msgpack.unpackb(body)
         self.position, self.chain, self.cursors = content
 
-    def digest_of_older(self, body: bytes) -> bytes | None:
-        return None
-
     def digest(self) -> bytes:
         return digest(self.save())

@@ -46,9 +46,6 @@ class Nothing:
     def save(self) -> bytes:
         return b""
 
-    def digest_of_older(self, body: bytes) -> bytes | None:
-        return None
-
     def digest(self) -> bytes:
         return bytes(32)
 

@@ -42,9 +42,9 @@ def dump(disorder: Reordering) -> Any:
 
 def load(disorder: Reordering, data: Any) -> None:
     """The inverse, after all subscriptions have joined."""
-    marks, buffer, ahead, readers, promised, counted, orders = [*data, [], [], []][:7]  # earlier ones lack some
-    safe = disorder.marks.load(marks)
-    disorder.orders.load(orders, safe, buffer, ahead)
+    marks, buffer, ahead, readers, promised, counted, orders = data
+    disorder.marks.load(marks)
+    disorder.orders.load(orders, buffer, ahead)
     disorder.readers.load(readers)
     disorder.settlement.load(promised)
     for name, kept in counted:

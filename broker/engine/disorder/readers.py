@@ -370,17 +370,16 @@ class RevisingReaders:
 
     def load(self, data: Any) -> None:
         self._until_clean, by_name = data
-        for name, suspended, since, ends, *settled, kept in by_name:
+        for name, suspended, since, ends, settled, kept in by_name:
             reader = self.by_name[name]
-            for each in settled:  # earlier versions kept none
-                reader.closed, reader.final, keys = each
-                reader.keys = {tuple(key): time for key, time in keys}
+            reader.closed, reader.final, keys = settled
+            reader.keys = {tuple(key): time for key, time in keys}
             reader.suspended, reader.since, reader.ends = suspended, since, OpenEnds(ends)
             if len(ends) > 0:
                 self._open[reader.number] = reader
             if isinstance(kept, dict):
                 self._rejoin(kept, reader)
-        for name, suspended, _, _, *_, kept in by_name:
+        for name, suspended, _, _, _, kept in by_name:
             group = self.by_name[name].group
             if suspended == NOT_SUSPENDED:
                 runs = kept["runs"] if isinstance(kept, dict) else kept

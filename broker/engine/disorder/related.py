@@ -171,22 +171,17 @@ class StreamOrders:
         names = {id(order): [name for name, own in self._by_name.items() if own is order] for order in self.all}
         return [[sorted(names[id(order)]), *order.dump()] for order in self.all]
 
-    def load(self, data: Any, safe: int, *waiting: Any) -> None:
-        """The inverse, after all subscriptions have joined; `safe`: what is, if an earlier version wrote all as one
-        order. `waiting`: the events of all buffers, and of those ahead."""
-        saved = data or [[list(self.catalog.streams), safe, None, None, [], []]]
+    def load(self, data: Any, *waiting: Any) -> None:
+        """The inverse, after all subscriptions have joined. `waiting`: the events of all buffers, and of those
+        ahead."""
         self._by_name = {}
-        self.all = [self.first] if data else [self.first, StreamOrder(self.runtime.order)]
-        while len(self.all) < len(saved):
-            self.all.append(StreamOrder(TimeOrder()))
-        for order, (names, *kept) in zip(self.all[-len(saved) :], saved, strict=True):
+        self.all = [self.first, *[StreamOrder(TimeOrder()) for _ in data[1:]]]
+        for order, (names, *kept) in zip(self.all, data, strict=True):
             self._by_name |= dict.fromkeys(names, order)
             declared = [name for name in self.catalog.streams if name in names]
             order.late = {name: None for name in declared if self._disordered(name)}
             order.punctual = {name: None for name in declared if name not in order.late}
-            order.load(kept, [[event for event in events if event[3] in declared] for events in waiting], bool(data))
-        if not data:
-            self.first.time = TimeOrder()
+            order.load(kept, [[event for event in events if event[3] in declared] for events in waiting])
         self.stale = True
         self.sets.clear()
         for name, subscriber in self.catalog.subscriptions.items():

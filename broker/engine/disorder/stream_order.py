@@ -64,14 +64,13 @@ class StreamOrder:
         counts = [[*entry, count] for entry, count in tally.items()]
         return [self.safe, time.now, time.promised, counts, list(self.floors.items())]
 
-    def load(self, data: Any, waiting: list[Any], timed: bool) -> None:
-        """The inverse; `waiting`: the events of both buffers; `timed`: its time is there, too."""
+    def load(self, data: Any, waiting: list[Any]) -> None:
+        """The inverse; `waiting`: the events of both buffers."""
         self.safe, now, promised, tally, floors = data
         self.floors = dict(floors)
-        if timed:
-            self.time.now, self.time.promised = now, promised
-            counts = {(name, branch, trace): count for name, branch, trace, count in tally}
-            self.time.results = None if now is None else results_of_moment(now, counts)
+        self.time.now, self.time.promised = now, promised
+        counts = {(name, branch, trace): count for name, branch, trace, count in tally}
+        self.time.results = None if now is None else results_of_moment(now, counts)
         for buffer, events in zip((self.buffer, self.ahead), waiting, strict=True):
             buffer.load(events)
 

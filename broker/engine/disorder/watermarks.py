@@ -125,16 +125,8 @@ class Watermarks:
         return max(0, self.newest - (order.buffer.first() if order.safe == NOTHING_PROMISED else order.safe))
 
     def dump(self) -> Any:
-        return [NOTHING_PROMISED, self.promised, self.newest, list(self.marks.items()), list(self.arrived.items())]
+        return [self.promised, self.newest, list(self.marks.items()), list(self.arrived.items())]
 
-    def load(self, data: Any) -> int:
-        """Returns what was safe in all orders, if an earlier version has written the data, which had one."""
-        safe, self.promised, self.newest, marks, *arrived = data
-        self.marks = dict(marks)
-        if arrived:
-            self.arrived = dict(arrived[0])
-        elif IN_ORDER in self.marks:
-            newest = self.marks.pop(IN_ORDER)
-            punctual = [name for name, each in self.streams.items() if each.disorder == "arrival"]
-            self.arrived = dict.fromkeys((IN_ORDER, *punctual), newest)
-        return int(safe)
+    def load(self, data: Any) -> None:
+        self.promised, self.newest, marks, arrived = data
+        self.marks, self.arrived = dict(marks), dict(arrived)

@@ -50,10 +50,6 @@ class EventKey(NamedTuple):
     others: tuple[tuple[int, ...], ...] = ()
 
 
-class Outdated(ValueError):
-    """Saved state of an earlier version, in a form that this version does not read."""
-
-
 class EventPlaces:
     """The positions of events in their partitions, as the dispatcher counts them."""
 
@@ -292,5 +288,5 @@ class Executor:
         raise AssertionError
 
     def load(self, data: Any) -> None:
-        """The inverse, into a new machine that all members have joined again. Raises Outdated."""
+        """The inverse, into a new machine that all members have joined again."""
         raise AssertionError

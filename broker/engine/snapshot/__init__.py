@@ -9,7 +9,7 @@ Here: sections, their table, and older forms. Not here: files, the time of a sna
 
 from __future__ import annotations
 
-from .codec import is_older, restore, save
+from .codec import restore, save
 from .state import EngineState
 
-__all__ = ["EngineState", "is_older", "restore", "save"]
+__all__ = ["EngineState", "restore", "save"]

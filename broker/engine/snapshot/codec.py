@@ -1,7 +1,7 @@
 """Encodes sections as bytes and back: one msgpack map, in which each section has its version.
 
 Here: reading and refusing sections, and their order. Not here: the list of sections (table), a section's content (its
-file), the form before sections existed (format_5).
+file).
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ...events.errors import DefinitionError
-from ..executors.contract import Outdated
-from .format_5 import FORMAT_5, sections_of_format_5
 from .state import EngineState
 from .table import section_of, sections
 
-FORMAT: Final = 6
+FORMAT: Final = 7
 MAGIC: Final = "foretell engine"
 LARGE: Final = 1  # the type of an integer that 64 bits do not hold, such as a sum of integers
 WAY_ON: Final = (
@@ -63,15 +61,8 @@ def restore(data: bytes, state: EngineState) -> None:
                 section.restore(state, found[section.name][1])
         if state.engine.disorder is not None:
             state.engine.disorder.orders.arrange()
-    except Outdated as error:
-        raise DefinitionError(f"expected a snapshot that this version reads, found {error}. {WAY_ON}") from None
     except (AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
-
-
-def is_older(data: bytes) -> bool:
-    """Whether an earlier version has written it, so that saving it again gives another form."""
-    return bool(_content(data).get("format") == FORMAT_5)
 
 
 def _large(value: object) -> Any:
@@ -92,14 +83,9 @@ def _extended(code: int, data: bytes) -> int:
 def _unpacked(data: bytes) -> Mapping[str, Any]:
     """Version and content of each section."""
     content = _content(data)
-    if content.get("format") == FORMAT_5:
-        try:
-            return sections_of_format_5(content)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
     if content.get("format") != FORMAT:
         raise DefinitionError(
-            f"expected a snapshot of format {FORMAT_5} or {FORMAT}, found format {content.get('format')!r}. {WAY_ON}"
+            f"expected a snapshot of format {FORMAT}, found format {content.get('format')!r}. {WAY_ON}"
         )
     found = content.get("sections")
     if not isinstance(found, dict) or not all(isinstance(each, tuple) and len(each) == 2 for each in found.values()):

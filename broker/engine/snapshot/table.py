@@ -24,9 +24,8 @@ from .state import EngineState
 class Section(NamedTuple):
     """A section: how to save and restore it, and its version.
 
-    `restore` raises KeyError, IndexError, TypeError or ValueError for invalid content, Outdated for content that only
-    earlier versions read. `may_lack`: a snapshot from before this section existed is restored without it; so is one of
-    an engine for which `save` gives None.
+    `restore` raises KeyError, IndexError, TypeError or ValueError for invalid content. `may_lack`: a snapshot is
+    restored without it; so is one of an engine for which `save` gives None.
     """
 
     name: str

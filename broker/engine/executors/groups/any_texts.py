@@ -268,8 +268,7 @@ class AnyTextsCell(GroupCell):
         return {"logs": logs}
 
     def load(self, dumped: dict[str, Any]) -> None:
-        logs = dumped["logs"] if "logs" in dumped else [dumped["starts"]]  # of older engines, which knew pairs only
-        for number, saved in enumerate(logs):
+        for number, saved in enumerate(dumped["logs"]):
             for text, starts in saved:
                 self.template.logs[number][text].load(starts)
                 self._live[number][text] = None

@@ -9,18 +9,15 @@ Here: that interface. Not here: mechanisms, recipes.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from mypy_extensions import i64
 
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ..contract import Outdated
 from ..matches import Assigned, Item
 from .blocks import MatchBlocks
 from .members import Members
-
-OTHERWISE: Final = "runs of a group that are kept in another form now"
 
 
 class GroupCell:
@@ -106,16 +103,6 @@ class GroupCell:
 
     def load(self, dumped: dict[str, Any]) -> None:
         """Restore dumped state; the members have joined before."""
-
-    def restore(self, dumped: dict[str, Any]) -> None:
-        """The same for what an earlier version may have dumped. Raises Outdated if that keeps such runs otherwise."""
-        form = sorted(self.dump())
-        try:
-            self.load(dumped)
-        except (IndexError, KeyError, TypeError, ValueError):
-            if sorted(dumped) == form:
-                raise
-            raise Outdated(OTHERWISE) from None
 
     def statistics(self) -> dict[str, int]:
         return self.members.statistics()

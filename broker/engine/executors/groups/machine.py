@@ -16,10 +16,10 @@ from ....events.schema import Row
 from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
-from ..contract import NOTHING_DUE, Executor, Input, Member, Outdated
+from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Begun, Item
 from .audience import GroupAudience
-from .cell import OTHERWISE, GroupCell
+from .cell import GroupCell
 from .epoch_runs import EpochRuns
 from .kept_events import KeptEvents
 from .making import CellRecipe
@@ -345,21 +345,14 @@ class GroupMachine(Executor):
 
     def dump(self) -> Any:
         cells = [[list(self._whole(key)), cell.dump()] for key, cell in self.cells.items()]
-        return [int(self.number), self.events.dump(), cells, self._form()]
-
-    def _form(self) -> list[Any]:
-        """What says how cells are kept."""
-        return [self._recipe.mechanism.value, int(self._recipe.dimensions)]
+        return [int(self.number), self.events.dump(), cells]
 
     def load(self, data: Any) -> None:
-        self.number, events, cells, *form = data
-        alike = list(form[0]) == self._form() if form else not self._recipe.computes  # which earlier versions had not
-        if cells and not alike:
-            raise Outdated(OTHERWISE)
+        self.number, events, cells = data
         self.events.load(events)
         for key, dumped in cells:
             cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._made()
-            cell.restore(dumped)
+            cell.load(dumped)
         self._one = self.cells.get(())
         self.awake = self._wakes and len(self.cells) > 0
         for cell in self.cells.values():

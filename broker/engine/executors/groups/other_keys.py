@@ -249,12 +249,12 @@ class OtherKeysCell(GroupCell):
         self._met.load(list(dumped["met"]))
         for text, starts in dumped["starts"]:
             self.template.begins[text].load(starts)
-        for killing, saved in zip(self.template.killing, dumped.get("kills", ())):
+        for killing, saved in zip(self.template.killing, dumped["kills"]):
             for text, starts in saved:
                 killing[text].load(starts)
         self.template.beginnings.refresh()
-        self._serial = dumped.get("serial", 0)
-        for step, *saved in dumped.get("items", ()):  # of older engines, which had no further steps
+        self._serial = dumped["serial"]
+        for step, *saved in dumped["items"]:
             self._put(step, restored(saved, 0))
 
     def statistics(self) -> dict[str, int]:

@@ -16,7 +16,7 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from ..matches import Assigned
-from .beginnings import ANY, BEFORE
+from .beginnings import BEFORE
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Integers, integers, put_integer
@@ -138,8 +138,7 @@ class RepeatingCell(GroupCell):
     def load(self, dumped: dict[str, Any]) -> None:
         template = self.template
         template.refresh(self.members)
-        alone: list[tuple[Any, dict[str, Any]]] = [(ANY, dumped)]  # of older engines, which had one text each
-        for text, runs in dumped.get("texts", alone):
+        for text, runs in dumped["texts"]:
             run = template.runs.get(text) or next(iter(template.runs.values()))
             own = self._runs_of(run)
             own.load(runs)

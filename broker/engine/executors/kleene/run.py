@@ -179,9 +179,6 @@ def _slot(slot: Any) -> Any:
     return int(slot, 16) if isinstance(slot, str) else slot
 
 
-NEWER: Final = "pages"  # before the data of an archive; earlier versions had a list for each event of each trail
-
-
 @final
 class RunsArchive:
     """Numbers for pages of events and for the links of trails. Linear, does not recurse."""
@@ -193,7 +190,7 @@ class RunsArchive:
         self._numbers: dict[int, int] = {}
 
     def data(self) -> list[Any]:
-        return [NEWER, self._pages, self._trails]
+        return [self._pages, self._trails]
 
     def page(self, events: TakenEvents) -> int:
         """The number of a page."""
@@ -233,14 +230,12 @@ class Restored:
         self.pages: list[TakenEvents] = []
         self.trails: list[Trail] = []
         self._firsts: list[int] = []
-        if not data or data[0] != NEWER:
-            data = _paged(data)
-        for base, items, times, positions in data[1]:
+        for base, items, times, positions in data[0]:
             page = TakenEvents(base)
             for item, time, position in zip(items, times, positions):
                 page.add(tuple_item(item), time, position)
             self.pages.append(page)
-        for before, component, first, last in data[2]:
+        for before, component, first, last in data[1]:
             self.trails.append((None if before < 0 else self.trails[before], component, first, last))
             self._firsts.append(first if before < 0 else self._firsts[before])
 
@@ -248,12 +243,3 @@ class Restored:
         (start, lead, position, place), number, slots = data
         first = self._firsts[number]
         return KleeneRun(start, first, lead, slots_of(slots), self.trails[number], position, place)
-
-
-def _paged(data: Sequence[Any]) -> list[Any]:
-    """The data of an earlier version, whose trails had the events themselves: with one page of all events."""
-    known = {position: (item, time) for _, _, item, time, position in data}
-    numbers = {position: number for number, position in enumerate(sorted(known))}
-    page = [0, [known[at][0] for at in numbers], [known[at][1] for at in numbers], list(numbers)]
-    trails = [[before, component, numbers[position], numbers[position]] for before, component, _, _, position in data]
-    return [NEWER, [page], trails]

@@ -260,7 +260,7 @@ def _without(automaton: Automaton, constant: PlacedConstant) -> Automaton:
 
 def _placed(automaton: Automaton, role: int, shift: int, number: int) -> PlacedConstant | None:
     """The first, second or third number, or the first text, of an arc that runs read once. Numbers of floats come
-    before those of integers: snapshots of earlier versions know the first of these alone."""
+    before those of integers."""
     arc = automaton.arcs[number]
     if arc.kind is Kind.EPSILON or len(arc.guard) != 1:
         return None

@@ -252,9 +252,6 @@ class Speculation:
             timeline.queued = True
         for timeline in self._ending:
             timeline.ending = True
-        for timeline in list(self.timelines.values()):
-            if len(timeline.entries) > 0 and not timeline.queued:  # as earlier versions have saved some
-                self._queue(timeline)
 
     def compact(self) -> None:
         """Drop the nodes that no block has any more. O(keys, events, nodes and links); amortised O(1) a node."""

@@ -14,7 +14,6 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row, Value
 from ...program.account import MATCH_UNITS
-from ..contract import Outdated
 from .arcs import ALL, EXACT, NEVER, CountedArc
 from .cell_store import CellGroup, CellStore, Stores
 from .kept_times import DECIDED, UNCHANGING, within
@@ -151,8 +150,6 @@ class Cells(Runner):
         return [self.kept.dump()]
 
     def restore(self, content: Any) -> None:
-        if len(content) > 1:
-            raise Outdated("windows of a composite subscription that is now counted by cells")
         self.kept.load(content[0])
 
 

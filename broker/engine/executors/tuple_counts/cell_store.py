@@ -13,7 +13,7 @@ from mypy_extensions import i64, mypyc_attr
 from .arcs import NEVER
 from .kept_times import UNCHANGING
 from .tables import CountingTables
-from .tuples import ALWAYS_GOOD, Binding, NodeArchive, TupleNode, chained, packed, restored, unpacked
+from .tuples import Binding, NodeArchive, TupleNode, packed, restored, unpacked
 
 FEW: Final = 16  # cells beyond which useless ones are searched where no event visits
 
@@ -203,24 +203,21 @@ class Stores:
         return [stores, archive.data, self.settled]
 
     def load(self, data: Any) -> None:
-        stores, archive, *settled = data
+        stores, archive, self.settled = data
         lists = restored(archive)
         for number, (stamp, groups) in enumerate(stores, 1):
             self.stores[number].stamp = stamp
             for binding, cells in groups:
                 group = self._begin(number, tuple(binding))
-                for times, count, *format_5, nodes in cells:
+                for times, count, nodes in cells:
                     key = tuple(times)
                     cell = group.cells[key] = CountCell()
                     [cell.count] = unpacked([count])
                     cell.nodes = lists[nodes]
-                    if format_5 and not self.tables.tuples:
-                        cell.nodes = chained(format_5[0], ALWAYS_GOOD)
                     group.change = min(group.change, self.tables.states[number].slots.changes(key))
                     self.cells += 1
                     if self.tables.tuples:
                         self.nodes += len(cell.nodes)
-        self.settled = settled[0] if settled else 0
 
 
 def _cells(group: CellGroup, archive: NodeArchive) -> list[list[Any]]:

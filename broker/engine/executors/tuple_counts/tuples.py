@@ -186,11 +186,3 @@ def restored(data: Any) -> list[list[TupleNode]]:
     for found, numbers in zip(lists, data[1]):
         found += [nodes[number] for number in numbers]
     return lists
-
-
-def chained(events: Any, best: int) -> list[TupleNode]:
-    """A witness of format 5: its events, the first one first."""
-    nodes: list[TupleNode] = []
-    for operand, item, time in events:
-        nodes = [TupleNode(operand, item, time, nodes, len(nodes), best, NO_FLOOR)]
-    return nodes

@@ -56,18 +56,6 @@ class Window:
         for time, moves, begun in data:
             self.take(list(moves), unpacked(begun), time)
 
-    def load_format_5(self, data: Any) -> None:
-        """The inverse for that format, in which moves were (from, to, operand)."""
-        _, _, _, (times, moves, entries, weights), _ = data
-        for time, moved, entry, weight in zip(times, moves, entries, weights):
-            self.take(pairs(moved, []), [entry, *unpacked([weight])] if entry >= 0 else [], time)
-
-
-def pairs(moves: Any, gone: list[int]) -> list[int]:
-    """Moves of format 5 without their operands, and without those from states that hold nothing any more."""
-    kept = [list(moves[at : at + 2]) for at in range(0, len(moves), 3) if moves[at] not in gone]
-    return [state for pair in kept for state in pair]
-
 
 def identity(size: int) -> list[list[int]]:
     return [[int(i == j) for j in range(size)] for i in range(size)]

@@ -16,7 +16,6 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row, Value
 from ...program.account import MATCH_UNITS
-from ..contract import Outdated
 from .arcs import NEVER, ArcMoves, CountedArc
 from .kept_times import UNCHANGING
 from .runner import Runner
@@ -29,7 +28,6 @@ from .tuples import (
     NodeArchive,
     Tuple,
     TupleNode,
-    chained,
     packed,
     restored,
     unpacked,
@@ -231,27 +229,13 @@ class Windows(Runner):
         return [packed(self.totals), self.stamps, [nodes, self.trims, archive.data], windows]
 
     def restore(self, content: Any) -> None:
-        if len(content) == 1:
-            raise Outdated("cells of a composite subscription that is now counted by windows")
-        totals, stamps, (*format_5, nodes, trims, archive), windows = content
+        totals, stamps, (nodes, trims, archive), windows = content
         self.totals, self.stamps, self.trims = unpacked(totals), list(stamps), list(trims) or self.trims
         lists = restored(archive)
         self.nodes = [lists[number] for number in nodes]
-        if format_5 and not self.tables.tuples:
-            self.nodes = [
-                chained(events, ALWAYS_GOOD if state.span < 0 else first)
-                for state, first, events in zip(self.tables.states, *format_5)
-            ]
-            for number, state in enumerate(self.tables.states):
-                if self.tables.listed[number]:
-                    *_, (times, *_), (_, links) = windows[state.span][0]
-                    self.nodes[number] = [node for at, link in zip(times, links) for node in chained(link, at)]
         self.kept = self._listed()
         for window, saved in zip(self.windows, windows, strict=True):
-            if format_5:
-                window.load_format_5(saved[0])
-            else:
-                window.load(saved)
+            window.load(saved)
             self.due = min(self.due, window.due)
 
 

@@ -15,7 +15,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from .kept_times import UNCHANGING
 from .tuples import packed, unpacked
-from .window import Window, identity, pairs
+from .window import Window, identity
 
 
 @final
@@ -154,9 +154,3 @@ class StackedWindow(Window):
             self._push(list(moves), unpacked(begun), time)
         if self.size():
             self._schedule()
-
-    def load_format_5(self, data: Any) -> None:
-        """There, moves had a mark whether a gap was before them."""
-        _, _, _, back, (_, _, front), front_times, _ = data
-        gone = [[time, pairs(moved, self.fleeting if gap else []), begun] for time, gap, moved, begun in back]
-        self.load([front_times, front, gone])
