@@ -30,8 +30,9 @@ class Options:
     form, matches of one event, negated events that are kept; `runs_max` also to one of an AFA subscription, to the runs
     after one event. Of windows, `nodes_max` limits the events of open windows in one partition, and `runs_max` the open
     starts where one event may complete the windows of all. `column_path`: batches go by columns where single events, or
-    two of a key, are compared by numbers (keyed_runs.column_runs). `machine_path`: one machine after the other takes the events of a batch, and those of a
-    key before those of the next one. `shared_steps`: groups of a template share what is compiled of its steps.
+    two of a key, are compared by numbers (keyed_runs.column_runs). `machine_path`: one machine after the other takes
+    the events of a batch, and those of a key before those of the next one. `shared_steps`: groups of a template share
+    what is compiled of its steps.
     `results_later`: what a batch completes in different places is put in order when somebody reads it.
     `columns`, `merging` and `buffer` are ways to store its runs (kleene.tables).
     `work_max` and `work_earned` limit the work of one subscription of either kind (account): the most at once, and what
