@@ -29,7 +29,8 @@ class Options:
     `runs_max`, `matches_max` and `negated_max` apply to one key value of a SASE+ subscription: runs or their compressed
     form, matches of one event, negated events that are kept; `runs_max` also to one of an AFA subscription, to the runs
     after one event. `run_bytes_max`: the bytes, estimated, of all runs and their events of one subscription of either
-    kind, or of those that run as one.
+    kind, or of those that run as one. Of windows, `nodes_max` limits the events of open windows in one partition, and
+    `runs_max` the open starts where one event may complete the windows of all.
 
     `column_path`: batches go by columns where single events, or two of a key, are compared by numbers
     (keyed_runs.column_runs). `machine_path`: one machine after the other takes the events of a batch, and those of a

@@ -81,7 +81,7 @@ def test_values_are_those_of_all_events(
             found.reverse()
         for match in found:
             if match.kind == "match":
-                inside = [events[number] for number in match.lineage]
+                inside = [events[number] for number in match.lineage or ()]
                 assert repr(tuple(match.data.values())) == repr(result_of(expression, inside, None).values)
                 told += 1
         if batch == saved:
