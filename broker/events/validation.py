@@ -25,6 +25,7 @@ from .instant import LARGEST
 from .nearest import suggestion
 from .schema import Attribute, Row, Schema, Value
 from .stream import StreamDefinition
+from .time_unit import shown_instant
 
 _LEAST_INT: Final = -(2**63)
 _GREATEST_INT: Final = 2**63 - 1
@@ -96,7 +97,7 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
             place = _place(stream, index)
             raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
         if time < last:
-            late = f"expected a time of {last} or later, found {time}{LATE_HINT}"
+            late = f"expected a time of {shown_instant(last)} or later, found {shown_instant(time)}{LATE_HINT}"
             raise LateEvent(f"{_place(stream, index)}: {late}")
         last = time
     return False
@@ -141,7 +142,8 @@ def check_late(stream: StreamDefinition, times: Sequence[Any], floor: int | None
             raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
         if time < last:
             raise LateEvent(
-                f"{_place(stream, index)}: expected a time of {last} or later, before which all is final, found {time}"
+                f"{_place(stream, index)}: expected a time of {shown_instant(last)} or later, "
+                f"before which all is final, found {shown_instant(time)}"
             )
         if lateness is not None and time - lateness > last:
             last = time - lateness

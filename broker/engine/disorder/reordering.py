@@ -17,6 +17,7 @@ from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceede
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
+from ...events.time_unit import shown_instant
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest, punctuate, release
 from ..executors.event_ids import event_ids
@@ -96,9 +97,8 @@ class Reordering:
         for index, (time, row, number) in enumerate(zip(times, rows, ids)):
             promised = settlement.floor(stream.name, row)
             if time < max(floor, promised):
-                which = " of such an event" if promised > floor else ""
-                late = f"expected a time of {max(floor, promised)} or later{which}, before which all is final"
-                yield index, LateEvent, f"{late}, found {time}"
+                since = f"{shown_instant(max(floor, promised))} or later{' of such an event' * (promised > floor)}"
+                yield index, LateEvent, f"expected a time of {since}, before which all is final, found {shown_instant(time)}"
             elif number in known or number in seen:
                 expected = "expected an id that no other event has which may still be withdrawn"
                 yield index, DuplicateEvent, f"{expected}, found {number} again"
