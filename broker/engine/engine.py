@@ -113,7 +113,7 @@ class Engine(EngineView):
         time_unit: TimeUnit | None = None,
         sequence: str | None = None,
     ) -> None:
-        """Declare a stream; an equal one may be repeated. `lateness`, `speculation`, `idle`: microseconds, a text such as
+        """Declare a stream; an equal one may be repeated. `lateness`, `speculation`, `idle`: microseconds, text like
         `5 s`, a timedelta; of `idle` and the first `time_unit` an engine only keeps a note, as it has no clock.
         `sequence`: the attribute with the numbers of the events. Raises DefinitionError."""
         schema = Schema.declare(attributes)

@@ -97,8 +97,8 @@ class Reordering:
         for index, (time, row, number) in enumerate(zip(times, rows, ids)):
             promised = settlement.floor(stream.name, row)
             if time < max(floor, promised):
-                late = f"a time of {shown_instant(max(floor, promised))} or later{' of such an event' * (promised > floor)}"
-                yield index, LateEvent, f"expected {late}, before which all is final, found {shown_instant(time)}"
+                late = shown_instant(max(floor, promised)) + " or later" + " of such an event" * (promised > floor)
+                yield index, LateEvent, f"expected a time of {late}, before which all is final, found " + shown_instant(time)
             elif number in known or number in seen:
                 expected = "expected an id that no other event has which may still be withdrawn"
                 yield index, DuplicateEvent, f"{expected}, found {number} again"
