@@ -141,12 +141,15 @@ def check_late(stream: StreamDefinition, times: Sequence[Any], floor: int | None
             place = _place(stream, index)
             raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
         if time < last:
-            raise LateEvent(
-                f"{_place(stream, index)}: expected a time of {shown_instant(last)} or later, "
-                f"before which all is final, found {shown_instant(time)}"
-            )
+            raise LateEvent(f"{_place(stream, index)}: {late_reason(last, time)}")
         if lateness is not None and time - lateness > last:
             last = time - lateness
+
+
+def late_reason(floor: int, time: int, promised: bool = False) -> str:
+    """Why an event is refused before whose time all is final. `promised`: of events like it only."""
+    since = f"{shown_instant(floor)} or later{' of such an event' if promised else ''}"
+    return f"expected a time of {since}, before which all is final, found {shown_instant(time)}"
 
 
 def check_starts(stream: StreamDefinition, starts: Sequence[Any], times: Sequence[int]) -> None:

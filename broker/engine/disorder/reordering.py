@@ -17,7 +17,7 @@ from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceede
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
-from ...events.time_unit import shown_instant
+from ...events.validation import late_reason
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest, punctuate, release
 from ..executors.event_ids import event_ids
@@ -97,8 +97,7 @@ class Reordering:
         for index, (time, row, number) in enumerate(zip(times, rows, ids)):
             promised = settlement.floor(stream.name, row)
             if time < max(floor, promised):
-                late = shown_instant(max(floor, promised)) + " or later" + " of such an event" * (promised > floor)
-                yield index, LateEvent, f"expected a time of {late}, before which all is final, found " + shown_instant(time)
+                yield index, LateEvent, late_reason(max(floor, promised), time, promised > floor)
             elif number in known or number in seen:
                 expected = "expected an id that no other event has which may still be withdrawn"
                 yield index, DuplicateEvent, f"{expected}, found {number} again"
