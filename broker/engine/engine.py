@@ -17,7 +17,7 @@ from ..events.batch import Batch
 from ..events.errors import EventError, LateEvent, LimitExceeded, UnknownEvent, shown
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, Duration, StreamDefinition, stream_durations
-from ..events.time_unit import TimeUnit, instant_of, instants_of
+from ..events.time_unit import TimeUnit, instant_of, instants_of, shown_instant
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
@@ -113,9 +113,9 @@ class Engine(EngineView):
         time_unit: TimeUnit | None = None,
         sequence: str | None = None,
     ) -> None:
-        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds, text
-        such as `5 s`, timedelta; an engine has no clock, takes times in microseconds, and only keeps `idle` and the
-        first `time_unit`. `sequence`: the attribute with the numbers of the events. Raises DefinitionError."""
+        """Declare a stream; an equal one may be repeated. `lateness`, `speculation`, `idle`: microseconds, text like
+        `5 s`, a timedelta; of `idle` and the first `time_unit` an engine only keeps a note, as it has no clock.
+        `sequence`: the attribute with the numbers of the events. Raises DefinitionError."""
         schema = Schema.declare(attributes)
         order = disorder, *stream_durations(name, lateness, speculation, idle), time_unit
         self.declare(StreamDefinition(name, schema, key, *order, sequence=sequence))
@@ -207,7 +207,7 @@ class Engine(EngineView):
             raise EventError("expected no predicate of a punctuation, since events are in order, found one")
         before = newest(self.runtime)
         if before is not None and moment < before:
-            raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {moment}")
+            raise LateEvent(f"expected a punctuation at {shown_instant(before)} or later, found one before")
         return self._done(punctuate(self.runtime, moment))
 
     def declare_gap(self, stream: str, first: int, last: int | None = None) -> JoinedResults:

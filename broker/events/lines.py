@@ -17,7 +17,7 @@ from .errors import EventError, shown
 from .event import Event, GapLine, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
 from .nearest import suggestion
 from .schema import Row, Value
-from .time_unit import instant_of
+from .time_unit import instant_of, shown_instant
 
 LONGEST_LINE: Final = 2**20
 """The most bytes of UTF-8 in a line."""
@@ -142,7 +142,8 @@ def _event(line: dict[str, object], instant: InstantOf) -> Event:
     if start is None:
         start = time
     elif start > time:
-        raise EventError(f"start: expected a time not after the event's time {time}, found {start}")
+        latest = shown_instant(time)
+        raise EventError(f"start: expected a time not after the event's time {latest}, found {shown_instant(start)}")
     identity = _identity(line["id"], "id") if "id" in line else None
     return Event(stream, time, start, identity, _data(line.get("data", _MISSING)))
 
@@ -209,7 +210,7 @@ def _update(line: dict[str, object], instant: InstantOf) -> UpdateLine:
         raise EventError("update: expected arcs to insert or delete, found none")
     since, until = _instant(fields, "from", instant, None), _instant(fields, "to", instant, None)
     if since is not None and until is not None and until < since:
-        raise EventError(f"to: expected a time not before from, {since}, found {until}")
+        raise EventError(f"to: expected a time not before from, {shown_instant(since)}, found {shown_instant(until)}")
     return UpdateLine(_text(fields, "subscription"), insert, delete, since, until)
 
 

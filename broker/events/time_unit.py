@@ -35,6 +35,8 @@ _OTHERS: Final[tuple[tuple[TimeUnit, int, int], ...]] = (
 
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{0,40})?")
 _NANOSECONDS: Final = re.compile(r"(:[0-9]{2}[.,][0-9]{6})[0-9]{1,3}(?![0-9])")
+_REAL: Final = 10**14
+"""From March 1973 on a time is one of the calendar."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _EARLIEST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
@@ -105,6 +107,11 @@ def check_unit(time: int, unit: TimeUnit | None, where: str) -> None:
 def likely_unit(time: int) -> TimeUnit | None:
     """The only unit, other than microseconds, in which a number is a time of these decades; None if there is none."""
     return next((unit for unit, least, most in _OTHERS if least <= time < most), None)
+
+
+def shown_instant(instant: int) -> str:
+    """An instant in a message: a real time as ISO-8601, a number of a clock of its own as it is."""
+    return format_instant(instant) if instant >= _REAL else str(instant)
 
 
 def as_datetime(instant: int | None) -> datetime | None:

@@ -25,6 +25,7 @@ from .instant import LARGEST
 from .nearest import suggestion
 from .schema import Attribute, Row, Schema, Value
 from .stream import StreamDefinition
+from .time_unit import shown_instant
 
 _LEAST_INT: Final = -(2**63)
 _GREATEST_INT: Final = 2**63 - 1
@@ -96,7 +97,7 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
             place = _place(stream, index)
             raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
         if time < last:
-            late = f"expected a time of {last} or later, found {time}{LATE_HINT}"
+            late = f"expected a time of {shown_instant(last)} or later, found {shown_instant(time)}{LATE_HINT}"
             raise LateEvent(f"{_place(stream, index)}: {late}")
         last = time
     return False
@@ -140,11 +141,15 @@ def check_late(stream: StreamDefinition, times: Sequence[Any], floor: int | None
             place = _place(stream, index)
             raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
         if time < last:
-            raise LateEvent(
-                f"{_place(stream, index)}: expected a time of {last} or later, before which all is final, found {time}"
-            )
+            raise LateEvent(f"{_place(stream, index)}: {late_reason(last, time)}")
         if lateness is not None and time - lateness > last:
             last = time - lateness
+
+
+def late_reason(floor: int, time: int, promised: bool = False) -> str:
+    """Why an event is refused before whose time all is final. `promised`: of events like it only."""
+    since = f"{shown_instant(floor)} or later{' of such an event' if promised else ''}"
+    return f"expected a time of {since}, before which all is final, found {shown_instant(time)}"
 
 
 def check_starts(stream: StreamDefinition, starts: Sequence[Any], times: Sequence[int]) -> None:

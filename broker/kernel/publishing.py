@@ -22,6 +22,7 @@ from ..events import (
     check_starts,
     shown,
 )
+from ..events.time_unit import shown_instant
 from ..wire import Publish, Refusal
 from .engine_port import EnginePort, EngineResult
 from .records import BatchTaken
@@ -126,7 +127,7 @@ def _check_early(times: Sequence[Any], latest: int) -> None:
     """Raise EarlyEvent for a time after `latest`. The engine checks that all values are times."""
     for time in times:
         if type(time) is int and time > latest:
-            raise EarlyEvent(f"expected a time up to {latest} (ahead_max), found {time}")
+            raise EarlyEvent(early_reason(latest, time))
 
 
 def _sifted_in_any_order(
@@ -140,7 +141,7 @@ def _sifted_in_any_order(
     """The same for a stream whose events may come late, until they are final."""
     early = [] if latest is None else [index for index, time in enumerate(times) if time > latest]
     refused = [
-        Refusal(index, EarlyEvent.code, f"expected a time up to {latest} (ahead_max), found {times[index]}")
+        Refusal(index, EarlyEvent.code, early_reason(latest, times[index]))
         for index in early
     ]
     left = [index for index in range(len(times)) if latest is None or times[index] <= latest]
@@ -152,15 +153,21 @@ def _sifted_in_any_order(
     return kept, tuple(sorted(refused, key=lambda each: each.index))
 
 
+def early_reason(latest: int | None, time: int) -> str:
+    """Why a time is refused that is too far ahead."""
+    return f"expected a time up to {latest and shown_instant(latest)} (ahead_max), found {shown_instant(time)}"
+
+
 def _sifted(times: Sequence[int], newest: int | None, latest: int | None) -> tuple[list[int], tuple[Refusal, ...]]:
     """The indexes of accepted events, and a refusal for each event that is late or after `latest`."""
     kept: list[int] = []
     refused: list[Refusal] = []
     for index, time in enumerate(times):
         if newest is not None and time < newest:
-            refused.append(Refusal(index, LateEvent.code, f"expected a time of {newest} or later, found {time}"))
+            late = f"expected a time of {shown_instant(newest)} or later, found {shown_instant(time)}"
+            refused.append(Refusal(index, LateEvent.code, late))
         elif latest is not None and time > latest:
-            refused.append(Refusal(index, EarlyEvent.code, f"expected a time up to {latest} (ahead_max), found {time}"))
+            refused.append(Refusal(index, EarlyEvent.code, early_reason(latest, time)))
         else:
             kept.append(index)
             newest = time

@@ -13,6 +13,7 @@ from sortedcontainers import SortedDict
 from ...events.errors import DuplicateEvent, EventError, LateEvent, LimitExceeded
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
+from ...events.validation import late_reason
 from .numbers import SequenceNumbers
 from .related import StreamOrders
 from .settlement import Settlement
@@ -75,9 +76,7 @@ class BatchChecks:
         for index, (time, row, number) in enumerate(zip(times, rows, ids)):
             promised = settlement.floor(stream.name, row)
             if time < max(floor, promised):
-                which = " of such an event" if promised > floor else ""
-                late = f"expected a time of {max(floor, promised)} or later{which}, before which all is final"
-                yield index, LateEvent, f"{late}, found {time}"
+                yield index, LateEvent, late_reason(max(floor, promised), time, promised > floor)
             elif number in known or number in seen:
                 expected = "expected an id that no other event has which may still be withdrawn"
                 yield index, DuplicateEvent, f"{expected}, found {number} again"

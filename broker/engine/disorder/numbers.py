@@ -16,6 +16,7 @@ from sortedcontainers import SortedDict
 
 from ...events.errors import DuplicateEvent, EventError, LateEvent, MisnumberedEvent
 from ...events.schema import Row
+from ...events.time_unit import shown_instant
 from .stream_order import NOTHING_PROMISED
 
 FIRST: Final = 1
@@ -144,4 +145,4 @@ class SequenceNumbers:
 
 
 def _expected(number: int, what: str, of: int, time: int) -> str:
-    return f"expected a time of number {number} that is {what}, that of number {of}, found {time}"
+    return f"expected a time of number {number} that is {what}, that of number {of}, found {shown_instant(time)}"

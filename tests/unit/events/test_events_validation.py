@@ -283,3 +283,11 @@ def test_subclasses_of_texts_and_ints_are_plain_ones() -> None:
     [row] = check_rows(stream, [(Colour.RED, enum.IntEnum("Many", ["ONE"]).ONE)])  # type: ignore[attr-defined]
     assert row == ("red", 1)
     assert [type(value) for value in row] == [str, int]
+
+
+def test_real_times_are_shown_as_such() -> None:
+    stream = StreamDefinition("S", Schema(()))
+    with pytest.raises(LateEvent, match=r"a time of 2024-05-01T07:30:00Z or later, found 2024-05-01T07:29:59Z"):
+        check_times(stream, [1_714_548_600_000_000, 1_714_548_599_000_000], None)
+    with pytest.raises(LateEvent, match="expected a time of 5 or later, found 4"):
+        check_times(stream, [5, 4], None)
