@@ -31,7 +31,7 @@ from .finality import SettledTimes
 from .joined import RevisedResults
 from .revising_groups import OpenEnds, RevisingGroup, RevisingReader
 
-CLEAN_MIN: Final = 64  # safe times, each later than the one before, between two drops of what is final
+CLEAN_MIN: Final = 1_024  # events between two drops of what is final
 
 
 @final
@@ -166,8 +166,10 @@ class RevisingReaders:
             self._suspend(group, error, changed.begin)
         self.tell(found)
 
-    def tell(self, found: RevisedResults) -> None:
-        """Report the changes of all machines that something has reached; those of a stream reach its readers."""
+    def tell(self, found: RevisedResults, events: int = 0) -> None:
+        """Report the changes of all machines that something has reached, of so many new events; those of a stream reach
+        its readers."""
+        self._until_clean -= events
         touched = self._touched
         while touched:
             _, _, group = heappop(touched)
@@ -214,7 +216,6 @@ class RevisingReaders:
         keys)."""
         if self._first_end < safe:
             self._close([self._open[number] for number in sorted(self._open)], safe, found)
-        self._until_clean -= 1
         if self._until_clean < 0:
             self._clean(safe)
 

@@ -185,7 +185,7 @@ class Reordering:
             passed = self._count(stream.name, numbers) or passed
         if passed:
             self._catch_up()
-        self.readers.tell(found)
+        self.readers.tell(found, len(times))
         if passed and len(self.readers.by_name) > 0:
             self.readers.pass_time(marks.safe, found)
 
