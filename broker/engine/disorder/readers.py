@@ -33,7 +33,7 @@ from .revising_groups import OpenEnds, RevisingGroup, RevisingReader
 from .stream_order import StreamOrder
 from .watermarks import Watermarks
 
-CLEAN_MIN: Final = 64  # safe times, each later than the one before, between two drops of what is final
+CLEAN_MIN: Final = 1_024  # events between two drops of what is final
 
 
 @final
@@ -169,8 +169,10 @@ class RevisingReaders:
             self._suspend(group, error, changed.begin)
         self.tell(found)
 
-    def tell(self, found: RevisedResults) -> None:
-        """Report the changes of all machines that something has reached; those of a stream reach its readers."""
+    def tell(self, found: RevisedResults, events: int = 0) -> None:
+        """Report the changes of all machines that something has reached, of so many new events; those of a stream reach
+        its readers."""
+        self._until_clean -= events
         touched = self._touched
         while touched:
             _, _, group = heappop(touched)
@@ -221,7 +223,6 @@ class RevisingReaders:
         become final are told so. O(subscriptions with results that are not final); now and then O(their keys)."""
         if self._first_ends.get(order, -FOREVER) < order.safe:
             self._close(order, found)
-        self._until_clean -= 1
         if self._until_clean < 0:
             self._clean()
 

@@ -188,7 +188,7 @@ class Reordering:
             passed = marks.advance(order) or passed
         if passed:
             self._catch_up(order)
-        self.readers.tell(found)
+        self.readers.tell(found, len(times))
         if passed and len(self.readers.by_name) > 0:
             self.readers.pass_time(order, found)
 

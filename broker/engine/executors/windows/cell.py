@@ -219,8 +219,23 @@ class WindowCell(PanePartition):
             measure.trim(dead, start)
             measure = measure.rest
 
+    def over(self, tables: WindowTables, time: i64) -> bool:
+        """Whether no open window can end at this time or later, since all have become too long. Those that wait for
+        their end are never over: they must still be told."""
+        count = self.columns.count
+        if count == 0:
+            return True
+        if tables.waits:
+            return False
+        newest = self.columns.panes[2 * count - 1]
+        part: i64
+        for part in range(tables.parts):  # noqa: SIM110  compiled code has no generators here
+            if newest >= time - tables.within[part]:
+                return False
+        return True
+
     def idle(self, tables: WindowTables, time: i64) -> bool:
-        if len(self.groups) > 0 or self.columns.count > 0 or (len(self.before) > 0 and self.count > 0):
+        if not self.over(tables, time) or (len(self.before) > 0 and self.count > 0):
             return False
         if self.given != GIVEN_NONE and tables.reaches(self.given, self.given_time, self.count, time):
             return False

@@ -176,8 +176,6 @@ class FamilyCell(PanePartition):
             self.cell.forget()
 
     def idle(self, tables: WindowTables, time: i64) -> bool:
-        if len(self.groups) > 0:
-            return False
         for at in range(1, len(self.before), 2):
             if self.before[at] != tables.initial[0]:
                 return False

@@ -188,7 +188,9 @@ class FamilyMachine(Executor):
         self._count_opened()
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        return drop_idle(self.cells, self.tables, time)
+        none = drop_idle(self.cells, self.tables, time)
+        self._count_opened()
+        return none
 
     def keys(self) -> int:
         return len(self.cells)

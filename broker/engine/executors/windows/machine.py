@@ -353,6 +353,8 @@ class WindowMachine(Executor):
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
         if drop_idle(self.cells, self.tables, time):
             self.only = None
+        if self.sleeps:
+            self._count_opened(sum([cell.columns.count > 0 for cell in self.cells.values()]) - self.opened)
         return len(self.cells) == 0
 
     def keys(self) -> int:
