@@ -36,8 +36,6 @@ from .arguments import checked_seconds, checked_text
 from .authority import client_keys
 from .blocking import DEFAULT_ADDRESS, TIMEOUT_SECONDS
 from .calls import Call, Calls
-from .change_calls import ChangeCalls
-from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout, WrongThread
@@ -281,14 +279,6 @@ class Client(Operating):
         """
         await self._run(self._cursors.refuse(name, position, reason, incarnation))
 
-    async def reset_time(self, stream: str) -> tuple[int, str] | None:
-        """Set the broker's newest time back to that of the other streams, after this one published a wrong time.
-
-        Subscriptions that read the stream begin anew. Returns the new newest time, in microseconds, and the stream that
-        has it, or None. Raises UnknownStream; PermissionDenied for all but administrators.
-        """
-        return await self._run(self._calls.reset_time(stream))
-
     async def dead_letters(self, cursor: str) -> list[DeadLetter]:
         """The dead letters of a cursor, sorted by position. Raises UnknownSubscription, PermissionDenied."""
         return await self._run(self._cursors.dead_letters(cursor))
@@ -319,10 +309,6 @@ class Client(Operating):
         return await self._run(self._calls.probability(name, key, within))
 
     # ---- the broker ----
-
-    async def ping(self) -> None:
-        """Wait until the broker answers."""
-        await self._run(self._calls.ping())
 
     async def close(self) -> None:
         """Say goodbye, which releases the subscriptions, and close. Does nothing the second time, nor in a process that
@@ -360,16 +346,8 @@ class Client(Operating):
         return self._present()[0]
 
     @property
-    def _changes(self) -> ChangeCalls:
-        return ChangeCalls(self._connection.session)
-
-    @property
     def _calls(self) -> Calls:
         return self._present()[1]
-
-    @property
-    def _cursors(self) -> CursorCalls:
-        return CursorCalls(self._connection.session)
 
     async def _run(self, call: Call[_Result]) -> _Result:
         return await _drive(call, self._connection.exchange)

@@ -17,6 +17,8 @@ from broker.wire import SubscriptionEntry
 from .administration import AdministrationCalls, CursorInfo, Drawing, RecentEvent, SessionInfo
 from .aio_connection import AioConnection
 from .calls import Call, Calls
+from .change_calls import ChangeCalls
+from .cursor_calls import CursorCalls
 
 _Result = TypeVar("_Result")
 
@@ -38,9 +40,29 @@ class Operating(ABC):
     def _administration(self) -> AdministrationCalls:
         return AdministrationCalls(self._connection.session)
 
+    @property
+    def _changes(self) -> ChangeCalls:
+        return ChangeCalls(self._connection.session)
+
+    @property
+    def _cursors(self) -> CursorCalls:
+        return CursorCalls(self._connection.session)
+
     @abstractmethod
     async def _run(self, call: Call[_Result]) -> _Result:
         """Run a call."""
+
+    async def ping(self) -> None:
+        """Wait until the broker answers."""
+        await self._run(self._calls.ping())
+
+    async def reset_time(self, stream: str) -> tuple[int, str] | None:
+        """Set the broker's newest time back to that of the other streams, after this one published a wrong time.
+
+        Subscriptions that read the stream begin anew. Returns the new newest time, in microseconds, and the stream that
+        has it, or None. Raises UnknownStream; PermissionDenied for all but administrators.
+        """
+        return await self._run(self._calls.reset_time(stream))
 
     async def statistics(self) -> dict[str, Any]:
         """The counters of the broker and its engine: groups by name, each a dictionary by name."""

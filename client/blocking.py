@@ -24,9 +24,7 @@ from broker.wire.keys import Keys
 from .arguments import checked_seconds, checked_text
 from .authority import client_keys
 from .calls import Call, Calls, run
-from .change_calls import ChangeCalls
 from .connection import Connection
-from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout, WrongThread
@@ -324,14 +322,6 @@ class Client(Operating):
         """
         self._run(self._cursors.refuse(name, position, reason, incarnation))
 
-    def reset_time(self, stream: str) -> tuple[int, str] | None:
-        """Set the broker's newest time back to that of the other streams, after this one published a wrong time.
-
-        Subscriptions that read the stream begin anew. Returns the new newest time, in microseconds, and the stream that
-        has it, or None. Raises UnknownStream; PermissionDenied for all but administrators.
-        """
-        return self._run(self._calls.reset_time(stream))
-
     def dead_letters(self, cursor: str) -> list[DeadLetter]:
         """The dead letters of a cursor, sorted by position. Raises UnknownSubscription, PermissionDenied."""
         return self._run(self._cursors.dead_letters(cursor))
@@ -364,10 +354,6 @@ class Client(Operating):
         return self._run(self._calls.probability(name, key, within))
 
     # ---- the broker ----
-
-    def ping(self) -> None:
-        """Wait until the broker answers."""
-        self._run(self._calls.ping())
 
     def close(self) -> None:
         """Say goodbye, which releases the subscriptions, and close. Does nothing the second time, nor in a process that
@@ -403,14 +389,6 @@ class Client(Operating):
     def _calls(self) -> Calls:
         self._opened.owner.check()
         return self._made
-
-    @property
-    def _changes(self) -> ChangeCalls:
-        return ChangeCalls(self._connection.session)
-
-    @property
-    def _cursors(self) -> CursorCalls:
-        return CursorCalls(self._connection.session)
 
     def _run(self, call: Call[_Result]) -> _Result:
         return run(call, self._connection.exchange)

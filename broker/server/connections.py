@@ -64,7 +64,7 @@ class _Connection:
 class Connections:
     """Belongs to the thread of its router. O(1) for each event and message, O(connections) each second."""
 
-    __slots__ = ("_connections", "_events", "_sessions", "_silent_max", "ended")
+    __slots__ = ("_connections", "_gone", "_sessions", "_silent_max", "ended", "events")
 
     def __init__(
         self,
@@ -72,29 +72,38 @@ class Connections:
         socket: zmq.Socket[bytes],
         silent_max: int = SILENT_CONNECTIONS_MAX,
     ) -> None:
-        """Must be constructed before the socket listens. `ended`: how many silent connections were ended."""
+        """Must be constructed before the socket listens. `ended`: how many silent connections were ended; `events`:
+        readable when there is something to `attend` to.
+        """
         self._silent_max = silent_max
         self._connections: dict[int, _Connection] = {}
         self._sessions: dict[bytes, _Connection] = {}
+        self._gone: list[bytes] = []
         self.ended = 0
         socket.monitor(_ENDPOINT, _ACCEPTED | _DISCONNECTED)
-        self._events: zmq.Socket[bytes] = context.socket(zmq.PAIR)
-        self._events.linger = 0
-        self._events.rcvhwm = 0  # with a limit, libzmq's I/O threads would wait for the loop
-        self._events.connect(_ENDPOINT)
+        self.events: zmq.Socket[bytes] = context.socket(zmq.PAIR)
+        self.events.linger = 0
+        self.events.rcvhwm = 0  # with a limit, libzmq's I/O threads would wait for the loop
+        self.events.connect(_ENDPOINT)
 
     def attend(self) -> None:
         """Process all events of the monitor, without waiting."""
         while True:
             try:
-                event, descriptor = _EVENT.unpack(self._events.recv_multipart(_NOBLOCK)[0])
+                event, descriptor = _EVENT.unpack(self.events.recv_multipart(_NOBLOCK)[0])
             except zmq.Again:
                 return
             before = self._connections.pop(descriptor, None)
             if before is not None and before.session is not None:
                 del self._sessions[before.session]
+                self._gone.append(before.session)
             if event == _ACCEPTED:
                 self._connections[descriptor] = _Connection(descriptor)
+
+    def gone(self) -> list[bytes]:
+        """The sessions whose connections have ended, each once. What they have sent may still wait to be read."""
+        gone, self._gone = self._gone, []
+        return gone
 
     def knows(self, session: bytes) -> bool:
         """Whether the session has sent a message and its connection still exists."""
@@ -171,7 +180,7 @@ class Connections:
 
     def close(self) -> None:
         """Stop monitoring."""
-        self._events.close(0)
+        self.events.close(0)
 
 
 def _crowding(silent: list[_Connection], count: int) -> Iterator[_Connection]:

@@ -95,7 +95,7 @@ def console(broker: Broker, address: str, pages: ConsoleSettings | None = None) 
             application(broker, only_here, pages, signing, token, playground),
             http=Connection,
             **secured,
-            limit_concurrency=CONNECTIONS_MAX + 1,  # uvicorn counts the new connection, too
+            limit_concurrency=2 * CONNECTIONS_MAX,  # requests of connections that were closed just now count, too
             timeout_keep_alive=0,
         )
         try:
@@ -134,6 +134,7 @@ def application(
     from starlette.routing import Route
 
     from ..console.guard import PageGuard, refused
+    from .console_connections import HealthFirst
     from .console_pages import ConsolePages
     from .console_writing import BODY_BYTES_MAX
     from .metrics import CONTENT_TYPE, exposition
@@ -170,6 +171,9 @@ def application(
     hosts, body_max = HERE if only_here else None, BODY_BYTES_MAX if pages.writes else _BODY_MAX
     return Starlette(
         routes=routes,
-        middleware=[Middleware(PageGuard, token=token, hosts=hosts, body_max=body_max, larger=larger)],
+        middleware=[
+            Middleware(HealthFirst),
+            Middleware(PageGuard, token=token, hosts=hosts, body_max=body_max, larger=larger),
+        ],
         exception_handlers={HTTPException: refused},
     )

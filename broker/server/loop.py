@@ -219,6 +219,7 @@ class Broker:
         poller.register(self._router.socket, zmq.POLLIN)
         poller.register(self._wakeup.reader, zmq.POLLIN)
         poller.register(self._router.authenticator.socket, zmq.POLLIN)
+        poller.register(self._router.connections.events, zmq.POLLIN)
         next_tick = time.monotonic() + TICK_SECONDS
         while self._gate.failed is None and not self._drained():
             patience = next_tick - time.monotonic()
@@ -237,8 +238,12 @@ class Broker:
                 break  # messages after the request to stop are not read; their senders get CLOSING
             self._receiver.authenticate()
             self._scheduler.turn()
-            if self._router.socket in ready:
-                self._receiver.receive(self._passed)
+            if self._router.connections.events in ready:
+                self._router.connections.attend()
+            read = self._receiver.receive(self._passed) if self._router.socket in ready else not self._deaf
+            for session in self._router.connections.gone() if read else ():  # after all that they have sent
+                if self._serves(session):
+                    self._lose(session)
             for session in self._router.retry():
                 self._lose(session)
             if self._kernel.has_work(self._router.full):

@@ -64,7 +64,7 @@ def check_room(journal: Journalling) -> None:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Start:
+class ExaminedStart:
     """A locked folder that was read, the recovered state with the configuration applied, and what has to be written for
     that. A start that is refused before `begin` has changed nothing."""
 
@@ -87,7 +87,7 @@ class Start:
             raise
 
 
-def examined(journal: Journalling, wanted: Engine, model: str | None, now: int) -> Start:
+def examined(journal: Journalling, wanted: Engine, model: str | None, now: int) -> ExaminedStart:
     """Lock and read a journal. `wanted`: an engine with the configuration's streams and subscriptions; `model`: the
     text of its model file. Raises StorageErrors, DefinitionError."""
     try:
@@ -111,7 +111,7 @@ def examined(journal: Journalling, wanted: Engine, model: str | None, now: int) 
     except BaseException:
         store.abandon()
         raise
-    return Start(store, state, recovery, records, now)
+    return ExaminedStart(store, state, recovery, records, now)
 
 
 def opened(

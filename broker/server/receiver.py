@@ -37,17 +37,16 @@ class Receiver:
         for refused in self._router.authenticator.answer():
             self._complaints.add("connection refused", reason=refused)
 
-    def receive(self, began: float) -> None:
-        """Take messages until there are none, the scheduler is full, or the pass has lasted long enough.
-
-        `began`: the start of the pass.
+    def receive(self, began: float) -> bool:
+        """Take messages until there are none, the scheduler is full, or the pass has lasted long enough; whether there
+        are none. `began`: the start of the pass.
         """
         for _ in range(PASS_MESSAGES_MAX):
             if self._scheduler.crowded or self._gate.failed is not None:
-                return
+                return False
             received = self._router.receive()
             if received is None:
-                return
+                return True
             session, identity, frames = received
             if not self._router.assigned(session):
                 self._refuse_forged(session, identity)
@@ -61,7 +60,8 @@ class Receiver:
             else:
                 self._scheduler.receive(session, message, identity, len(frames[0]))
             if time.monotonic() - began >= PASS_SECONDS_MAX:
-                return
+                break
+        return False
 
     def _refuse_forged(self, session: bytes, identity: str) -> None:
         self._complaints.add("forged routing id refused", session=session[:16].hex(), key=identity)

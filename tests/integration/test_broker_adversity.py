@@ -38,6 +38,7 @@ from client import (
     LateEvent,
     LimitExceeded,
     QueryError,
+    RefusedWarning,
     RequestTimeout,
     UnknownStream,
     UnknownSubscription,
@@ -106,7 +107,8 @@ def test_late_events_of_a_batch_are_listed_and_the_others_taken() -> None:
         receipt = client.publish_batch("S", [5, 3, 6], [(1,), (2,), (3,)])
         assert (receipt.count, receipt.newest, receipt.first_id) == (2, 6, 1)
         assert [(each.index, each.code) for each in receipt.refused] == [(1, "late")]
-        receipt = client.publish_batch("S", [1, 2], [(1,), (2,)])
+        with pytest.warns(RefusedWarning):
+            receipt = client.publish_batch("S", [1, 2], [(1,), (2,)])
         assert (receipt.count, receipt.newest, receipt.first_id) == (0, 6, None)
         assert client.publish("S", {"x": 1}, time=7).count == 1
 

@@ -448,3 +448,79 @@ def test_rates_are_of_the_last_minute() -> None:
         found = rates.of("a", 10 + (second - 30))
     assert found == 60.0
     assert rates.of("a", 3) is None, "it has begun anew"
+
+
+@contextmanager
+def crowd(address: str, count: int, request: str) -> Iterator[list[tuple[socket.socket, bytes]]]:
+    """So many connections that have sent this, one after the other, and what each was answered until the next came."""
+    host, _, port = address.rpartition("/")[2].partition(":")
+    opened: list[tuple[socket.socket, bytes]] = []
+    try:
+        for _ in range(count):
+            own = socket.create_connection((host, int(port)), timeout=60)
+            own.sendall(request.encode())
+            opened.append((own, own.recv(64) if request.startswith("GET") else b""))
+        yield opened
+    finally:
+        for own, _ in opened:
+            own.close()
+
+
+def posted(visitor: Visitor, length: int, body: str = "") -> str:
+    head = f"POST /api/sign-in HTTP/1.1\r\nhost: localhost\r\nx-foretell-token: {visitor.token}\r\n"
+    return f"{head}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+
+
+def statuses(visitor: Visitor, *paths: str) -> list[int]:
+    found = []
+    for path in paths:
+        with urllib.request.urlopen(visitor.address + path, timeout=60) as answer:
+            found.append(answer.status)
+    return found
+
+
+def ended(own: socket.socket) -> bool:
+    try:
+        return own.recv(64) == b""
+    except ConnectionResetError:
+        return True
+
+
+def here(engine: Engine) -> Broker:
+    return Broker(engine, "tcp://127.0.0.1:0")
+
+
+HEALTH: Final = ("/livez", "/readyz", "/metrics")
+
+
+def test_health_and_metrics_answer_however_many_bodies_do_not_come(engine: Engine) -> None:
+    with visited(here(engine)) as visitor, crowd(visitor.address, 150, posted(visitor, 100, "{")):
+        for _ in range(5):
+            time.sleep(0.1)  # until all of them are accepted
+            assert statuses(visitor, *HEALTH) == [200] * 3
+
+
+def test_health_and_metrics_answer_however_many_pages_are_live(engine: Engine) -> None:
+    request = "GET /api/live HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    with visited(here(engine)) as visitor, crowd(visitor.address, 130, request) as pages:
+        answers = [answer.split(b" ")[1] for _, answer in pages]
+        assert answers == [b"200"] * 64 + [b"503"] * 66
+        for _ in range(3):
+            assert statuses(visitor, *HEALTH, "/api/streams") == [200] * 4
+        assert visitor.get("/api/live") == (503, {"error": "too many pages ask at a time; try again"})
+
+
+def test_a_request_that_stops_before_its_end_is_given_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.server.console_connections.PAUSE_SECONDS_MAX", 0.4)
+    with visited(here(engine)) as visitor, crowd(visitor.address, 2, posted(visitor, 8)) as ((coming, _), (silent, _)):
+        for letter in b"wrong js":
+            time.sleep(0.1)
+            coming.sendall(bytes([letter]))
+        assert coming.recv(64).startswith(b"HTTP/1.1 400")
+        assert ended(silent)
+
+
+def test_a_connection_that_says_nothing_is_given_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.server.console_connections.PAUSE_SECONDS_MAX", 0.1)
+    with visited(here(engine)) as visitor, crowd(visitor.address, 1, "POST /livez HTT") as ((silent, _),):
+        assert ended(silent)
