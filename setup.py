@@ -221,6 +221,7 @@ HOT: Final = (
     "broker/engine/executors/windows/window_page.py",
     "broker/engine/index/arcs.py",
     "broker/engine/index/axis.py",
+    "broker/engine/index/bounds.py",
     "broker/engine/index/boxes.py",
     "broker/engine/index/columns.py",
     "broker/engine/index/covers.py",

@@ -84,7 +84,7 @@ def _alike(chance: random.Random, streams: str) -> list[str]:
     """One text, or several that differ in constants."""
     op, other = chance.choice(OPERATORS), chance.choice(OPERATORS)
     paths = ("SSS", "STT", "STT", "TSS", "STS", "SST", "TTS") if streams == "ST" else ("SSS",)
-    one, then, last = chance.choice(paths)
+    one, then, last = list(chance.choice(paths))
     pair = f"({one} NEXT{{$2.k = $1.k}} {then})"
 
     def cut() -> str:

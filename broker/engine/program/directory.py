@@ -15,6 +15,7 @@ from ...algebra.timed_stream import is_timed, untimed
 from ...automaton.automaton import State
 from ...events.instant import FOREVER
 from ..index.arcs import ArcIndex
+from ..index.bounds import waiting_clauses
 from ..index.boxes import Box
 from ..index.spaces import Key, Space, WaitingKeyPart, equalities
 from ..options import Options
@@ -158,6 +159,8 @@ class Directory:
         space = self.space(state.stream, positions)
         parts = [WaitingKeyPart(found[p]) for p in positions]
         place = Place(number, depth, space, parts, rest, self.options.dynamic_few)
+        if self.options.dynamic_index:
+            place.clauses = waiting_clauses(rest)
         stays = before is not None and before.space is space
         place.local = source == state.stream and (before is None or (stays and before.local))
         lasts = place.theta is not None or loops or stays

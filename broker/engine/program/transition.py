@@ -16,6 +16,7 @@ from ...algebra.predicate import All, computation, condition
 from ...automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ...events.schema import Row
 from ..index.arcs import ArcIndex, Guarded
+from ..index.bounds import WaitingClause
 from ..index.family import Family
 from ..index.spaces import Space, WaitingKeyPart
 from .target import Target
@@ -128,5 +129,6 @@ class Place:
         self.lineage = 0  # the number of subscribers below that want lineage
         self.dead = False
         self.watches: list[Watch] | None = None
+        self.clauses: list[WaitingClause] | None = None  # of theta, if an index of runs can ask some of it
         self.local = True
         self.stranger = False

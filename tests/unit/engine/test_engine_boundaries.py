@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from broker.engine import Engine
+from broker.engine import Engine, Options
 from broker.events import DefinitionError
 
 Event = tuple[int, str, int]  # time, k, x
@@ -84,3 +85,55 @@ def test_durations_of_streams_are_numbers_texts_or_timedeltas(five: Any) -> None
 def test_a_duration_of_a_stream_that_is_none_is_refused() -> None:
     with pytest.raises(DefinitionError, match=r"stream 'S': lateness: expected a duration .* did you mean 'sec'"):
         Engine().add_stream("S", {"v": "int"}, None, "buffer", "5 sek")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "$2.p > $1.p * 1.1",
+        "$2.p >= $1.p",
+        "$2.p < $1.p AND $2.v != 2",
+        "$2.p <= $1.p",
+        "$2.v = $1.v",
+        "$2.v + 1 > $1.v * $1.p",
+        "($2.p > $1.p + 5 OR $2.p < $1.p - 5 OR $2.v = 3)",
+        "$2.v IN (1, 3)",
+        "DUR > 40 AND $2.v = 1",
+        "DUR < 30 AND $2.p > $1.p",
+        "$2.t != $1.t",
+        "$2.t < $1.t",
+    ],
+)
+@pytest.mark.parametrize("fold", [False, True])
+def test_an_index_of_waiting_runs_finds_those_that_an_event_affects(condition: str, fold: bool) -> None:
+    """With simultaneous events, nulls, numbers that no float holds, runs that go on, expire or are of somebody who
+    leaves, and a snapshot."""
+    found: list[Any] = []
+    for options in (Options(dynamic_index=False), Options(arcs_few=0), Options()):
+        chance = random.Random(7)
+        engine = Engine(options)
+        engine.add_stream("S", {"k": "string", "p": "float?", "v": "int?", "t": "string"})
+        step = f"FOLD{{$2.k = $1.k AND {condition}, $2.v = 3}} S" if fold else f"NEXT{{$2.k = $1.k AND {condition}}} S"
+        engine.subscribe("s", query=f"SELECT * FROM S {step}", lineage=True)
+        engine.subscribe("pair", query="SELECT * FROM FILTER{p > 9}(S) NEXT{$2.k = $1.k} S")
+        engine.subscribe("leaves", query="SELECT * FROM FILTER{v = 2}(S) NEXT{$2.k = $1.k AND $2.p > $1.p} S")
+        lines: list[Any] = []
+        time = 0
+        for number in range(200):
+            time += chance.choice((0, 1, 1, 2))
+            row = (
+                chance.choice("AAAB"),
+                chance.choice((None, 1.0, 2.5, 9.5, 11.0)),
+                chance.choice((None, 1, 2, 3, 2**53, 2**53 + 1)),
+                chance.choice("xyz"),
+            )
+            lines += [match.line() for match in engine.publish("S", [time], [row])]
+            if number == 90:
+                engine.unsubscribe("leaves")
+            if number == 120:
+                engine = Engine.restore(engine.snapshot(), options)
+            engine.check_invariants()
+        found.append((lines, engine.statistics()["runs"]))
+    assert found[0][0]
+    assert found[1] == found[0]
+    assert found[2] == found[0]

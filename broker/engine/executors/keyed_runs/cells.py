@@ -12,6 +12,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Slots
 from ....events import instant
 from ....events.schema import Row
+from ...index.bounds import Bounded
 from ...index.spaces import Key, Space, waiting_key
 from ...program.directory import Static
 from ...program.transition import Place
@@ -20,6 +21,8 @@ from .column_plan import ColumnPlan
 from .fold_numbers import FoldNumbers
 
 UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
+ENDED: Final = UNTOUCHED + 1  # so is this: a run that has ended and is still in a list
+ENDED_MOST: Final = 64  # such runs in a list, or as many as others
 FOREVER: Final = instant.FOREVER
 
 
@@ -62,8 +65,80 @@ NO_RUNS: Final[list[Run]] = []  # what cells without runs share, so that it is n
 
 
 @final
+class RunIndex:
+    """An index of a cell's runs, while these are many: an event finds those that it may affect.
+
+    `runs` is the list that it is of; those that have ended stay in it for a while. A run has a number there, in the
+    order of arrival. `others`: runs that every event may affect. `stamped`: those that this epoch has touched.
+    """
+
+    def __init__(self, runs: list[Run]) -> None:
+        self.runs = runs
+        self.others: dict[int, Run] = {}
+        self.stamped: dict[int, Run] = {}
+        self._places: dict[Place, Bounded[Run]] = {}
+        self._serial = 0
+        self._ended = 0
+        for run in runs:
+            self.add(run)
+
+    def add(self, run: Run) -> None:
+        """Add the newest run. O(log runs)."""
+        serial = self._serial
+        self._serial += 1
+        place = run.place
+        if run.touched != UNTOUCHED:
+            self.stamped[serial] = run
+        if place.clauses is None:
+            self.others[serial] = run
+            return
+        bounded = self._places.get(place)
+        if bounded is None:
+            bounded = self._places[place] = Bounded(place.clauses)
+        bounded.add(serial, run, run.row, run.slots, int(run.t0))
+
+    def find(self, row: Row, length: int, time: int) -> list[tuple[int, Run]]:
+        """The runs that an event may affect, or that have ended, with their numbers. O(places log runs + found)."""
+        found = dict(self.others)
+        found.update(self.stamped)
+        for bounded in self._places.values():
+            bounded.find(row, length, time, found)
+        return sorted(found.items(), key=_number_of) if len(found) > 1 else list(found.items())
+
+    def end(self, serial: int, run: Run) -> None:
+        """A run is needed no more. O(log runs)."""
+        run.touched = ENDED
+        self._ended += 1
+        self.stamped.pop(serial, None)
+        if self.others.pop(serial, None) is None:
+            bounded = self._places[run.place]
+            bounded.remove(serial, run.row, run.slots, int(run.t0))
+            if not bounded.members:
+                del self._places[run.place]
+
+    def useful(self, few: int) -> bool:
+        """Whether it pays, for more than so many runs; it drops those that have ended, once they are many.
+
+        O(1) amortised.
+        """
+        if self._ended > ENDED_MOST and 2 * self._ended > len(self.runs):
+            self.clean()
+        return len(self.runs) - self._ended > few
+
+    def clean(self) -> None:
+        """Drop the runs that have ended from the list. O(runs)."""
+        self.runs[:] = [run for run in self.runs if run.touched != ENDED]
+        self._ended = 0
+
+
+def _number_of(found: tuple[int, Run]) -> int:
+    return found[0]
+
+
+@final
 class Cell:
-    """The content of one key value. `runs` are in order of arrival; `due`: a sweep is scheduled.
+    """The content of one key value. `runs` are in order of arrival; `due`: a sweep is scheduled; `index`: that of many
+    runs, if it is of this list.
 
     While a batch goes by columns, `last` is the key's newest event in it, and `begun` that which `runs` are of, -1 for
     none; `fold` has runs of a FOLD meanwhile. `plan`: what its static part does to columns. `waiting`: between batches,
@@ -71,7 +146,7 @@ class Cell:
     empty then.
     """
 
-    __slots__ = ("begun", "due", "fold", "key", "last", "plan", "runs", "space", "static", "waiting")
+    __slots__ = ("begun", "due", "fold", "index", "key", "last", "plan", "runs", "space", "static", "waiting")
 
     def __init__(self, space: Space, key: Key, static: Static | None) -> None:
         self.space = space
@@ -83,12 +158,18 @@ class Cell:
         self.begun: i64 = -1
         self.waiting: i64 = -1
         self.plan: ColumnPlan | None = None
+        self.index: RunIndex | None = None
         self.fold: FoldNumbers | None = None
 
     def add(self, run: Run) -> None:
-        """Append a run. O(1)."""
+        """Append a run. O(1), with an index O(log runs)."""
         if self.runs:
             self.runs.append(run)
+            if self.index is not None:
+                if self.index.runs is self.runs:
+                    self.index.add(run)
+                else:
+                    self.index = None
         else:
             self.runs = [run]
 

@@ -9,6 +9,9 @@ Simultaneous events need no pending lists. A new run's `t1` is now, and an event
 began, so no event of the same epoch affects the new run. An affected run gets a stamp and stays, so that it still sees
 the other events of the epoch; the first later visit drops it.
 
+Where many runs of a cell wait for an event that satisfies a condition beyond the key, an index finds those of which a
+part of the condition holds (cells.RunIndex); the others are not visited.
+
 Here: that effect, hot and written for compilation. Not here: the loop over a batch (dispatch.dispatcher), the program.
 """
 
@@ -33,13 +36,28 @@ from ..epoch_matches import Fault
 from ..matches import Lineage, PartialMatch, WaitingRun
 from ..merged import MergedOrder, MergedRuns
 from ..trace import mixed
-from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
+from .cells import (
+    ENDED,
+    FOREVER,
+    NO_RUNS,
+    UNTOUCHED,
+    Cell,
+    Expiry,
+    Run,
+    RunIndex,
+    check_cells,
+    close_gap,
+    live,
+    rescheduled,
+    sweep,
+)
 from .dump import dumped, loaded
 from .grouped_subscriptions import Bulk
 from .waiting import WaitingState, waiting_runs
 from .waiting_events import WaitingEvents
 
 PURGE_MIN: Final = 64  # dead places up to which their runs are not searched
+FEW_RUNS: Final = 8  # times the arcs that are tried one by one: so many runs of a cell are visited one by one
 
 
 class KeyedRuns(MergedRuns):
@@ -52,6 +70,7 @@ class KeyedRuns(MergedRuns):
         self.bulk = bulk
         self.cells: list[dict[Key, Cell]] = []
         self.waiting: list[WaitingEvents] = []  # by space, as the cells
+        self.few_runs: i64 = FEW_RUNS * directory.options.arcs_few
         self.expiry = Expiry()
 
     def refresh(self) -> None:
@@ -82,7 +101,7 @@ class KeyedRuns(MergedRuns):
             if cell.waiting >= 0:
                 self.waiting[cell.space.number].clean(cell)
             elif cell.runs:
-                cell.runs = [run for run in cell.runs if not run.place.dead]
+                cell.runs = [run for run in cell.runs if not run.place.dead and run.touched != ENDED]
             self._drop_if_empty(cell)
         self.directory.dead = 0
 
@@ -138,35 +157,63 @@ class KeyedRuns(MergedRuns):
 
     def _affect(self, cell: Cell) -> None:
         """Step each waiting run that the event affects, and end it."""
-        time, start, row, length = self.time, self.start, self.row, self.length
-        alone = self.alone
         runs = cell.runs
+        index = cell.index
+        if index is not None:
+            if index.runs is runs:
+                self._affect_found(cell, index)
+                return
+            cell.index = None
         n: i64 = len(runs)  # new runs come behind these
         kept: i64 = 0
+        bounded: i64 = 0
         j: i64
         for j in range(n):
             run = runs[j]
-            place = run.place
-            if run.limit < time or place.dead or (run.touched < time and run.touched != UNTOUCHED):
+            if self._ends(run):
                 continue
-            if run.t1 < start:
-                theta = place.theta
-                try:
-                    if theta is None or holds(theta, row, run.row, run.slots, length, time - run.t0 + 1):
-                        self._step(run, place)
-                        if place.watches is not None and run.touched == UNTOUCHED:
-                            for watch in place.watches:
-                                watch.watcher.left(watch.state, run.born, run.t0, run)
-                        if alone:
-                            continue
-                        run.touched = time
-                except Exception as error:  # any error concerns this place only
-                    self.found.faults.append(Fault(place, error))
-                    continue
+            if run.place.clauses is not None:
+                bounded += 1
             runs[kept] = run
             kept += 1
         if kept < n:
             close_gap(runs, kept, n)
+        if bounded > self.few_runs:
+            cell.index = RunIndex(runs)
+
+    def _affect_found(self, cell: Cell, index: RunIndex) -> None:
+        """The same for the runs that the index finds. O(log runs + found)."""
+        for serial, run in index.find(self.row, self.length, int(self.time)):
+            if self._ends(run):
+                index.end(serial, run)
+            elif run.touched != UNTOUCHED:
+                index.stamped[serial] = run
+        if not index.useful(int(self.few_runs) // 2):
+            index.clean()
+            cell.index = None
+            if not cell.runs:
+                cell.runs = NO_RUNS
+
+    def _ends(self, run: Run) -> bool:
+        """Step a run if the event affects it; whether it is needed no more."""
+        place, time = run.place, self.time
+        if run.limit < time or place.dead or (run.touched < time and run.touched != UNTOUCHED):
+            return True
+        if run.t1 < self.start:
+            row, theta = self.row, place.theta
+            try:
+                if theta is None or holds(theta, row, run.row, run.slots, self.length, time - run.t0 + 1):
+                    self._step(run, place)
+                    if place.watches is not None and run.touched == UNTOUCHED:
+                        for watch in place.watches:
+                            watch.watcher.left(watch.state, run.born, run.t0, run)
+                    if self.alone:
+                        return True
+                    run.touched = time
+            except Exception as error:  # any error concerns this place only
+                self.found.faults.append(Fault(place, error))
+                return True
+        return False
 
     def _step(self, run: Run, place: Place) -> None:
         """Make the successors of an affected run."""
