@@ -1,10 +1,10 @@
 """What every test shares: hypothesis's profiles, a seed that is always shown, the packages. No fixtures belong here.
 
 ``dev`` (the default) tries other examples each time. ``test`` tries fewer, ``verify`` four times as many as that: these
-two try the same examples for the same commit wherever they run. ``search``, for nights and releases, tries four times as
-many as ``verify``, always others. A property that needs more than its share multiplies that, and one that needs so many
-for the faults of `make mutants` has a least number: ``@settings(max_examples=max(200, 4 * settings().max_examples))``.
-The summary prints the command that repeats a failing property.
+two try the same examples for the same commit wherever they run. ``search``, for nights and releases, tries four times
+as many as ``verify``, always others. A property that needs more than its share multiplies that, and one that needs so
+many for the faults of `make mutants` has a least number: ``@settings(max_examples=max(200, 4 *
+settings().max_examples))``. The summary prints the command that repeats a failing property.
 
 The packages are those of the repository, pure Python; with ``--native FOLDER`` those installed there, compiled.
 Processes that a test starts import the same. Python's collector of cycles looks rarely at what tests make: with
