@@ -18,7 +18,8 @@ from ....algebra.predicate import holds
 from ....events.schema import Row
 from ..matches import Item, tuple_item
 from ..packed import Integers, integers, put_integer
-from .tables import Tables
+from .run import KleeneRun, TakenEvents, Trail, extended
+from .tables import BEFORE, Tables
 
 FEW: Final = 64  # events below which turning a page costs more than it saves
 
@@ -94,6 +95,23 @@ class EventLog:
                 slots = registers.taken(slots, 0, self.rows[i])
                 taken.append(int(i))
         return taken, slots
+
+    def alone(
+        self, tables: Tables, runs: list[int], position: i64, place: i64
+    ) -> tuple[TakenEvents, list[KleeneRun]]:
+        """These runs as single objects, before an event at that position, and their events. O(log x runs)."""
+        events = TakenEvents(self.base)
+        for at in range(len(self.items)):
+            events.add(self.items[at], self.times[at], self.base + at)
+        found: list[KleeneRun] = []
+        for number in runs:
+            taken, slots = self.path(tables, number, self.end())
+            trail: Trail = None
+            for each in taken:
+                trail = extended(trail, 0, int(self.base) + each)
+            first = self.begins(number)
+            found.append(KleeneRun(self.began(number), first, BEFORE, slots, trail, position - 1, place - 1))
+        return events, found
 
     def dump(self, oldest: i64) -> list[Any]:
         """The log from that number on, as plain data."""

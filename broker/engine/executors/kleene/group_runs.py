@@ -217,7 +217,7 @@ class CommonKleeneRuns(CommonRuns):
         self._own = True
         self._position = numbered.log.end()
         self._numbered = None
-        self._to_single(*numbered.alone(self._position, 0))
+        self._to_single(*numbered.log.alone(self._pattern.tables, numbered.numbers(), self._position, 0))
 
     def _step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
         """Process an event with single runs."""

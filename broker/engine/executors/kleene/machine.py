@@ -138,7 +138,7 @@ class KleeneMachine(Executor):
         if not cell.step(mask, row, time, position, place, item, found):
             assert isinstance(cell, NumberedRuns)
             self.account.held -= cell.held
-            cell = self.cells[key] = self._plain(*cell.alone(position, place))
+            cell = self.cells[key] = self._plain(*cell.log.alone(self.tables, cell.numbers(), position, place))
             cell.step(mask, row, time, position, place, item, found)
         if cell.lost > 0:
             self.lost += cell.lost

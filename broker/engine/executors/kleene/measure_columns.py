@@ -287,3 +287,11 @@ class MeasureColumn:
                 number = self.numbers[j] if self.reader.kind == AVERAGE else 1.0
                 value, found = self.reader.compared(self.totals[j] / number), self.values[j]
                 assert value == found or (value != value and found != found)
+
+
+def any_failed(columns: list[MeasureColumn], first: i64, at: i64) -> bool:
+    """Whether a run fails one of these measures, from number `first` on, for ever."""
+    for number in range(first, len(columns)):  # noqa: SIM110  a generator here would allocate
+        if columns[number].failed(at):
+            return True
+    return False

@@ -23,9 +23,9 @@ from ..matches import Assigned, Item
 from ..packed import Floats, Integers, floats, integers, put, put_integer, roomy, shifted_integers
 from .cell import RunCell
 from .event_log import EventLog
-from .measure_columns import MeasureColumn, MeasureReaders
+from .measure_columns import MeasureColumn, MeasureReaders, any_failed
 from .numbered_matches import BLOCKS, RUNS
-from .run import KleeneRun, Restored, RunsArchive, TakenEvents, Trail, extended
+from .run import Restored, RunsArchive
 from .tables import BEFORE, VALUE_BYTES, Tables
 
 FEW: Final = 64  # rows below which moving the later ones costs more than it saves
@@ -129,13 +129,9 @@ class NumberedRuns(RunCell):
     def hopeless(self, j: i64) -> bool:
         """Whether no event can lead a row to a match any more, as for single runs (tables.Edges)."""
         number = len(self.measures.begin)
-        for at in range(number, len(self.leaving)):
-            if self.leaving[at].failed(j):
-                return True
-        for column in self.taking:
-            if column.failed(j):
-                return self.tables.last == 0 or not self.passes(j, number)
-        return False
+        if any_failed(self.leaving, number, j):
+            return True
+        return any_failed(self.taking, 0, j) and (self.tables.last == 0 or not self.passes(j, number))
 
     def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
         tables = self.tables
@@ -323,8 +319,7 @@ class NumberedRuns(RunCell):
             self._leave_behind(at, bottom)
 
     def _leave_behind(self, run: i64, bottom: i64) -> None:
-        """Forget the runs before that one and the rows before that one, and their events once they are most of the
-        log."""
+        """Forget the runs and rows before these, and their events once they are most of the log."""
         self.oldest = run
         gone = self.log.begins(run) - self.log.base
         if gone >= FEW and 4 * gone >= 3 * len(self.log.items):
@@ -346,22 +341,6 @@ class NumberedRuns(RunCell):
         """Drop all runs."""
         self.bottom = self.top = 0
         self.oldest = self.begun
-
-    def alone(self, position: i64, place: i64) -> tuple[TakenEvents, list[KleeneRun]]:
-        """The runs as single objects, before an event at that position, and their events. O(log x runs)."""
-        found: list[KleeneRun] = []
-        log = self.log
-        events = TakenEvents(log.base)
-        for at in range(len(log.items)):
-            events.add(log.items[at], log.times[at], log.base + at)
-        for number in self.numbers():
-            taken, slots = log.path(self.tables, number, log.end())
-            trail: Trail = None
-            for at in taken:
-                trail = extended(trail, 0, int(log.base) + at)
-            first = log.begins(number)
-            found.append(KleeneRun(log.began(number), first, BEFORE, slots, trail, position - 1, place - 1))
-        return events, found
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 
