@@ -67,7 +67,7 @@ def main() -> None:
     for kind in given.kinds or KINDS:
         for order in ORDERS:
             for keys in given.keys:
-                command = [sys.executable, "-m", "benchmarks.growth.keys", "--trial", "--keys", str(keys), kind, order]
+                command = [sys.executable, "-m", "benchmarks.growth.keys", kind, order, "--trial", "--keys", str(keys)]
                 print(subprocess.run(command, check=True, capture_output=True, text=True).stdout, end="", flush=True)
 
 

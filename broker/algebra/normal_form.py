@@ -8,10 +8,10 @@ Not here: evaluation (predicate).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from ..events.errors import LimitExceeded
 from ..events.instant import FOREVER
 from .functions import CASE, FUNCTIONS, IS_NULL, MIRRORED, NEGATED, calculate, call, compare
 from .terms import (
@@ -112,7 +112,8 @@ def _comparison(operator: str, left: Term, right: Term) -> Comparison | Constant
 
 
 def normalise(condition: Term) -> Form:
-    """Return the canonical form of a condition. Raises LimitExceeded beyond CLAUSES_MAX clauses."""
+    """Return the canonical form of a condition. Where an AND would lead to more than CLAUSES_MAX clauses, all but one
+    of its parts stay atoms, so that exclusion lists do not multiply: O(CLAUSES_MAX x clauses of a part)."""
     return reordered(tuple(_clauses(condition, True)))
 
 
@@ -137,7 +138,7 @@ def _clauses(condition: Term, wanted: bool) -> list[Clause]:
         case Conjunction(operands) | Disjunction(operands):
             parts = [_clauses(o, wanted) for o in operands]
             if isinstance(condition, Conjunction) is wanted:
-                return _product(parts)
+                return product(parts)
             return [clause for part in parts for clause in part]
         case Comparison(operator, left, right):
             chosen = operator if wanted else NEGATED[operator]
@@ -152,15 +153,26 @@ def _atom(atom: Comparison | Constant) -> list[Clause]:
     return [(atom,)]
 
 
-def _product(parts: list[list[Clause]]) -> list[Clause]:
+def product(parts: Sequence[Sequence[Clause]]) -> list[Clause]:
+    """The clauses of a conjunction, from those of its parts. If these are too many, only the first part that has
+    several is multiplied out."""
+    if any(len(part) == 0 for part in parts):
+        return []
     result: list[Clause] = [()]
     for part in parts:
         result = list(dict.fromkeys(_ordered(a + b) for a in result for b in part))
         if len(result) > CLAUSES_MAX:
-            raise LimitExceeded(
-                f"a condition has more than {CLAUSES_MAX} alternatives once its ORs are multiplied out; split it up"
-            )
+            several = [each for each in parts if len(each) > 1]
+            always = [atom for each in parts if len(each) == 1 for atom in each[0]]
+            always += map(_whole, several[1:])
+            return list(dict.fromkeys(_ordered((*clause, *always)) for clause in several[0]))
     return result
+
+
+def _whole(clauses: Sequence[Clause]) -> Comparison:
+    """Alternatives as one atom: a truth value that is never null."""
+    either = Disjunction(tuple(Conjunction(clause) for clause in clauses))
+    return Comparison("=", Function(CASE, (either, TRUE, FALSE), "bool"), TRUE)
 
 
 @dataclass(frozen=True, slots=True)

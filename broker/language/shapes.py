@@ -27,7 +27,8 @@ Literal: TypeAlias = "int | float | str"
 _LITERAL: Final = re.compile(
     r"""(?P<string>'(?>[^']*(?:''[^']*)*)')
       | (?P<number>(?>[0-9](?<![\w.$][0-9])[0-9]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
-          (?:(?=\s*(?P<unit>us|ms|s|secs?|mins?|hours?|days?|weeks?)\b)|(?=(?P<percent>%))|(?![\w.])))
+          (?:(?=\s*(?P<unit>us|ms|s|secs?|mins?|hours?|days?|weeks?)\b(?!(?:\s|--[^\n]*\n)*[-~]>))
+          |(?=(?P<percent>%))|(?![\w.])))
       | --[^\n]* | \[[^\]']*\]""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )

@@ -22,7 +22,7 @@ from ...language.printing import print_expression
 from ...language.sase import syntax as ss
 from ..guard import Accumulation, Guard, Join
 from ..naming import generated
-from ..normal_form import ALWAYS, CLAUSES_MAX, NEVER, Clause, Form, normalise, reordered
+from ..normal_form import ALWAYS, NEVER, Form, normalise, product, reordered
 from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, partitioned_streams, refuse, resolve, type_family
 from ..terms import Attribute, Comparison, Constant, Register, Side, Term, walk
@@ -74,7 +74,7 @@ class _PatternLowering:
         self._check_within()
         joining = joining_conditions(query, self.absent, self.denied, self.text)
         for written in (*joining, *query.conditions):
-            for conjunct in conjuncts(written, self.text):
+            for conjunct in conjuncts(written):
                 if demanded(conjunct, self.absent, self.denied, self.variables, self.order):
                     self._place(conjunct)
         components = tuple(self._component(c, number) for number, c in enumerate(self.components))
@@ -211,13 +211,7 @@ class _PatternLowering:
 
     def _form(self, forms: list[Form], at: int) -> Form:
         """The conjunction of canonical forms, what is the same in all alternatives put into them once."""
-        alternatives: list[Clause] = [()]
-        for form in forms:
-            if len(form) > 1:
-                alternatives = [one + other for one in alternatives for other in form]
-            if len(alternatives) > CLAUSES_MAX and len(forms) > 1:
-                message = f"conditions have more than {CLAUSES_MAX} alternatives once their ORs are multiplied out"
-                raise LimitExceeded(str(query_error(self.text, at, message)))
+        alternatives = product([form for form in forms if len(form) != 1])
         everywhere = tuple(atom for form in forms if len(form) == 1 for atom in form[0])
         return reordered(tuple(one + everywhere for one in alternatives))
 

@@ -11,9 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...events.errors import LimitExceeded
 from ...language import syntax
-from ...language.diagnostics import query_error
 from ...language.shorthand import written_out
 from ...language.syntax import Expression, MemberAccess
 from ..normal_form import CLAUSES_MAX
@@ -59,43 +57,44 @@ RUNNING: Final = ("i", "i-1", "..i-1")
 """Subscripts that mean something only while a component takes."""
 
 
-def conjuncts(condition: Expression, text: str) -> list[Expression]:
+def conjuncts(condition: Expression) -> list[Expression]:
     """The conjunctive normal form of a condition, NOT pushed into comparisons: each conjunct a literal or an OR.
 
-    A null makes a comparison and its NOT false, so that this says the same. Raises LimitExceeded, with the place,
-    beyond CLAUSES_MAX conjuncts.
+    A null makes a comparison and its NOT false, so that this says the same. An OR that would lead to more than
+    CLAUSES_MAX conjuncts is one of them.
     """
     found: list[Expression] = []
-    for clause in _clauses(condition, True, text):
+    for clause in _clauses(condition, True):
         found.append(clause[0] if len(clause) == 1 else syntax.Or(clause, condition.at))
     return found
 
 
-def _clauses(condition: Expression, wanted: bool, text: str) -> list[tuple[Expression, ...]]:
+def _clauses(condition: Expression, wanted: bool) -> list[tuple[Expression, ...]]:
+    whole = condition if wanted else syntax.Not(condition, condition.at)
     match condition:
         case syntax.Not(operand):
-            return _clauses(operand, not wanted, text)
+            return _clauses(operand, not wanted)
         case syntax.And(operands) | syntax.Or(operands):
-            parts = [_clauses(operand, wanted, text) for operand in operands]
+            parts = [_clauses(operand, wanted) for operand in operands]
             if isinstance(condition, syntax.And) is wanted:
                 return [clause for part in parts for clause in part]
-            return _product(parts, condition.at, text)
+            return _product(parts) or [(whole,)]
         case syntax.OneOf() | syntax.InRange():
-            return _clauses(written_out(condition), wanted, text)
+            return _clauses(written_out(condition), wanted)
         case syntax.ComparisonExpression(operator, left, right, at) if not wanted:
             return [(syntax.ComparisonExpression(_NEGATED[operator], left, right, at),)]
         case _:
-            return [(condition if wanted else syntax.Not(condition, condition.at),)]
+            return [(whole,)]
 
 
-def _product(parts: list[list[tuple[Expression, ...]]], at: int, text: str) -> list[tuple[Expression, ...]]:
+def _product(parts: list[list[tuple[Expression, ...]]]) -> list[tuple[Expression, ...]]:
+    """The conjuncts of an OR; none if these are too many."""
     result: list[tuple[Expression, ...]] = [()]
     for part in parts:
         if len(part) > 1:
             result = [one + other for one in result for other in part]
         if len(result) > CLAUSES_MAX:
-            message = f"a condition has more than {CLAUSES_MAX} parts once its ORs are multiplied out; split it up"
-            raise LimitExceeded(str(query_error(text, at, message)))
+            return []
     everywhere = tuple(literal for part in parts if len(part) == 1 for literal in part[0])
     return [tuple(dict.fromkeys(one + everywhere)) for one in result]
 

@@ -79,7 +79,7 @@ def _check_together(query: SaseQuery, text: str) -> None:
     """No condition names two alternatives, as no match has both."""
     groups = [variables_of(element) for element in query.elements if isinstance(element, ElementAlternatives)]
     for written in query.conditions if groups else ():
-        for conjunct in conjuncts(written, text):
+        for conjunct in conjuncts(written):
             named = {member.variable: member.at for member in members(conjunct)}
             for group in groups:
                 both = [variable for variable in named if variable in group]
