@@ -212,6 +212,8 @@ HOT: Final = (
     "broker/engine/executors/windows/session_matches.py",
     "broker/engine/executors/windows/session_partitions.py",
     "broker/engine/executors/windows/sessions.py",
+    "broker/engine/executors/windows/sliding.py",
+    "broker/engine/executors/windows/start_limits.py",
     "broker/engine/executors/windows/stepping.py",
     "broker/engine/executors/windows/tables.py",
     "broker/engine/executors/windows/window_inputs.py",

@@ -48,7 +48,7 @@ from .flow import FlowEvent, Happening
 from .notification import Notification
 from .probability import Probability
 from .publisher import Publisher
-from .receipt import Receipt, Refusal
+from .receipt import Receipt, Refusal, RefusedWarning
 from .reconnect_policy import Reconnect
 from .subscription import Subscription
 
@@ -83,6 +83,7 @@ __all__ = [
     "RecentEvent",
     "Reconnect",
     "Refusal",
+    "RefusedWarning",
     "RequestTimeout",
     "Retry",
     "SessionInfo",

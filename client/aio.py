@@ -15,16 +15,16 @@ batches without waiting for each, start tasks or use `publish_batches`.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar, final
 
-from broker.events import Disorder, TimeUnit
+from broker.events import Disorder, Duration, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE, LanguageName
 from broker.language.subscription import Report, SubscriptionDefinition
 from broker.language.subscription import Results as ResultsWhen
-from broker.wire import Subscribed, WhenSlow
+from broker.wire import Subscribe, Subscribed, WhenSlow
 from broker.wire.keys import Keys
 
 from .aio_batches import Columns, published
@@ -40,7 +40,7 @@ from .change_calls import ChangeCalls
 from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
-from .errors import ConnectionLost, ForetellError, RequestTimeout
+from .errors import ConnectionLost, ForetellError, RequestTimeout, WrongThread
 from .flow import FlowEvent
 from .held_batches import checked_message_events
 from .probability import Probability
@@ -81,7 +81,10 @@ class Client(Operating):
         self._opened: tuple[AioConnection, Calls] | None = None
 
     async def open(self) -> Self:
-        """Connect, and wait for the broker. Raises ConnectionLost, ProtocolError, PermissionDenied."""
+        """Connect, and wait for the broker. Raises ConnectionLost, ProtocolError, PermissionDenied; WrongThread if
+        another loop has opened it and not closed it."""
+        if self._opened is not None and self._opened[0].usable:
+            self.check_owner()
         connection = AioConnection(self._address, self._timeout, self._keys, self._reconnect, self._on_event)
         self._opened = connection, Calls(connection.session, self._spans)
         try:
@@ -103,9 +106,9 @@ class Client(Operating):
         attributes: Mapping[str, str],
         key: str | None = None,
         disorder: Disorder = "arrival",
-        lateness: int | None = None,
-        speculation: int | None = None,
-        idle: int | None = None,
+        lateness: Duration | None = None,
+        speculation: Duration | None = None,
+        idle: Duration | None = None,
         time_unit: TimeUnit | None = None,
         sequence: str | None = None,
     ) -> None:
@@ -211,12 +214,13 @@ class Client(Operating):
         when_slow: WhenSlow | None = None,
     ) -> list[Subscription | ForetellError]:
         """Subscribe to many patterns with few requests. Arguments and errors are as in the blocking client."""
-        requests = self._calls.prepare_many(definitions, window, when_slow)
+        prepared = self._calls.prepare_many(definitions, window, when_slow)
         try:
-            answers = await self._run(self._calls.subscribe_many(requests))
+            answers = await self._run(self._calls.subscribe_many(prepared))
         except BaseException:
-            for request in requests:
-                self.release(request.name)
+            for each in prepared:
+                if isinstance(each, Subscribe):
+                    self.release(each.name)
             raise
         return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
 
@@ -321,10 +325,13 @@ class Client(Operating):
         await self._run(self._calls.ping())
 
     async def close(self) -> None:
-        """Say goodbye, which releases the subscriptions, and close. Raises nothing; does nothing the second time."""
-        if self._opened is None:
+        """Say goodbye, which releases the subscriptions, and close. Does nothing the second time, nor in a process that
+        was forked off. Raises WrongThread in another loop; nothing else.
+        """
+        if self._opened is None or self._opened[0].owner.inherited:
             return
         connection, calls = self._opened
+        connection.owner.check()
         if connection.usable:
             with suppress(ForetellError):  # a broker that does not answer notices by itself
                 await _drive(calls.close(), connection.say_goodbye)
@@ -333,14 +340,24 @@ class Client(Operating):
     async def __aenter__(self) -> Self:
         return await self.open()
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
+    def check_owner(self) -> None:
+        """Raise WrongThread or ConnectionLost unless this loop in this process has opened the client."""
+        self._present()
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with nullcontext() if kind is None else suppress(WrongThread):  # what ended the block is more important
+            await self.close()
+
+    def _present(self) -> tuple[AioConnection, Calls]:
+        """The connection and the calls, for their owner."""
+        if self._opened is None:
+            raise ConnectionLost("this client is not open: use `async with`, or `await client.open()`")
+        self._opened[0].owner.check()
+        return self._opened
 
     @property
     def _connection(self) -> AioConnection:
-        if self._opened is None:
-            raise ConnectionLost("this client is not open: use `async with`, or `await client.open()`")
-        return self._opened[0]
+        return self._present()[0]
 
     @property
     def _changes(self) -> ChangeCalls:
@@ -348,9 +365,7 @@ class Client(Operating):
 
     @property
     def _calls(self) -> Calls:
-        if self._opened is None:
-            raise ConnectionLost("this client is not open: use `async with`, or `await client.open()`")
-        return self._opened[1]
+        return self._present()[1]
 
     @property
     def _cursors(self) -> CursorCalls:

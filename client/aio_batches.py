@@ -15,7 +15,7 @@ from .batches import check_batch
 from .calls import expected
 from .errors import ForetellError
 from .held_batches import HeldBatch, HeldBatches, messages, receipts
-from .receipt import Receipt
+from .receipt import Receipt, warn_of_refused
 from .times import Times, batch_times
 from .tracing import PublishSpans
 
@@ -56,11 +56,11 @@ async def published(
             if held.add(batch):
                 _send(connection, stream, held, in_flight)
             while len(in_flight) >= min(window, connection.session.batches):
-                for receipt in await _receipts(in_flight.popleft()):
+                for receipt in await _receipts(connection, stream, in_flight.popleft()):
                     yield receipt
         _send(connection, stream, held, in_flight)
         while in_flight:
-            for receipt in await _receipts(in_flight.popleft()):
+            for receipt in await _receipts(connection, stream, in_flight.popleft()):
                 yield receipt
     finally:
         left = [task for each in in_flight for _, task in each.tasks]
@@ -90,9 +90,11 @@ def _send(
         raise
 
 
-async def _receipts(of: _InFlight) -> list[Receipt]:
+async def _receipts(connection: AioConnection, stream: StreamDefinition, of: _InFlight) -> list[Receipt]:
     try:
-        return receipts(of.batches, [(first, expected(await task, Published)) for first, task in of.tasks])
+        found = receipts(of.batches, [(first, expected(await task, Published)) for first, task in of.tasks])
+        warn_of_refused(connection.session.warned, stream.name, found)
+        return found
     except ForetellError as error:
         of.end(error)
         raise

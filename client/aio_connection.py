@@ -20,9 +20,10 @@ from broker.wire import Message, Ping, Unsubscribe
 from broker.wire.keys import Keys
 
 from .calls import hello
-from .errors import ConnectionLost, ForetellError, RequestTimeout, WrongThread
+from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent, Happening
 from .notification import Notification
+from .ownership import LoopOwner
 from .reconnect_policy import Reconnect, is_passing, session_of
 from .session_recovery import Recovery
 from .session_renewal import Renewal
@@ -39,7 +40,7 @@ _RECEIVE_SECONDS: Final = 0.25
 class AioConnection:
     """A session and its present transport, in the running loop. Raises ConnectionLost for an invalid address.
 
-    `opened`: the session has begun once, so that a lost one can be restored.
+    `opened`: the session has begun once, so that a lost one can be restored. `owner`: who may use it; a caller asks.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class AioConnection:
         self._reconnect = reconnect
         self._on_event = on_event
         self._loop = asyncio.get_running_loop()
+        self.owner = LoopOwner()
         self._answers: dict[int, asyncio.Future[Message]] = {}
         self._readers: dict[str, list[asyncio.Future[None]]] = {}
         self._restored: asyncio.Future[None] | None = None  # while a lost session is being restored
@@ -129,8 +131,6 @@ class AioConnection:
         self._send(frame)
 
     async def _connected(self, deadline: float) -> None:
-        if asyncio.get_running_loop() is not self._loop:
-            raise WrongThread("this client belongs to another event loop, which opened it: open one in this loop")
         if self._closed:
             raise ConnectionLost("this client is closed")
         if self._restored is not None:

@@ -27,12 +27,12 @@ class Operating(ABC):
     @property
     @abstractmethod
     def _connection(self) -> AioConnection:
-        """The open connection."""
+        """The open connection, for its owner."""
 
     @property
     @abstractmethod
     def _calls(self) -> Calls:
-        """The other calls of the client."""
+        """The other calls of the client, for its owner."""
 
     @property
     def _administration(self) -> AdministrationCalls:

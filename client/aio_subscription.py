@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self, final
 
 from broker.wire import Subscribed
 
 from .aio_notification import Notification
 from .arguments import checked_seconds
+from .errors import ConnectionLost, WrongThread
 
 if TYPE_CHECKING:
     from .aio import Client
@@ -51,6 +53,7 @@ class Subscription:
     async def close(self) -> None:
         """Unsubscribe. Unread results are discarded, except by a cursor. Does nothing the second time."""
         if not self._closed:
+            self._client.check_owner()  # before it counts as closed for its owner
             self._closed = True
             await self._client.unsubscribe(self.name)
 
@@ -70,5 +73,7 @@ class Subscription:
         if kind is None:
             await self.close()
         elif not self._closed:
-            self._closed = True
-            self._client.release(self.name)
+            with suppress(WrongThread, ConnectionLost):  # what ended the block is more important
+                self._client.check_owner()
+                self._closed = True
+                self._client.release(self.name)

@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any, Final
 
 from broker.events import DefinitionError, EventError, shown
+from broker.events.column_checks import table_hint
 
 from .durable import Durable
 
@@ -42,5 +43,6 @@ def checked_column(stream: str, what: str, value: Any) -> None:
     """Raise EventError unless the value has a length and an order, as a list does."""
     if type(value) is list:
         return
-    if isinstance(value, _NO_COLUMNS) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
-        raise EventError(f"stream {stream!r}: expected a sequence of {what}, found {shown(value)}")
+    listed = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not table_hint(value)
+    if isinstance(value, _NO_COLUMNS) or not listed:
+        raise EventError(f"stream {stream!r}: expected a sequence of {what}, found {shown(value)}{table_hint(value)}")

@@ -9,16 +9,16 @@ notice when it has ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final
 
-from broker.events import Disorder, TimeUnit
+from broker.events import Disorder, Duration, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE, LanguageName
 from broker.language.subscription import Report, SubscriptionDefinition
 from broker.language.subscription import Results as ResultsWhen
-from broker.wire import Subscribed, WhenSlow
+from broker.wire import Subscribe, Subscribed, WhenSlow
 from broker.wire.keys import Keys
 
 from .arguments import checked_seconds, checked_text
@@ -29,7 +29,7 @@ from .connection import Connection
 from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
-from .errors import ConnectionLost, ForetellError, RequestTimeout
+from .errors import ConnectionLost, ForetellError, RequestTimeout, WrongThread
 from .flow import FlowEvent
 from .held_batches import checked_message_events
 from .notification import Notification
@@ -63,6 +63,8 @@ class Client(Operating):
     Raises ConnectionLost if no broker answers at `address`, ProtocolError if it has another version of the protocol,
     PermissionDenied if it does not know the client's key. Every call raises ConnectionLost once the session is lost,
     RequestTimeout if no answer came, and the errors that its own docstring names; `advice` says what to do about them.
+    Every call, also of its subscriptions, publishers and notifications, raises WrongThread in another thread and
+    ConnectionLost in a process that was forked off, and changes nothing then.
     """
 
     def __init__(
@@ -77,10 +79,8 @@ class Client(Operating):
         checked_text("address", address)
         checked_seconds("timeout", timeout)
         spans = PublishSpans(tracer)
-        self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
-        self._calls = Calls(self._connection.session, spans)
-        self._changes = ChangeCalls(self._connection.session)
-        self._cursors = CursorCalls(self._connection.session)
+        self._opened = Connection(address, timeout, client_keys(keys), reconnect, on_event)
+        self._made = Calls(self._opened.session, spans)
         try:
             self._run(self._calls.open())
         except RequestTimeout:
@@ -99,17 +99,17 @@ class Client(Operating):
         attributes: Mapping[str, str],
         key: str | None = None,
         disorder: Disorder = "arrival",
-        lateness: int | None = None,
-        speculation: int | None = None,
-        idle: int | None = None,
+        lateness: Duration | None = None,
+        speculation: Duration | None = None,
+        idle: Duration | None = None,
         time_unit: TimeUnit | None = None,
         sequence: str | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. `attributes`: types by name, `"string?"` if nullable.
 
-        `lateness`, `speculation`, `idle`: microseconds. `time_unit`: of the numbers that this client gives as times of
-        the stream, by default microseconds; the broker does not know it. Raises DefinitionError, also if the stream
-        exists with another definition; Unsupported.
+        `lateness`, `speculation`, `idle`: microseconds, text such as `5 s`, or timedelta. `time_unit`: of the numbers
+        that this client gives as times of the stream, by default microseconds; the broker does not know it. Raises
+        DefinitionError, also if the stream exists with another definition; Unsupported.
         """
         order = disorder, lateness, speculation, idle, time_unit, sequence
         self._run(self._calls.add_stream(name, attributes, key, *order))
@@ -148,7 +148,8 @@ class Client(Operating):
         Times are as for `publish`; they may be an array of numpy or a column of pandas.
 
         A batch that does not fit a message is sent in several, one after the other. Events that are too late or too
-        early are refused one by one and listed in the receipt; any other error raises EventError before anything is
+        early are refused one by one and listed in the receipt, whose `raise_for_refused` raises for them; if all of a
+        batch are, a RefusedWarning is given, once for a stream. Any other error raises EventError before anything is
         sent. Raises UnknownStream; LimitExceeded for an event that fits no message, after those before it were
         accepted.
         """
@@ -250,17 +251,18 @@ class Client(Operating):
     ) -> list[Subscription | ForetellError]:
         """Subscribe to many patterns with few requests; what became of each, in their order.
 
-        The broker judges each as `subscribe` does: an error in the place of a subscription says why that one was
-        refused, and nothing of the others. `window` and `when_slow`: as in `subscribe`, for each. Raises
-        DefinitionError for a definition that no broker would accept; then, and after any other error that it raises,
-        none is in force.
+        Each is judged as `subscribe` does: an error in the place of a subscription says why that one was refused, and
+        nothing of the others; also where this client, or the list before it, has its name. `window` and `when_slow`: as
+        in `subscribe`, for each. Raises DefinitionError if these are wrong; then, and after any other error that it
+        raises, none is in force.
         """
-        requests = self._calls.prepare_many(definitions, window, when_slow)
+        prepared = self._calls.prepare_many(definitions, window, when_slow)
         try:
-            answers = self._run(self._calls.subscribe_many(requests))
+            answers = self._run(self._calls.subscribe_many(prepared))
         except BaseException:
-            for request in requests:
-                self.release(request.name)
+            for each in prepared:
+                if isinstance(each, Subscribe):
+                    self.release(each.name)
             raise
         return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
 
@@ -368,17 +370,47 @@ class Client(Operating):
         self._run(self._calls.ping())
 
     def close(self) -> None:
-        """Say goodbye, which releases the subscriptions, and close. Raises nothing; does nothing the second time."""
-        if self._connection.usable:
+        """Say goodbye, which releases the subscriptions, and close. Does nothing the second time, nor in a process that
+        was forked off. Raises WrongThread, unless the thread that opened the client has ended; nothing else.
+        """
+        connection = self._opened
+        if connection.owner.inherited:
+            return
+        if not connection.owner.ended:
+            connection.owner.check()
+        if connection.usable:
             with suppress(ForetellError):  # a broker that does not answer notices by itself
-                run(self._calls.close(), self._connection.say_goodbye)
-        self._connection.close()
+                run(self._made.close(), connection.say_goodbye)
+        connection.close()
+
+    def check_owner(self) -> None:
+        """Raise WrongThread or ConnectionLost unless this thread of this process has opened the client."""
+        self._opened.owner.check()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with nullcontext() if kind is None else suppress(WrongThread):  # what ended the block is more important
+            self.close()
+
+    @property
+    def _connection(self) -> Connection:
+        self._opened.owner.check()
+        return self._opened
+
+    @property
+    def _calls(self) -> Calls:
+        self._opened.owner.check()
+        return self._made
+
+    @property
+    def _changes(self) -> ChangeCalls:
+        return ChangeCalls(self._connection.session)
+
+    @property
+    def _cursors(self) -> CursorCalls:
+        return CursorCalls(self._connection.session)
 
     def _run(self, call: Call[_Result]) -> _Result:
         return run(call, self._connection.exchange)

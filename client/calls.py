@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 from broker import __version__
 from broker.events import (
     DefinitionError,
+    Duration,
     LateEvent,
     Schema,
     StreamDefinition,
@@ -21,6 +22,7 @@ from broker.events import (
     checked_subscription_name,
     row_from_mapping,
     shown,
+    stream_durations,
 )
 from broker.events.validation import LATE_HINT
 from broker.language.names import language_meant
@@ -66,7 +68,7 @@ from .batches import check_batch, column_rows, merged, parts, whole_numbers
 from .durable import Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
 from .probability import Probability, reported
-from .receipt import Receipt
+from .receipt import Receipt, warn_of_refused
 from .session import Session
 from .times import Time, Times, batch_times, event_time
 from .tracing import NO_SPANS, PublishSpans
@@ -143,15 +145,15 @@ class Calls:
         attributes: Mapping[str, str],
         key: str | None,
         disorder: str,
-        lateness: int | None,
-        speculation: int | None,
-        idle: int | None = None,
+        lateness: Duration | None,
+        speculation: Duration | None,
+        idle: Duration | None = None,
         time_unit: TimeUnit | None = None,
         sequence: str | None = None,
     ) -> Call[None]:
         """Declare a stream."""
         schema = Schema.declare(attributes)
-        order = disorder, lateness, speculation, idle, time_unit
+        order = disorder, *stream_durations(name, lateness, speculation, idle), time_unit
         stream = StreamDefinition(name, schema, key, *order, sequence=sequence)  # type: ignore[arg-type]  # judged there
         request = AddStream(0, name, stream.schema.declared(), key, *order, sequence)
         yield from self._ask(lambda number: replace(request, correlation=number), Done)
@@ -232,7 +234,9 @@ class Calls:
                     if first:
                         error.args = (f"{error} (from row {first} of the batch on; the rows before were sent)",)
                     raise
-        return merged(answers)
+        receipt = merged(answers)
+        warn_of_refused(self._session.warned, stream.name, (receipt,))
+        return receipt
 
     def reset_time(self, stream: str) -> Call[tuple[int, str] | None]:
         """Reset the newest time; the new value and the stream that has it."""
@@ -284,7 +288,7 @@ class Calls:
         else:
             SubscriptionDefinition(name, language, query, lineage, report, options, results)
         if self._session.has_inbox(name):
-            raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
+            raise subscribe_many.subscribed_already(name)
         self._session.open_inbox(name, window)
         return Subscribe(
             0, name, language, query, lineage, report, options, window, None, **cursor, when_slow=when_slow,
@@ -302,17 +306,17 @@ class Calls:
 
     def prepare_many(
         self, definitions: Iterable[SubscriptionDefinition], window: int, when_slow: WhenSlow | None
-    ) -> list[Subscribe]:
-        """Check the options of each, open the inboxes, and return the requests. Raises DefinitionError; then none is
-        open."""
+    ) -> list[Subscribe | ForetellError]:
+        """Check the options, open the inboxes, and return the request of each, or why it has none. Raises
+        DefinitionError for what concerns all; then no inbox is open."""
         prepare = partial(self.prepare, window=window, when_slow=when_slow)
         return subscribe_many.prepared(prepare, self._session, definitions)
 
-    def subscribe_many(self, requests: Sequence[Subscribe]) -> Call[list[Subscribed | ForetellError]]:
+    def subscribe_many(self, prepared: Sequence[Subscribe | ForetellError]) -> Call[list[Subscribed | ForetellError]]:
         """Send prepared requests, in as few messages as they need; what became of each. The inboxes of those that the
         broker has refused are closed."""
         found: list[Subscribed | ForetellError] = []
-        for part in subscribe_many.divided(requests):
+        for part in subscribe_many.divided([each for each in prepared if isinstance(each, Subscribe)]):
             answer = yield from self._ask(subscribe_many.message(part), SubscribedMany)
             if [each.name for each in answer.outcomes] != [request.name for request in part]:
                 raise ProtocolError("expected an outcome for each subscription that was asked for, found others")
@@ -323,7 +327,8 @@ class Calls:
                     self._session.close_inbox(request.name)
                 else:
                     self._session.inboxes[request.name].request = request
-        return found
+        told = iter(found)
+        return [next(told) if isinstance(each, Subscribe) else each for each in prepared]
 
     def unsubscribe(self, name: str) -> Call[None]:
         """End a subscription."""

@@ -6,9 +6,7 @@ received, because everything goes through the session's inboxes.
 
 from __future__ import annotations
 
-import os
 import random
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -19,9 +17,10 @@ from broker.wire import Message, Ping, Unsubscribe
 from broker.wire.keys import Keys
 
 from .calls import hello
-from .errors import ConnectionLost, ForetellError, RequestTimeout, WrongThread
+from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent, Happening
 from .notification import Notification
+from .ownership import ThreadOwner
 from .reconnect_policy import Reconnect, is_passing, session_of
 from .session_recovery import Recovery
 from .session_renewal import Renewal
@@ -42,7 +41,7 @@ COLLECT_SECONDS: Final = 0.001
 class Connection:
     """A session and its present transport. Raises ConnectionLost for an invalid address.
 
-    `opened`: the session has begun once, so that a lost one can be restored.
+    `opened`: the session has begun once, so that a lost one can be restored. `owner`: who may use it; a caller asks.
     """
 
     def __init__(
@@ -61,8 +60,7 @@ class Connection:
         self._reconnect = reconnect
         self._on_event = on_event
         self._recovery: Recovery | None = None
-        self._process = os.getpid()
-        self._thread = threading.current_thread()
+        self.owner = ThreadOwner()
         # unsent credits and acknowledgements; they belong to the session as last renewed
         self._unwaited: deque[bytes] = deque()
         self._closed = False
@@ -73,14 +71,13 @@ class Connection:
     def usable(self) -> bool:
         """Whether a request can be answered now."""
         alive = self.session.lost is None and self._recovery is None
-        return alive and not self._transport.closed and os.getpid() == self._process
+        return alive and not self._transport.closed
 
     def exchange(self, correlation: int, frame: bytes, timeout: float | None = None) -> Message:
         """Send a request and wait for its answer, which may be a Failure. Raises RequestTimeout, ConnectionLost.
 
         A repeatable request is sent again after a loss, as long as there is time. `timeout`: seconds.
         """
-        self._check_thread()
         sent = False
         until = time.monotonic() + (self._timeout if timeout is None else timeout)
         try:
@@ -174,8 +171,6 @@ class Connection:
         if now < self._collect_after:
             return
         self._collect_after = now + COLLECT_SECONDS
-        self._check_process()
-        self._check_thread()
         if not self._transport.closed:
             self._receive(0.0)
 
@@ -193,11 +188,9 @@ class Connection:
     def next_notification(self, name: str, timeout: float | None) -> Notification | None:
         """The next notification; None after `timeout` seconds, and for a name without a subscription."""
         session = self.session
-        self._check_thread()
         if not session.has_inbox(name):
             self._check(0.0)
             return None
-        # A received notification is handed out at once: checking the process would cost more than the rest.
         notification = self._take(name)
         if notification is not None:
             return notification
@@ -234,16 +227,14 @@ class Connection:
 
     def close(self) -> None:
         """Close at once. Does nothing the second time."""
-        if os.getpid() == self._process:
-            self._closed = True
-            self._transport.close()
+        self._closed = True
+        self._transport.close()
 
     def _check(self, deadline: float | None) -> bool:
         """Whether there is a session; a lost one is restored, waiting until `deadline` (None: without limit).
 
         Raises the reason if the loss is final.
         """
-        self._check_process()
         if self._closed:
             raise ConnectionLost("this client is closed")
         if self._recovery is not None:
@@ -314,20 +305,9 @@ class Connection:
             if self._on_event is not None:
                 self._on_event(event)
 
-    def _check_thread(self) -> None:
-        if threading.get_ident() != self._thread.ident and os.getpid() == self._process:
-            here = threading.current_thread().name
-            owner = self._thread.name
-            raise WrongThread(f"this client belongs to the thread {owner!r}, found {here!r}: open one there")
-
-    def _check_process(self) -> None:
-        if os.getpid() != self._process:
-            raise ConnectionLost(f"this client belongs to process {self._process}, which opened it")
-
     def _take(self, name: str) -> Notification | None:
         notification, grant = self.session.take(name)
         if grant is not None:
-            self._check_process()
             self._unwaited.append(grant)
         if (self._unwaited or self.session.later.due) and self._recovery is None:
             self._send_unwaited()

@@ -24,8 +24,15 @@ _Result = TypeVar("_Result")
 class Operating(ABC):
     """What a client offers about the broker, most of it to administrators. A client has `_run` and a connection."""
 
-    _connection: Connection
-    _calls: Calls
+    @property
+    @abstractmethod
+    def _connection(self) -> Connection:
+        """The connection, for its owner."""
+
+    @property
+    @abstractmethod
+    def _calls(self) -> Calls:
+        """The other calls of the client, for its owner."""
 
     @property
     def _administration(self) -> AdministrationCalls:

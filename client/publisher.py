@@ -26,7 +26,8 @@ from .batches import check_batch, column_rows, whole_numbers
 from .calls import expected
 from .errors import ConnectionLost, ForetellError, ProtocolError, RequestTimeout, remote_error
 from .held_batches import HeldBatch, HeldBatches, messages, receipts
-from .receipt import Receipt
+from .ownership import ThreadOwner
+from .receipt import Receipt, warn_of_refused
 from .session import Session
 from .times import Times, batch_times
 from .tracing import NO_SPANS, PublishSpans
@@ -50,6 +51,7 @@ class PublisherConnection(Protocol):
     """What a publisher needs of its client's connection."""
 
     session: Session
+    owner: ThreadOwner
 
     @property
     def repeats(self) -> bool: ...
@@ -212,6 +214,12 @@ class Publisher:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._connection.owner.check()
+        except ForetellError:
+            if kind is None:
+                raise
+            return  # the exception that ended the block is more important, and nothing changes for the owner
         if self._failed is not None:
             return  # the error was raised already
         if kind is None:
@@ -222,6 +230,7 @@ class Publisher:
         self._abandon()
 
     def _check(self) -> None:
+        self._connection.owner.check()
         if self._failed is not None:
             raise self._failed
 
@@ -293,9 +302,13 @@ class Publisher:
         if part.last:
             self.taken += len(part.batches)
             part.end_spans()
+            if self._on_receipt is None and not any(answer.refused for _, answer in self._answers):
+                return  # nobody looks at the receipts
+            told = receipts(part.batches, self._answers)
             if self._on_receipt is not None:
-                for batch, receipt in enumerate(receipts(part.batches, self._answers), part.batch):
+                for batch, receipt in enumerate(told, part.batch):
                     self._on_receipt(batch, receipt)
+            warn_of_refused(self._connection.session.warned, self._stream.name, told)
 
     def _refuse_unsent(self, batch: int, error: ForetellError) -> NoReturn:
         """Raise that a batch which has waited fits no message, after the answers to all before it."""

@@ -120,6 +120,7 @@ class Session:
     __slots__ = (
         "_answers", "_correlation", "_deadlines", "_numbers_from", "_repeatable", "_waiting", "batches", "begun",
         "declared", "dropped", "flow_events", "inboxes", "later", "lost", "publisher", "timed", "token",
+        "warned",
     )  # fmt: skip
 
     def __init__(
@@ -136,6 +137,7 @@ class Session:
         self.inboxes: dict[str, Inbox] = {}
         self.later = LaterAcknowledgements()
         self.timed: set[str] = set()  # streams for which a time was published, whose unit is plausible
+        self.warned: set[str] = set()  # streams of which the program was warned that a whole batch was refused
         self._correlation = 0
         self._numbers_from = 0
         self._deadlines = deadlines or Deadlines()

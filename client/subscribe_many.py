@@ -13,27 +13,41 @@ from broker.language.subscription import SubscriptionDefinition
 from broker.wire import Failure, Message, Subscribe, Subscribed, SubscribeMany, SubscriptionOutcome, SubscriptionRequest
 from broker.wire.limits import SUBSCRIPTIONS_AT_ONCE_MAX
 
-from .errors import ForetellError, remote_error
+from .errors import DefinitionError, ForetellError, remote_error
 from .session import Session
 
 QUERIES_AT_ONCE_CHARACTERS: Final = 128 * 1024
 """A request for several subscriptions ends with the query that reaches this size: so it fits a frame."""
 
 
+def subscribed_already(name: str) -> DefinitionError:
+    """Why a client may not subscribe to a name again."""
+    return DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
+
+
 def prepared(
     prepare: Callable[..., Subscribe], session: Session, definitions: Iterable[SubscriptionDefinition]
-) -> list[Subscribe]:
-    """The request for each, its inbox open. Raises DefinitionError; then none is open."""
-    found: list[Subscribe] = []
+) -> list[Subscribe | ForetellError]:
+    """The request for each, its inbox open, or why there is none: its name is one that the client or this list has.
+    Raises DefinitionError for what concerns all; then none is open."""
+    found: dict[str, Subscribe] = {}
+    each: list[Subscribe | ForetellError] = []
     try:
         for d in definitions:
+            if d.name in found:
+                each.append(DefinitionError(f"subscription {d.name!r}: this list has another of that name before it"))
+                continue
+            if session.has_inbox(d.name):
+                each.append(subscribed_already(d.name))
+                continue
             forecast = None if d.forecast is None else dict(d.forecast)
-            found.append(prepare(d.name, d.language, d.query, d.lineage, d.report, forecast, results=d.results))
+            found[d.name] = prepare(d.name, d.language, d.query, d.lineage, d.report, forecast, results=d.results)
+            each.append(found[d.name])
     except BaseException:
-        for request in found:
-            session.close_inbox(request.name)
+        for name in found:
+            session.close_inbox(name)
         raise
-    return found
+    return each
 
 
 def divided(requests: Sequence[Subscribe]) -> Iterator[Sequence[Subscribe]]:

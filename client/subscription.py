@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Protocol, Self, final
 
 from broker.wire import Subscribed
 
 from .arguments import checked_seconds
+from .errors import ConnectionLost, WrongThread
 from .notification import Notification
 
 
 class Source(Protocol):
     """What a subscription needs of its client."""
+
+    def check_owner(self) -> None: ...
 
     def next_notification(self, name: str, timeout: float | None) -> Notification | None: ...
 
@@ -71,6 +75,7 @@ class Subscription:
     def close(self) -> None:
         """Unsubscribe. Unread results are discarded, except by a cursor. Does nothing the second time."""
         if not self._closed:
+            self._source.check_owner()  # before it counts as closed for its owner
             self._closed = True
             self._source.unsubscribe(self.name)
 
@@ -91,5 +96,7 @@ class Subscription:
             self.close()
             return
         # The exception that ended the block is more important than an error of unsubscribing.
-        self._closed = True
-        self._source.release(self.name)
+        with suppress(WrongThread, ConnectionLost):
+            self._source.check_owner()
+            self._closed = True
+            self._source.release(self.name)

@@ -6,6 +6,7 @@ Here: the graph of any automaton, and conditions as text. Not here: formats, or 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Final
 
 from ..algebra.normal_form import ALWAYS, Form, describe_form
@@ -129,10 +130,24 @@ def _asked(arc: Arc, empty: str = ANY_EVENT) -> str:
 
 def written(form: Form) -> str:
     """A condition as text, with the query's names for registers."""
-    named = [[replace(atom, _named) for atom in clause] for clause in form]
+    return _text(form, _named)
+
+
+def written_unsigned(form: Form) -> str:
+    """The same where no name of a register is one of an attribute of the event."""
+    return _text(form, _unsigned)
+
+
+def _text(form: Form, leaf: Callable[[Term], Term]) -> str:
+    named = [[replace(atom, leaf) for atom in clause] for clause in form]
     return " OR ".join(" AND ".join(map(describe, clause)) for clause in named) or describe_form(form)
 
 
 def _named(leaf: Term) -> Term:
-    """A term without the mark of its register."""
+    """A term without the mark of its register, if its name says that it is none of the event's attributes: SASE+'s
+    `a[1].price`. CEL's `$.price` keeps it, because `price` is what the event brings."""
+    return leaf if isinstance(leaf, Register) and leaf.name.isidentifier() else _unsigned(leaf)
+
+
+def _unsigned(leaf: Term) -> Term:
     return Attribute(Side.EVENT, leaf.position, leaf.type, leaf.name) if isinstance(leaf, Register) else leaf

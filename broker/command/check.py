@@ -15,7 +15,17 @@ from ..events.errors import ForetellError
 from .complaint import BadInput, at, escaped, one_line
 from .file_times import TimeUnitOption
 from .loading import SubscriptionsArgument, text_of
-from .reading import FormatOption, Reading, StreamOption, TimeOption
+from .reading import (
+    ColumnOption,
+    DecimalOption,
+    FormatOption,
+    Reading,
+    SeparatorOption,
+    StreamOption,
+    TimeFormatOption,
+    TimeOption,
+    form_of,
+)
 from .sources import files_of
 
 if TYPE_CHECKING:
@@ -41,6 +51,10 @@ def check(
     stream: StreamOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
+    column: ColumnOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    time_format: TimeFormatOption = None,
 ) -> int:
     """Check a subscription file, and events for it; status 2 if something is wrong."""
     from ..engine.inspection.sharing import sharing
@@ -62,7 +76,9 @@ def check(
     from .scanning import scan
 
     worst = 0
-    for verdict, finding in scan(Reading(engine.streams, events_format, stream, time, time_unit), files_of(events)):
+    form = form_of(column, separator, decimal, time_format)
+    reading = Reading(engine.streams, events_format, stream, time, time_unit, form=form)
+    for verdict, finding in scan(reading, files_of(events)):
         worst = 2 if verdict == "bad" else worst
         typer.echo(f"{verdict} {escaped(finding)}")
     return worst

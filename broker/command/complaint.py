@@ -55,6 +55,12 @@ def escaped(text: str) -> str:
     return "".join([each if each.isprintable() else each.encode("unicode_escape").decode() for each in text])
 
 
+def conversion(beginning: bytes) -> str:
+    """What converts a file that is no UTF-8 and begins so."""
+    other = "UTF-16" if beginning[:2] in (b"\xff\xfe", b"\xfe\xff") else "WINDOWS-1252"
+    return f"iconv -f {other} -t UTF-8 converts the file, if it is {other}"
+
+
 def of_file(error: OSError) -> str:
     """Return what the operating system reports about a file or an address, in one line."""
     reason = error.strerror or str(error) or type(error).__name__

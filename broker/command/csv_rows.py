@@ -11,14 +11,16 @@ import codecs
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias, TypeVar
 
 from ..events import Attribute, EventError, Row, StreamDefinition, Value, row_from_text, suggestion
 from ..events.errors import shown
+from ..events.file_form import column_hint
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
-from .complaint import placed
+from .complaint import conversion, placed
 from .csv_columns import CsvColumn, LineParts, available, read_columns
 from .file_times import FileTimes
 
@@ -48,32 +50,35 @@ def read_csv(
 ) -> Iterator[EventBatch]:
     """Yield the records of a source as batches; `time` is the column of the times. `position` counts bytes. O(bytes).
 
-    The header's names find the columns; columns that are no attributes are ignored. Records before a bad one are
-    yielded before the error is raised, which names the place and the line, or the record is left out. `by_columns`:
-    plain parts are read by columns, where pyarrow is installed, which waits for more lines at once.
+    The header's names find the columns, or those that the stream's form says; others are ignored. Records before a bad
+    one are yielded before the error is raised, which names the place and the line, or the record is left out.
+    `by_columns`: plain parts are read by columns, where pyarrow is installed, which waits for more lines at once.
     """
     clock = FileTimes({stream.name: stream}) if clock is None else clock
     bad = BadEvents() if bad is None else bad
     tells = source.seekable()
     with placed(place):
-        parts = LineParts(source) if by_columns and available() else None
+        comma = stream.files is not None and stream.files.decimal == ","
+        parts = LineParts(source) if by_columns and not comma and available() else None
         head = None if parts is None else _head(parts, separator)
         before = 0 if head is None else 1
         if parts is not None and head is not None:
-            columns, time_column = _columns(head, stream), _time_column(head, time)
+            columns, time_column = _columns(head, stream, separator), _time_column(head, time, clock)
             known = [CsvColumn(attribute, column) for attribute, column in columns if column >= 0]
             if all(column != time_column for _, column in known):
                 for batch in read_columns(parts, len(head), stream, known, time_column, clock, separator, tells):
                     before += len(batch.times)
                     yield batch
         errors = "strict" if bad.stops else "surrogateescape"  # whose letters no attribute may contain
-        text = _lines(source if parts is None else parts.rest(), errors, before == 0)
+        text = lines_of(source if parts is None else parts.rest(), errors, before == 0)
         reader = csv.reader(text, strict=True, delimiter=separator)
-        header = _header(reader) if head is None else head
-        columns, time_column = _columns(header, stream), _time_column(header, time)
+        header = header_of(reader) if head is None else head
+        columns, time_column = _columns(header, stream, separator), _time_column(header, time, clock)
         for records, lines in _chunks(reader, len(header), place, bad, before):
             try:
                 times = clock.texts([record[time_column] for record in records], stream.name)
+                if comma:
+                    raise ValueError
                 rows = _rows(records, columns)
                 complaint = None
             except (ValueError, KeyError, EventError):
@@ -85,7 +90,7 @@ def read_csv(
                 raise complaint
 
 
-def _lines(source: BinaryIO, errors: str, begins: bool) -> Iterator[str]:
+def lines_of(source: BinaryIO, errors: str, begins: bool) -> Iterator[str]:
     """The lines of a source with their ends, as they come. `begins`: it may begin with a mark of its order of bytes.
 
     Raises UnicodeDecodeError where a line is reached that is no UTF-8.
@@ -128,32 +133,59 @@ def _head(parts: LineParts, separator: str) -> list[str] | None:
     return names.split(separator)
 
 
-def _header(reader: Reader) -> list[str]:
+def header_of(reader: Reader) -> list[str]:
+    """The names of the columns. Raises EventError."""
     try:
         for record in reader:
             if record:
+                "".join(record).encode()
                 return record
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise _unreadable(error, reader.line_num) from None
+    except (csv.Error, UnicodeError) as error:
+        raise unreadable(error, reader.line_num - isinstance(error, UnicodeEncodeError)) from None
     raise EventError("expected a header with the names of the columns, found an empty file")
 
 
-def _columns(header: Sequence[str], stream: StreamDefinition) -> _Columns:
+def other_separator(header: Sequence[str], separator: str) -> str | None:
+    """What is between the columns of a header that seems to have one only."""
+    others = ";\t|," if len(header) == 1 else ""
+    return next((each for each in others if each != separator and each in header[0]), None)
+
+
+def named_columns(header: Sequence[str], stream: StreamDefinition, separator: str) -> list[str]:
+    """The header with the attributes' names for their columns. Raises EventError, also for another separator."""
+    other = other_separator(header, separator)
+    if other is not None and len(stream.schema):
+        written = "tab" if other == "\t" else other
+        raise EventError(
+            f"expected columns with {separator!r} between them, found {other!r} in {shown(header[0])}; "
+            f"write --separator {written!r}",
+            line=1,
+        )
+    if stream.files is None:
+        return list(header)
+    try:
+        return stream.files.renamed(header, stream.schema)
+    except EventError as error:
+        raise EventError(str(error), line=1) from None
+
+
+def _columns(header: Sequence[str], stream: StreamDefinition, separator: str) -> _Columns:
     columns = []
-    if len(header) == 1 and ";" in header[0] and len(stream.schema):
-        raise EventError(f"expected columns with ',' between them, found ';' in {shown(header[0])}", line=1)
+    header = named_columns(header, stream, separator)
     for attribute in stream.schema.attributes:
         found = header.count(attribute.name)
         if found > 1:
             raise EventError(f"expected the column {attribute.name!r} once, found it {found} times", line=1)
         if not found and not attribute.nullable:
-            hint = suggestion(attribute.name, [name for name in header if stream.schema.position(name) < 0])
+            hint = column_hint(attribute.name, [name for name in header if stream.schema.position(name) < 0])
             raise EventError(f"stream {stream.name!r}: expected a column {attribute.name!r}, found none{hint}", line=1)
         columns.append((attribute, header.index(attribute.name) if found else -1))
     return columns
 
 
-def _time_column(header: Sequence[str], time: str) -> int:
+def _time_column(header: Sequence[str], time: str, clock: FileTimes) -> int:
+    if clock.now:
+        return 0  # any
     found = header.count(time)
     if found != 1:
         names = f"{found} of them" if found else ", ".join(header[:8]) + ", ..." * (len(header) > 8)
@@ -177,7 +209,7 @@ def _chunks(
         try:
             record = next(reader, None)
         except (csv.Error, UnicodeDecodeError) as error:
-            complaint = _unreadable(error, before + reader.line_num)
+            complaint = unreadable(error, before + reader.line_num)
             if bad.stops:
                 break
             _leave_out(bad, place, complaint, None)
@@ -207,9 +239,12 @@ def _leave_out(bad: BadEvents, place: str, error: EventError, record: list[str] 
     bad.refuse(f"{place}: line {error.line}", EventError(reason), record)
 
 
-def _unreadable(error: csv.Error | UnicodeDecodeError, lines: int) -> EventError:
-    if isinstance(error, UnicodeDecodeError):
-        what = "expected UTF-8, found other bytes: iconv -t UTF-8 converts the file"
+def unreadable(error: csv.Error | UnicodeError, lines: int) -> EventError:
+    """What is wrong with the line behind so many, and what to do about it."""
+    if isinstance(error, UnicodeDecodeError | UnicodeEncodeError):
+        begin = error.object[:2]
+        written = begin.encode(errors="surrogateescape") if isinstance(begin, str) else begin
+        what = f"expected UTF-8, found other bytes: {conversion(written)}"
     else:
         what = f"expected CSV, {error}"
     return EventError(what, line=lines + 1)
@@ -236,7 +271,10 @@ def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
         case "int":
             return _plain_numbers(texts, int)
         case "float":
-            return _plain_numbers(texts, float)
+            numbers = _plain_numbers(texts, float)
+            if not all(map(isfinite, numbers)):
+                raise ValueError
+            return numbers
         case "bool":
             return [_BOOLS[text] for text in texts]
 
@@ -263,10 +301,12 @@ def _one_by_one(
     times: list[int] = []
     rows: list[Row] = []
     good: list[int] = []
+    decimal = "." if stream.files is None else stream.files.decimal or "."
     for record, line in zip(records, lines):
         try:
             time = clock.text(record[time_column], stream.name)
-            rows.append(row_from_text(stream, {a.name: record[column] for a, column in columns if column >= 0}))
+            texts = {a.name: record[column] for a, column in columns if column >= 0}
+            rows.append(row_from_text(stream, texts, decimal))
             times.append(time)
             good.append(line)
         except EventError as error:

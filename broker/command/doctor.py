@@ -6,6 +6,7 @@ operator should know.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +33,8 @@ MSGPACK_MINIMUM: Final = (1, 2, 1)
 """The same as in pyproject.toml. In older versions a decoder that had failed once could crash at the next frame."""
 CONSOLE_PACKAGES: Final = ("starlette", "uvicorn", "prometheus-client")
 FILES_SPARE: Final = 200
+READ_ONLY: Final = ("/etc", "/usr", "/boot")
+"""Where a service of systemd cannot write, as the unit of the examples is set."""
 CLOCK_YEAR_MINIMUM: Final = 2025
 
 
@@ -142,6 +145,24 @@ def _content(configuration: ServerConfiguration) -> Trouble:
         return Trouble("configuration", "bad", str(error))
 
 
+def _journal(configuration: ServerConfiguration) -> Trouble:
+    from ..server.opening import check_room
+
+    journal = configuration.journal
+    if journal is None:
+        return Trouble("journal", "note", "not configured: a restart forgets everything")
+    check_room(journal)
+    path = journal.path.absolute()
+    free = shutil.disk_usage(path if path.exists() else path.parent).free
+    said = f"{path}: {free / 1_000_000_000:,.1f} GB free"
+    read_only = next((each for each in READ_ONLY if path.is_relative_to(each)), None)
+    if read_only is not None:
+        return Trouble("journal", "note", f"{said}; {read_only} is read-only under ProtectSystem=strict")
+    if free < journal.durability.segment_bytes:
+        return Trouble("journal", "note", f"{said}: less than one segment")
+    return Trouble("journal", "ok", said)
+
+
 def _exposure(configuration: ServerConfiguration) -> Trouble:
     if configuration.exposed:
         return Trouble("exposure", "bad", "everybody on the network may read and change everything")
@@ -188,7 +209,9 @@ def _console(configuration: ServerConfiguration) -> Trouble:
     return Trouble("console", "ok", configuration.console)
 
 
-CONFIGURED: Final[tuple[Callable[[ServerConfiguration], Trouble], ...]] = (_content, _exposure, _files, _port, _console)
+CONFIGURED: Final[tuple[Callable[[ServerConfiguration], Trouble], ...]] = (
+    _content, _journal, _exposure, _files, _port, _console,
+)  # fmt: skip
 """The checks of what a configuration asks for."""
 
 

@@ -1,4 +1,5 @@
-"""Times of the events of files: the unit of each stream, and the check that the first number can be of that unit."""
+"""Times of the events of files: the unit or format of each stream, and the check that the first number can be of that
+unit."""
 
 from __future__ import annotations
 
@@ -8,32 +9,41 @@ from typing import Annotated, Any, Final, TypeAlias, final
 import typer
 
 from ..events import StreamDefinition, TimeUnit, check_unit, instant_of
+from ..events.file_form import formatted_instant
 
 TimeUnitOption: TypeAlias = Annotated[
     TimeUnit | None,
     typer.Option("--time-unit", help="The unit of times that are numbers; by default the stream's, else microseconds."),
 ]
 
+NOW: Final = "now"
+"""In place of the column of the times: events have none, and get that of their arrival."""
 _WHERE: Final = "--time-unit {}"
 
 
 @final
 class FileTimes:
-    """The times of the files that one command reads. `unit` counts for all streams, None: for each its own.
+    """The times of the files that one command reads. `unit` counts for all streams, None: for each its own. `now`:
+    events have no times, and 0 stands for each.
 
     `plain`: the streams whose integers are microseconds and known to be plausible.
     """
 
-    __slots__ = ("_other", "_units", "plain")
+    __slots__ = ("_formats", "_other", "_units", "now", "plain")
 
     def __init__(self, streams: Mapping[str, StreamDefinition], unit: TimeUnit | None = None) -> None:
         self._other = unit
         self._units = {name: unit or stream.time_unit for name, stream in streams.items()}
+        self._formats = {name: form.time_format for name, each in streams.items() if (form := each.files) is not None}
         self.plain: set[str | None] = set()
+        self.now = False
 
     def instant(self, value: object, stream: str | None) -> int:
         """The instant of a time of a stream; None: of a line that concerns all. Raises EventError."""
         unit = self._units.get(stream, self._other) if stream is not None else self._other
+        format = None if stream is None else self._formats.get(stream)
+        if format is not None and type(value) in (str, int):
+            return formatted_instant(str(value), format)
         if type(value) is int and stream not in self.plain and unit in (None, "us"):
             check_unit(value, unit, _WHERE)
             self.plain.add(stream)
@@ -50,6 +60,8 @@ class FileTimes:
 
     def texts(self, texts: Sequence[str], stream: str) -> list[int]:
         """The instants of texts, such as a column of CSV. Raises EventError, ValueError. O(texts)."""
+        if self.now:
+            return [0] * len(texts)
         if stream not in self.plain and texts:
             self.text(texts[0], stream)
         if stream in self.plain:
@@ -63,6 +75,10 @@ class FileTimes:
 
     def text(self, text: str, stream: str) -> int:
         """The instant of one text. Raises EventError."""
+        if self.now:
+            return 0
+        if self._formats.get(stream) is not None:
+            return self.instant(text, stream)
         if stream not in self.plain and text.strip().isdecimal() and len(text) < 40:
             unit = self._units.get(stream, self._other)
             if unit in (None, "us"):

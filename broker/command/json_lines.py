@@ -29,7 +29,7 @@ from ..events import (
 )
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, Control, EventBatch, Item, stream_named
-from .complaint import placed
+from .complaint import conversion, placed
 from .file_times import FileTimes
 from .flat_events import FlatEvents
 
@@ -107,7 +107,7 @@ def _lines(block: bytes, number: int) -> tuple[list[str], ForetellError | None]:
     except UnicodeDecodeError as error:
         good = block[: block.rfind(b"\n", 0, error.start) + 1]
         line = number + good.count(b"\n")
-        complaint = EventError(f"expected UTF-8, found byte 0x{block[error.start]:02x}", line=line)
+        complaint = EventError(not_utf8(block, error), line=line)
         text = good.decode()
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
@@ -122,10 +122,15 @@ def _decodable(block: bytes, number: int, place: str, bad: BadEvents) -> list[st
         try:
             found.append(line.removeprefix(_MARK if number + offset == 1 else b"").decode().removesuffix("\r"))
         except UnicodeDecodeError as error:
-            wrong = EventError(f"expected UTF-8, found byte 0x{line[error.start]:02x}")
+            wrong = EventError(not_utf8(line, error))
             bad.refuse(f"{place}: line {number + offset}", wrong, line.decode(errors="replace"))
             found.append("")
     return found
+
+
+def not_utf8(data: bytes, error: UnicodeDecodeError) -> str:
+    """What is wrong with bytes, and what to do about it."""
+    return f"expected UTF-8, found byte 0x{data[error.start]:02x}: {conversion(data)}"
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

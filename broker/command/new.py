@@ -6,48 +6,81 @@ guessed. Wrong guesses are corrected by hand; `foretell check --events` names th
 
 from __future__ import annotations
 
+import csv
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any, Final, final
 
 import typer
 
-from ..events import DefinitionError, EventError, StreamDefinition, TimeUnit, instant_of, likely_unit, suggestion
+from ..events import EventError, StreamDefinition, TimeUnit, instant_of, likely_unit, shown, suggestion
+from ..events.file_form import TIME_COLUMN, FileForm, legal_name
 from ..events.names import checked_name
 from ..events.schema import Schema
 from ..language.names import DEFAULT_LANGUAGE
 from .complaint import BadInput, escaped
-from .reading import Format, FormatOption, Reading, format_of
-from .scanning import ROWS_MAX, ColumnFindings, divides, moment, note, rows_of
-from .sources import STANDARD_INPUT, place_of
+from .csv_rows import header_of, lines_of, other_separator
+from .file_times import FileTimes
+from .flat_events import within
+from .reading import (
+    ColumnOption,
+    DecimalOption,
+    Format,
+    FormatOption,
+    Reading,
+    SeparatorOption,
+    TimeFormatOption,
+    form_of,
+    format_of,
+)
+from .scanning import COMMA, OTHERS, ROWS_MAX, TWICE, ColumnFindings, divides, note, rows_of
+from .sources import STANDARD_INPUT, opened, place_of
 
 SAMPLE: Final = 1_000
 """So many values decide whether a column has the times."""
 _UNNAMED: Final = "_"
 _USUAL: Final = ("time", "timestamp", "ts", "datetime", "date_time", "event_time", "date")
+_DATES: Final = (
+    *("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y"),
+    *("%d.%m.%y", "%m/%d/%y", "%d %b %Y", "%b %d, %Y"),
+)
+_TIMES: Final = ("", " %H:%M:%S", " %H:%M", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p")
+_FORMATS: Final = (*(date + time for date in _DATES for time in _TIMES), "%d/%b/%Y:%H:%M:%S %z")
+_NUMERIC: Final = ("%Y%m%d", "%Y%m%d%H%M%S")
+_COMPACT: Final = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])[0-3][0-9](?:[0-9]{6})?")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,30}(?:\.[0-9]{1,9})?")
+_RESERVED: Final = frozenset({"NOT", "TRUE", "FALSE", "DUR"})
+_NUMBERED: Final = re.compile(r".*_[0-9]+")
 
 
 @final
 @dataclass(slots=True)
 class Guess:
     """What was found of one stream. `time`: the column of its times, None for events that have their own place for it;
-    `unit`: that of its numbers, None: microseconds, or text."""
+    `unit`: that of its numbers, None: microseconds, or text; `form`: how the file writes them; `wrong`: so many lines
+    cannot be read."""
 
     columns: dict[str, ColumnFindings] = field(default_factory=dict)
     samples: dict[str, list[Any]] = field(default_factory=dict)
     rows: int = 0
     time: str | None = None
     unit: TimeUnit | None = None
+    form: FileForm = field(default_factory=FileForm)
+    wrong: int = 0
 
     def add(self, values: Mapping[str, Any], texts: bool, place: str) -> None:
         self.rows += 1
-        note(self.columns, values, texts, place)
+        note(self.columns, values, self.form if texts else None, place)
         if self.rows <= SAMPLE:
             for key, value in values.items():
-                self.samples.setdefault(key, []).append(moment(value))
+                self.samples.setdefault(key, []).append(value)
 
 
 def new(
@@ -60,13 +93,17 @@ def new(
         str | None, typer.Option(metavar="NAME", help="The stream of events that name none; by default from the file.")
     ] = None,
     time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the times.")] = None,
+    column: ColumnOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    time_format: TimeFormatOption = None,
 ) -> None:
     """Write a first subscription file for a file of events: types, times and key are guessed and shown."""
     if out is not None and out.exists():
         raise BadInput(f"{out}: expected a new file, found one that exists")
     text = first_file(
         events,
-        look_at(events, stream, time, events_format),
+        look_at(events, stream, time, events_format, form_of(column, separator, decimal, time_format)),
         quote("SUBS.toml" if out is None else str(out)),
         events_format,
     )
@@ -76,21 +113,25 @@ def new(
         out.write_text(text, "utf-8")
 
 
-def look_at(events: str, stream: str | None, time: str | None, format: Format | None = None) -> dict[str, Guess]:
+def look_at(
+    events: str, stream: str | None, time: str | None, format: Format | None = None, form: FileForm | None = None
+) -> dict[str, Guess]:
     """What the first rows of a file tell of each stream, by its name. Raises BadInput as `look` does."""
     name = stream_name(events) if stream is None else checked_name(stream, "stream")
-    guesses = look(events, Reading({_UNNAMED: StreamDefinition(_UNNAMED, Schema(()))}, format, _UNNAMED, time), time)
+    guesses = look(events, format, time, form or FileForm())
     return {name if each == _UNNAMED else each: guess for each, guess in guesses.items()}
 
 
 def first_file(events: str, guesses: Mapping[str, Guess], file: str, format: Format | None = None) -> str:
     """The text of a first subscription file for what was found in a file of events."""
     plain = (format or format_of(events)) == "jsonl"
-    options = "".join(
-        f" --stream {name}" * plain + f" --time {guess.time}" * (guess.time != "time")
+    options = "" if format is None else f" --events-format {format}"
+    options += "".join(
+        f" --stream {name}" * plain + f" --time {quote(guess.time)}" * (guess.time != TIME_COLUMN)
         for name, guess in guesses.items()
         if guess.time is not None
     )
+    options += " --on-bad skip" * any(guess.wrong for guess in guesses.values())
     rows = sum(guess.rows for guess in guesses.values())
     lines = [
         f"# Guessed from {'the first ' if rows == ROWS_MAX else ''}{rows:,} rows of {escaped(events)}. Try it:",
@@ -101,19 +142,40 @@ def first_file(events: str, guesses: Mapping[str, Guess], file: str, format: For
     return "\n".join(lines) + "\n"
 
 
-def look(events: str, reading: Reading, time: str | None) -> dict[str, Guess]:
+def look(events: str, format: Format | None, time: str | None, form: FileForm) -> dict[str, Guess]:
     """What the first rows tell of each stream. Raises BadInput if there are no rows, or if they have no times."""
     place = place_of(events)
     wrong: list[str] = []
     found: dict[str, Guess] = {}
-    for at, stream, _, values, texts in islice(rows_of(reading, events, wrong), ROWS_MAX):
-        found.setdefault(stream, Guess()).add(values, texts, at)
-    if not found:
-        raise BadInput(f"{place}: expected events, found {wrong[0] if wrong else 'none'}")
+    if form.separator is None and (format or format_of(events)) in ("csv", "tsv"):
+        form = replace(form, separator=separator_of(events, "\t" if (format or format_of(events)) == "tsv" else ","))
+    # Which column has which attribute is known at the end, since other columns have names of ours.
+    stream = StreamDefinition(_UNNAMED, Schema(()), files=replace(form, columns={}))
+    time = time or form.columns.get(TIME_COLUMN)
+    reading = Reading({_UNNAMED: stream}, format, _UNNAMED, time)
+    for at, name, _, values, texts in islice(rows_of(reading, events, wrong), ROWS_MAX):
+        found.setdefault(name, Guess(form=form)).add(values, texts, at)
+    if len(wrong) > sum(each.rows for each in found.values()) or not found:
+        raise BadInput(f"{place}: expected events, found {wrong[0].removeprefix(f'{place}: ') if wrong else 'none'}")
+    for each in found.values():
+        each.wrong = len(wrong)
     plain = found.get(_UNNAMED)
     if plain is not None:
-        plain.time, plain.unit = time_column(time, plain.samples, place)
+        plain.time, plain.unit, plain.form = time_column(time, plain.samples, place, plain.form)
+        for column, name in ((column, name) for name, column in form.columns.items() if name != TIME_COLUMN):
+            if column not in plain.columns:
+                raise BadInput(f"{place}: expected a column {column!r}, found none{suggestion(column, plain.columns)}")
+            checked_name(name, "attribute")
     return found
+
+
+def separator_of(events: str, usual: str) -> str | None:
+    """What is between the columns of a file of CSV; None: what is usual. Nothing is read from standard input."""
+    if events == STANDARD_INPUT:
+        return None
+    with opened(events) as (source, _), suppress(EventError):
+        return other_separator(header_of(csv.reader(lines_of(source, "strict", True), delimiter=usual)), usual)
+    return None
 
 
 def stream_name(file: str) -> str:
@@ -124,19 +186,33 @@ def stream_name(file: str) -> str:
     return name if name and not name[0].isdigit() else f"Events{name}"
 
 
-def time_column(asked: str | None, samples: Mapping[str, Sequence[Any]], place: str) -> tuple[str, TimeUnit | None]:
-    """The column of the times and their unit. Raises BadInput if no column fits."""
+def time_column(
+    asked: str | None, samples: Mapping[str, Sequence[Any]], place: str, form: FileForm
+) -> tuple[str, TimeUnit | None, FileForm]:
+    """The column of the times, their unit, and the form with their format. Raises BadInput if no column fits."""
     if asked is not None and asked not in samples:
         raise BadInput(f"{place}: expected a column {asked!r}, found none{suggestion(asked, samples)}")
     usual = [each for word in _USUAL for each in samples if each.lower() == word]
-    for each in [*usual, *samples] if asked is None else [asked]:
+    candidates = [*usual, *samples] if asked is None else [asked]
+    for each in candidates if form.time_format is None else ():
         try:
-            return each, unit_of(samples[each], any_number=each in (*usual, asked))
+            return each, unit_of(samples[each], any_number=each in (*usual, asked)), form
         except EventError:
             continue
+    for each in candidates:
+        formats = _FORMATS + _NUMERIC * (each in (*usual, asked)) if form.time_format is None else (form.time_format,)
+        for format in formats:
+            times = FileTimes({_UNNAMED: StreamDefinition(_UNNAMED, Schema(()), files=FileForm(time_format=format))})
+            with suppress(EventError):
+                for value in samples[each]:
+                    times.instant(value if type(value) in (str, int) else None, _UNNAMED)
+                return each, None, replace(form, time_format=format)
     if asked is not None:
-        raise BadInput(f"{place}: expected times in column {asked!r}, found {samples[asked][0]!r}")
-    raise BadInput(f"{place}: expected a column of times, found none; --time COLUMN names it")
+        found = f"found {shown(samples[asked][0])}; --time-format says how they are written"
+        raise BadInput(f"{place}: expected times in column {asked!r}, {found}")
+    lists = [each for each, values in samples.items() if values and isinstance(values[0], list)]
+    hint = within({each: samples[each][0] for each in lists}) or f"; columns are {', '.join(list(samples)[:8])}"
+    raise BadInput(f"{place}: expected a column of times, found none; --time COLUMN names it{hint}")
 
 
 def unit_of(values: Sequence[Any], any_number: bool) -> TimeUnit | None:
@@ -144,45 +220,84 @@ def unit_of(values: Sequence[Any], any_number: bool) -> TimeUnit | None:
 
     `any_number`: of a column that the user or its name calls times, so that a clock may start at zero.
     """
-    numbers = [int(value) for value in values if type(value) is int or (type(value) is str and value.isdecimal())]
-    if len(numbers) < len(values):
+    numbers = [number_of(value) for value in values]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(values):
         for value in values:
             instant_of(value)
         return None
-    unit = likely_unit(numbers[0])
-    if unit is None and not any_number and not 10**15 <= numbers[0] < 4 * 10**15:
+    unit = likely_unit(int(known[0]))
+    counts = any_number and _COMPACT.fullmatch(str(known[0])) is None  # a clock of its own
+    if unit is None and not counts and not 10**15 <= known[0] < 4 * 10**15:
         raise EventError("expected a time")
-    for number in numbers:
+    for number in known:
         instant_of(number, unit)
     return unit
 
 
+def number_of(value: object) -> int | float | None:
+    """The number that a value of a file is or writes; None if it is none."""
+    if isinstance(value, str):
+        text = value.strip()
+        return None if _NUMBER.fullmatch(text) is None else float(text) if "." in text else int(text)
+    if type(value) is int or (type(value) is float and isfinite(value)):
+        return value
+    return None
+
+
 def described(stream: str, guess: Guess, subscription: str) -> Iterator[str]:
     """The lines of a stream, and of a query of it that a newcomer can change."""
-    attributes: dict[str, str] = {}
+    columns = {name: column for name, column in guess.form.columns.items() if name != TIME_COLUMN}
+    named = {column: name for name, column in columns.items()}
+    kinds: dict[str, str] = {}
+    comma = guess.form.decimal == ","
     for name, column in guess.columns.items():
-        if name == guess.time:
+        if name == guess.time and name not in named:
             continue
-        try:
-            checked_name(name, "attribute")
-        except DefinitionError:
-            yield f"# Left out: {escaped(name)!r}; a name has letters, digits and _"
+        if not set(OTHERS).isdisjoint(column.kinds):
+            what = "the file has it twice" if TWICE in column.kinds else "its values are no texts, numbers or booleans"
+            yield f"# Left out: {escaped(repr(name))}; {what}"
             continue
-        if "other values" in column.kinds:
-            yield f"# Left out: {name}; its values are no texts, numbers or booleans"
-        else:
-            attributes[name] = type_of(column)
-    keys = [name for name in attributes if attributes[name] == "string" and divides(guess.columns[name], guess.rows)]
-    keys += [name for name in attributes if attributes[name] == "int" and divides(guess.columns[name], guess.rows)]
+        if set(column.kinds) == {"null"} and any(each.startswith(f"{name}.") for each in guess.columns):
+            continue  # an object that is null
+        kinds[name] = type_of(column, guess.rows)
+        comma = comma or (COMMA in column.kinds and kinds[name].startswith("float"))
+    legal = {name for name in kinds if legal_name(name) == name and name.upper() not in _RESERVED}
+    for name in kinds:
+        if name not in named and name not in legal:
+            plain = legal_name(name)
+            named[name] = legal_name(f"{plain}_" * (plain.upper() in _RESERVED) or plain, {*named.values(), *legal})
+            columns[named[name]] = name
+    attributes = {named.get(name, name): kind for name, kind in kinds.items()}
+    keys = [
+        named.get(name, name)
+        for kind in ("string", "int")
+        for name in kinds
+        if kinds[name] == kind and divides(guess.columns[name], guess.rows)
+    ]
     yield ""
     yield f"[streams.{stream}]"
     yield "attributes = { " + ", ".join(f'{name} = "{kind}"' for name, kind in attributes.items()) + " }"
     if guess.unit is not None:
         yield f'time_unit = "{guess.unit}"'
+    if guess.form.time_format is not None:
+        yield f"time_format = {toml_text(guess.form.time_format)}"
+    if guess.form.separator is not None:
+        yield f"separator = {toml_text(guess.form.separator)}"
+    if comma:
+        yield 'decimal = ","'
     if keys:
         others = f"  # also possible: {', '.join(keys[1:4])}" if len(keys) > 1 else ""
         yield f'key = "{keys[0]}"{others}'
+    if columns:
+        yield f"[streams.{stream}.columns]"
+        yield from (f"{toml_text(column)} = {toml_text(name)}" for name, column in columns.items())
     yield from first_query(stream, attributes, keys[0] if keys else None, subscription)
+
+
+def toml_text(text: str) -> str:
+    """A text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=not text.isprintable()).replace("\x7f", "\\u007f")
 
 
 def first_query(stream: str, attributes: Mapping[str, str], key: str | None, subscription: str) -> Iterator[str]:
@@ -192,7 +307,8 @@ def first_query(stream: str, attributes: Mapping[str, str], key: str | None, sub
     yield f'language = "{DEFAULT_LANGUAGE}"'
     numbers = [name for kind in ("float", "int") for name in attributes if attributes[name].startswith(kind)]
     rising = [name for name in numbers if name != key]
-    if not rising:
+    # $1 and $2 have their attributes as price_1 and price, which others may be called, too.
+    if not rising or any(_NUMBERED.fullmatch(name) for name in attributes):
         yield f'query = "SELECT * FROM {stream}"'
         return
     joined = "TRUE" if key is None else f"$2.{key} = $1.{key}"
@@ -200,11 +316,12 @@ def first_query(stream: str, attributes: Mapping[str, str], key: str | None, sub
     yield f'query = "SELECT * FROM FILTER{{{rising[0]} > {rising[0]}_1}}({stream} NEXT{{{joined}}} {stream})"'
 
 
-def type_of(column: ColumnFindings) -> str:
-    """The type of an attribute that takes all values of a column."""
+def type_of(column: ColumnFindings, rows: int) -> str:
+    """The type of an attribute that takes all values of a column; rows without one are null."""
     kinds = set(column.kinds) - {"null"}
     if len(kinds) == 1 and not kinds.isdisjoint({"int", "bool"}):
         found = kinds.pop()
     else:
-        found = "float" if kinds and kinds <= {"int", "float"} else "string"
-    return f"{found}?" if "null" in column.kinds else found
+        found = "float" if kinds and (kinds <= {"int", "float"} or kinds <= {"int", COMMA}) else "string"
+    missing = "null" in column.kinds or sum(count for count, _ in column.kinds.values()) < rows
+    return f"{found}?" if missing else found

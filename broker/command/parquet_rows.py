@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..events import Attribute, EventError, StreamDefinition, suggestion
-from ..events.arrow import read_times, read_usual
+from ..events.arrow import read_times, read_usual, without_structs
+from ..events.file_form import column_hint
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
 from .column_rows import ColumnRows
@@ -74,14 +75,22 @@ def read_parquet(
     clock = FileTimes({stream.name: stream}) if clock is None else clock
     leave_out = None if bad is None or bad.stops else partial(_leave_out, bad, place)
     with placed(place):
-        header = file.schema_arrow
-        _check_time(header, time, clock.fractional(stream.name))
-        known = [attribute for attribute in stream.schema.attributes if _present(header, stream, attribute)]
+        raw = file.schema_arrow
+        header = without_structs(pyarrow.RecordBatch.from_pylist([], schema=raw)).schema
+        if clock.now:
+            time = header.names[0]
+        else:
+            _check_time(header, time, clock.fractional(stream.name))
+        named = {} if stream.files is None else stream.files.columns
+        sources = {each.name: named.get(each.name, each.name) for each in stream.schema.attributes}
+        known = [each for each in stream.schema.attributes if _present(raw, header, stream, each, sources[each.name])]
+        wanted = list(dict.fromkeys([time, *(sources[each.name] for each in known)]))
         count = 0
         try:
-            for table in file.iter_batches(CHUNK_ROWS, columns=list(dict.fromkeys([time, *(a.name for a in known)]))):
+            for batch in file.iter_batches(CHUNK_ROWS, columns=wanted):
+                table = without_structs(batch)
                 times, good = _times(table.column(time), count, stream.name, clock, leave_out)
-                columns = {each.name: read_usual(stream, each, table.column(each.name)) for each in known}
+                columns = {each.name: _column(stream, each, table.column(sources[each.name])) for each in known}
                 rows = ColumnRows(columns, stream.schema.names, len(table))
                 places: Sequence[int] = range(count + 1, count + len(rows) + 1)
                 count += len(rows)
@@ -93,19 +102,61 @@ def read_parquet(
             raise EventError(f"expected columns that can be read, found after row {count}: {_reason(error)}") from None
 
 
-def _present(header: pyarrow.Schema, stream: StreamDefinition, attribute: Attribute) -> bool:
-    """Return whether the file has the attribute. Raises if a required one is missing or the type cannot fit."""
-    found = header.get_all_field_indices(attribute.name)
-    if not found and attribute.nullable:
+def _column(stream: StreamDefinition, attribute: Attribute, column: Any) -> Any:
+    """A column in a type of the attribute; values that have no exact one are left to the checks of the engine."""
+    import pyarrow
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return [None if each is None else each for each in instants(column)]
+    if types.is_decimal(kind) or (attribute.type == "int" and types.is_floating(kind)):
+        target = "int64" if attribute.type == "int" else "float64"
+        try:
+            column = column.cast(target)
+        except pyarrow.ArrowException:
+            if types.is_decimal(kind):
+                column = column.cast("float64")
+            return [int(each) if each is not None and each.is_integer() else each for each in column.to_pylist()]
+    return read_usual(stream, attribute, column)
+
+
+def instants(column: Any) -> list[int | None]:
+    """The instants of timestamps, those without a zone in UTC, and of dates; nanoseconds are cut. O(values)."""
+    from pyarrow import types
+
+    unit = "s" if types.is_date(column.type) else column.type.unit
+    if types.is_date(column.type):
+        column = column.cast("timestamp[s]")
+    ticks: list[int | None] = column.cast("int64").to_pylist()
+    if unit == "ns":
+        return [None if each is None else each // 1_000 for each in ticks]
+    factor = {"s": 1_000_000, "ms": 1_000, "us": 1}[unit]
+    return ticks if factor == 1 else [None if each is None else each * factor for each in ticks]
+
+
+def _present(
+    raw: pyarrow.Schema, header: pyarrow.Schema, stream: StreamDefinition, attribute: Attribute, source: str
+) -> bool:
+    """Return whether the file has the column of an attribute. Raises if a required one is missing or the type cannot
+    fit."""
+    found = header.get_all_field_indices(source)
+    whole = raw.get_field_index(source)
+    if not found and whole >= 0:  # a struct
+        kind = raw.field(whole).type
+        path = next((each for each in header.names if each.startswith(f"{source}.")), f"{source}.x")
+        hint = f"; write --column {f'{path}={attribute.name}'!r}"
+        raise EventError(f"column {source!r}: expected {attribute.type}, found the type {kind}{hint}")
+    if not found and attribute.nullable and source == attribute.name:
         return False
     if len(found) != 1:
-        hint = suggestion(attribute.name, [name for name in header.names if stream.schema.position(name) < 0])
+        hint = column_hint(source, [name for name in header.names if stream.schema.position(name) < 0])
         raise EventError(
-            f"stream {stream.name!r}: expected one column {attribute.name!r}, found {len(found)}{'' if found else hint}"
+            f"stream {stream.name!r}: expected one column {source!r}, found {len(found)}{'' if found else hint}"
         )
     kind = header.field(found[0]).type
     if not _fits(kind, attribute):
-        raise EventError(f"column {attribute.name!r}: expected {attribute.type}, found the type {kind}")
+        raise EventError(f"column {source!r}: expected {attribute.type}, found the type {kind}")
     return True
 
 
@@ -116,13 +167,20 @@ def _fits(kind: pyarrow.DataType, attribute: Attribute) -> bool:
         return attribute.nullable
     match attribute.type:
         case "string":
-            return _is_text(kind.value_type if types.is_dictionary(kind) else kind)
+            return _is_text(_plain(kind))
         case "int":
-            return bool(types.is_integer(kind))
+            whole = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+            return bool(whole or types.is_timestamp(kind) or types.is_date(kind))
         case "float":
-            return bool(types.is_floating(kind) or types.is_integer(kind))
+            return bool(types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind))
         case "bool":
             return bool(types.is_boolean(kind))
+
+
+def _plain(kind: pyarrow.DataType) -> pyarrow.DataType:
+    from pyarrow import types
+
+    return kind.value_type if types.is_dictionary(kind) else kind
 
 
 def _is_text(kind: pyarrow.DataType) -> bool:
@@ -143,7 +201,7 @@ def _check_time(header: pyarrow.Schema, time: str, fractional: bool) -> None:
         )
     kind = header.field(found[0]).type
     number = types.is_integer(kind) or (fractional and types.is_floating(kind))
-    if not (number or types.is_temporal(kind) or _is_text(kind)):
+    if not (number or types.is_timestamp(kind) or types.is_date(kind) or _is_text(_plain(kind))):
         raise EventError(f"column {time!r}: expected ints, timestamps or ISO-8601 texts, found the type {kind}")
 
 
@@ -158,17 +216,17 @@ def _times(
     that have one; None: all."""
     from pyarrow import types
 
-    temporal = types.is_temporal(column.type)
-    if temporal:
-        column = column.cast("timestamp[us]").cast("int64")
-        if not column.null_count:
-            return read_times(column), None
+    if clock.now:
+        return [0] * len(column), None
+    temporal = types.is_timestamp(column.type) or types.is_date(column.type)
+    if temporal and not column.null_count:
+        return (read_times(column) if types.is_timestamp(column.type) else instants(column)), None  # type: ignore[return-value]  # no nulls
     if not temporal and types.is_integer(column.type) and not column.null_count:
         try:
             return clock.numbers(read_times(column), stream, whole=True), None
         except EventError:
             pass  # and again one by one, to tell the row
-    values: list[Any] = column.to_pylist()
+    values: list[Any] = instants(column) if temporal else column.to_pylist()
     times: list[int] = []
     good: list[int] = []
     for index, value in enumerate(values):

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from ..events import StreamDefinition
 from .batch import only_stream, stream_named
 from .complaint import BadInput
 from .loading import SubscriptionsArgument, load_file
 from .parquet_rows import open_parquet
-from .reading import TIME_COLUMN, TimeOption
+from .reading import (
+    ColumnOption,
+    DecimalOption,
+    Reading,
+    SeparatorOption,
+    TimeFormatOption,
+    TimeOption,
+    form_of,
+)
 from .spark_session import ConfOption, LogOption, MasterOption, require_spark, spark_session
 
 Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
@@ -32,12 +42,10 @@ def prepare(
     id: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="CSV, Parquet: the column of the ids; by default row numbers.")
     ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ATTRIBUTE=COLUMN", help="The column of an attribute if its name differs; may be repeated."
-        ),
-    ] = None,
+    column: ColumnOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    time_format: TimeFormatOption = None,
     rejects_max: Annotated[
         float, typer.Option(metavar="SHARE", help="The share of rows that may be invalid; they are kept apart.")
     ] = 0.0,
@@ -58,10 +66,13 @@ def prepare(
     check_units(streams, str(subscriptions))
     by_name = {each.name: each for each in streams}
     files = Files(tuple(history), None, format)
-    asked = stream is not None or time is not None or id is not None or bool(column)
+    asked = any(each is not None for each in (stream, time, id, column, separator, decimal, time_format))
     if asked or any(_is_foreign(file, kind) for file, kind in files.listed()):
         chosen = only_stream(by_name) if stream is None else stream_named(by_name, stream)
-        files = Files(files.paths, Columns(chosen, time or TIME_COLUMN, id, attributes=_attributes(column)), format)
+        form = form_of(_written(column or [], chosen), separator, decimal, time_format)
+        by_name[chosen.name] = chosen = replace(chosen, files=form.over(chosen.files))
+        reading = Reading(by_name, None, chosen.name, time)
+        files = Files(files.paths, Columns(chosen, reading.time, id), format)
     pieces_of([files], by_name)  # raises errors in headers before Spark starts
     if out.exists() and not out.is_dir():
         raise BadInput(f"{out}: expected a folder, or a place for a new one, found a file")
@@ -81,13 +92,8 @@ def _is_foreign(file: Path, format: Format) -> bool:
     return format == "csv"
 
 
-def _attributes(column: list[str] | None) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for each in column or ():
-        attribute, equals, name = each.partition("=")
-        if not attribute or not equals or not name:
-            raise BadInput(f"--column: expected ATTRIBUTE=COLUMN, found {each!r}")
-        if attribute in found:
-            raise BadInput(f"--column: expected each attribute once, found {attribute!r} twice")
-        found[attribute] = name
-    return found
+def _written(column: list[str], chosen: StreamDefinition) -> list[str]:
+    """The options in the order of all commands: this one had ATTRIBUTE=COLUMN, which is read where it is meant."""
+    known = chosen.schema.names
+    pairs = [(each, *each.rpartition("=")[::2], *each.partition("=")[::2]) for each in column]
+    return [f"{late}={early}" if name not in known and early in known else each for each, _, name, early, late in pairs]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from warnings import catch_warnings
 
 import typer
 
@@ -16,10 +17,20 @@ from .batch import BATCH_EVENTS, Control, EventBatch, answers, stream_named
 from .column_rows import ColumnRows
 from .complaint import BadInput, placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
-from .file_times import TimeUnitOption
+from .file_times import NOW, TimeUnitOption
 from .known_names import stream_names
 from .progress import progress
-from .reading import EventReader, FormatOption, Reading, TimeOption
+from .reading import (
+    ColumnOption,
+    DecimalOption,
+    EventReader,
+    FormatOption,
+    Reading,
+    SeparatorOption,
+    TimeFormatOption,
+    TimeOption,
+    form_of,
+)
 from .sorting import sources
 from .sources import files_of
 
@@ -41,6 +52,10 @@ def publish(
     events_format: FormatOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
+    column: ColumnOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    time_format: TimeFormatOption = None,
     sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
     on_bad: OnBadOption = STOP,
     batch: Annotated[
@@ -55,15 +70,20 @@ def publish(
     taken, refused = 0, list[str]()
     files = files_of(file)
     with connect(broker) as client, handled(on_bad) as bad:
-        units = {}
-        if subscriptions is not None:
-            units = {each.name: each.time_unit for each in declare_streams(client, subscriptions).streams}
+        declared = () if subscriptions is None else declare_streams(client, subscriptions).streams
+        own = next((each for each in declared if each.name == stream), None)
         definition = stream_named({known.name: known for known in client.streams()}, stream)
+        form = form_of(column, separator, decimal, time_format)
+        if own is not None:
+            form, time_unit = form.over(own.files), time_unit or own.time_unit
         # Beyond this the times are microseconds, whatever the unit that the file or the broker says.
-        reading = Reading({stream: definition}, events_format, stream, time, time_unit or units.get(stream), bad)
+        reading = Reading({stream: definition}, events_format, stream, time, time_unit, bad, form)
+        reading.times.now = time == NOW
+        if sort and reading.times.now:
+            raise BadInput("--sort: expected times by which events are sorted, found --time now")
         client.set_time_unit(stream, "us")
         for source in sources(reading, files, sort):
-            count, late = publish_events(client, source, batch, bad)
+            count, late = publish_events(client, source, batch, bad, reading.times.now)
             taken += count
             refused += late
     typer.echo(f"{taken} events published to {stream}")
@@ -73,26 +93,29 @@ def publish(
 
 
 def publish_events(
-    client: Client, reading: EventReader, size: int, bad: BadEvents | None = None
+    client: Client, reading: EventReader, size: int, bad: BadEvents | None = None, now: bool = False
 ) -> tuple[int, list[str]]:
     """Publish, and return how many events the broker has taken, and a line for each refused one that is not left out.
 
-    Raises the first other error, with its place; the events before it are published.
+    Raises the first other error, with its place; the events before it are published. `now`: the broker gives the times.
     """
+    from client import RefusedWarning
+
     taken = 0
     refused: list[str] = []
     goes_on = bad is not None and not bad.stops
 
     def send(part: EventBatch) -> tuple[EventBatch, Receipt]:
+        times, starts = (None, None) if now else (part.times, part.starts)
         if isinstance(part.rows, ColumnRows):
-            return part, client.publish_columns(part.stream, part.rows.columns, part.times, part.ids, part.starts)
-        return part, client.publish_batch(part.stream, part.times, part.rows, part.ids, part.starts)
+            return part, client.publish_columns(part.stream, part.rows.columns, times, part.ids, starts)
+        return part, client.publish_batch(part.stream, times, part.rows, part.ids, starts)
 
     def leave_out(place: str, error: ForetellError, part: EventBatch) -> None:
         if bad is not None:
             bad.refuse(place, error, values_of(part, {}))
 
-    with progress(reading) as advance:
+    with catch_warnings(action="ignore", category=RefusedWarning), progress(reading) as advance:  # told with its line
         for item in reading.items:
             if not isinstance(item, EventBatch):
                 with placed(reading.where(item.place)):

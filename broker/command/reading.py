@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, TypeAlias, final, get_args
 
 import typer
 
-from ..events import StreamDefinition, TimeUnit
+from ..events import DefinitionError, StreamDefinition, TimeUnit
+from ..events.file_form import TIME_COLUMN, FileForm, columns_of_pairs
 from .bad_events import BadEvents
 from .batch import Item, only_stream, stream_named
+from .complaint import BadInput
 from .file_times import FileTimes
 from .flat_events import FlatEvents
 from .json_lines import Gathering, read_json_lines
 from .sources import STANDARD_INPUT, opened, place_of, suffix_of
 
 Format: TypeAlias = Literal["jsonl", "csv", "tsv", "parquet"]
-
-TIME_COLUMN: Final = "time"
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({each: each for each in get_args(Format)})
 _SUFFIXES: Final[Mapping[str, Format]] = MappingProxyType(
@@ -40,6 +40,42 @@ TimeOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--time", metavar="COLUMN", help="The column of the times where events name no stream; 'time'."),
 ]
+ColumnOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="COLUMN=ATTRIBUTE",
+        help="The column of an attribute that has another name, or its path such as user.name; may be repeated.",
+    ),
+]
+SeparatorOption: TypeAlias = Annotated[
+    str | None, typer.Option("--separator", metavar="CHARACTER", help="What is between the fields of CSV, such as ';'.")
+]
+DecimalOption: TypeAlias = Annotated[
+    str | None, typer.Option("--decimal", metavar=".|,", help="What is before the fraction of a number in CSV.")
+]
+TimeFormatOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--time-format", metavar="FORMAT", help="The format of the times, such as '%d.%m.%Y %H:%M:%S'."),
+]
+
+
+def form_of(
+    column: Sequence[str] | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    time_format: str | None = None,
+) -> FileForm:
+    """The form that options say. Raises BadInput."""
+    pairs = [each.rpartition("=")[::2] for each in column or ()]
+    for each, (source, name) in zip(column or (), pairs):
+        if not source or not name:
+            raise BadInput(f"--column: expected COLUMN=ATTRIBUTE, found {each!r}")
+    try:
+        return FileForm(columns_of_pairs(pairs), separator, decimal, time_format)
+    except DefinitionError as error:
+        what, _, rest = str(error).partition(": ")
+        raise BadInput(f"--{what.replace('_', '-').replace('columns', 'column')}: {rest}") from None
 
 
 @final
@@ -64,11 +100,11 @@ class EventReader:
 class Reading:
     """How one command reads its files: what they contain, and what they share.
 
-    `stream` and `time` are for events that name no stream, as in CSV and Parquet. `unit`: that of times that are
-    numbers; None: each stream's own.
+    `stream`, `time` and `form` are for events that name no stream, as in CSV and Parquet; what `form` leaves open is as
+    the stream says. `unit`: that of times that are numbers; None: each stream's own.
     """
 
-    __slots__ = ("_gathering", "_stream", "bad", "format", "streams", "time", "times")
+    __slots__ = ("_gathering", "bad", "format", "stream", "streams", "time", "times")
 
     def __init__(
         self,
@@ -78,11 +114,15 @@ class Reading:
         time: str | None = None,
         unit: TimeUnit | None = None,
         bad: BadEvents | None = None,
+        form: FileForm | None = None,
     ) -> None:
+        if form is not None and form != FileForm():
+            chosen = only_stream(streams) if stream is None else stream_named(streams, stream)
+            streams = {**streams, chosen.name: replace(chosen, files=form.over(chosen.files))}
         self.streams = streams
         self.format = format
-        self._stream = stream
-        self.time = time or TIME_COLUMN
+        self.stream = stream
+        self.time = time or self._time_column()
         self.times = FileTimes(streams, unit)
         self.bad = BadEvents() if bad is None else bad
         self._gathering: Gathering | None = None
@@ -101,7 +141,7 @@ class Reading:
             if kind in ("csv", "tsv"):
                 from .csv_rows import read_csv
 
-                separator = "\t" if kind == "tsv" else ","
+                separator = self.separator(kind)
                 columns = os.path.isfile(file)  # a pipe is read as it comes
                 rows = read_csv(source, place, definition, self.time, self.times, self.bad, separator, columns)
                 yield EventReader(rows, place, "line", extent)
@@ -109,18 +149,34 @@ class Reading:
             from .parquet_rows import open_parquet, read_parquet
 
             whole = extent is None or file == STANDARD_INPUT
-            texts = {each.name for each in definition.schema.attributes if each.type == "string"} - {self.time}
+            named = {} if definition.files is None else definition.files.columns
+            strings = [each.name for each in definition.schema.attributes if each.type == "string"]
+            texts = {named.get(name, name) for name in strings} - {self.time}
             with open_parquet(source.read() if whole else file, place, texts) as table:
                 rows = read_parquet(table, place, definition, self.time, self.times, self.bad)
                 yield EventReader(rows, place, "row", table.metadata.num_rows)
 
     def definition(self) -> StreamDefinition:
         """The stream of events that name none. Raises UnknownStream, DefinitionError."""
-        return only_stream(self.streams) if self._stream is None else stream_named(self.streams, self._stream)
+        return only_stream(self.streams) if self.stream is None else stream_named(self.streams, self.stream)
+
+    def separator(self, kind: Format) -> str:
+        """What is between the fields of a file of CSV or TSV. Raises as `definition`."""
+        form = self.definition().files
+        default = "\t" if kind == "tsv" else ","
+        return default if form is None else form.separator or default
+
+    def _time_column(self) -> str:
+        known = self.streams.get(self.stream) if self.stream is not None else None
+        if self.stream is None and len(self.streams) == 1:
+            known = next(iter(self.streams.values()))
+        if known is None or known.files is None or known.schema.position(TIME_COLUMN) >= 0:
+            return TIME_COLUMN
+        return known.files.columns.get(TIME_COLUMN, TIME_COLUMN)
 
     def _lines(self) -> Gathering:
         if self._gathering is None:  # one for all files, which numbers their events
-            flat = None if self._stream is None else FlatEvents(self.definition(), self.time)
+            flat = None if self.stream is None else FlatEvents(self.definition(), self.time)
             self._gathering = Gathering(self.streams, self.times, self.bad, flat)
         return self._gathering
 

@@ -30,11 +30,23 @@ from .column_rows import ColumnRows
 from .complaint import BadInput, placed
 from .contributing import Contributing
 from .file_times import TimeUnitOption
+from .incompleteness import Incompleteness
 from .known_names import subscription_names
 from .loading import SubscriptionsArgument, load_engine, load_file, load_model
 from .progress import ProgressOption
 from .progress import progress as showing
-from .reading import EventReader, FormatOption, Reading, StreamOption, TimeOption
+from .reading import (
+    ColumnOption,
+    DecimalOption,
+    EventReader,
+    FormatOption,
+    Reading,
+    SeparatorOption,
+    StreamOption,
+    TimeFormatOption,
+    TimeOption,
+    form_of,
+)
 from .result_files import ResultFormat, TimesAs, sink_of
 from .results import Printable, ResultSink, ResultSinks, ResultWriter
 from .sorting import sources
@@ -103,6 +115,10 @@ def run(
     stream: StreamOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
+    column: ColumnOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    time_format: TimeFormatOption = None,
     sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
     on_bad: OnBadOption = STOP,
     only: Annotated[
@@ -132,7 +148,7 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
     ] = None,
     progress: ProgressOption = None,
-) -> None:
+) -> int:
     """Match the events of a file; write results as JSON lines to standard output."""
     collect_rarely()
     engine = load_engine(subscriptions, lineage=with_events)
@@ -140,10 +156,11 @@ def run(
         load_model(engine, model)
     if save_model is not None and not save_model.absolute().parent.is_dir():
         raise BadInput(f"{save_model}: expected a folder that exists, found none of the name {save_model.parent}")
-    files = files_of(events)
+    files, form = files_of(events), form_of(column, separator, decimal, time_format)
     known = Contributing(engine.streams, lambda: engine.events) if with_events else None
     wanted = chosen(subscriptions, only or (), engine.subscriptions)
-    complete = _completion(wanted, known)
+    missing = Incompleteness()
+    complete = _completion(wanted, known, missing, load_file(subscriptions).hidden)
     sinks: list[ResultSink] = [] if summary and out is None else [sink_of(out, format, sys.stdout, times)]
     if plot is not None:
         from .result_picture import ResultPicture
@@ -156,7 +173,7 @@ def run(
         closing(ResultSinks(sinks)) as sink,
     ):
         results = ResultWriter(sink, complete)
-        reading = Reading(engine.streams, events_format, stream, time, time_unit, bad)
+        reading = Reading(engine.streams, events_format, stream, time, time_unit, bad, form)
         for source in sources(reading, files, sort):
             match_events(engine, source, results, bad, known, progress)
         finish(engine, results)
@@ -169,6 +186,7 @@ def run(
         save(found, save_model)
     if build() == PURE:
         print(f"foretell: {UNCOMPILED}", file=sys.stderr)
+    return missing.tell(sys.stderr)
 
 
 def chosen(subscriptions: Path, only: Collection[str], known: Collection[str]) -> Callable[[str], bool]:
@@ -182,10 +200,15 @@ def chosen(subscriptions: Path, only: Collection[str], known: Collection[str]) -
 
 
 def _completion(
-    wanted: Callable[[str], bool], known: Contributing | None
+    wanted: Callable[[str], bool], known: Contributing | None, missing: Incompleteness, hidden: Collection[str]
 ) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    """What is written of a result. `hidden`: subscriptions on whose results those depend that are written."""
+
     def complete(line: dict[str, Any]) -> dict[str, Any] | None:
-        if not wanted(line.get("subscription", "")):
+        name = line.get("subscription", "")
+        if wanted(name) or name in hidden:
+            missing.note(line)
+        if not wanted(name):
             return None
         return line if known is None else known.line(line)
 

@@ -6,26 +6,32 @@ Rows are read without the declared types, so that all findings are reported and 
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import datetime
 from itertools import islice
-from typing import Any, Final, Literal, TypeAlias, final
+from math import isfinite
+from typing import Any, BinaryIO, Final, Literal, TypeAlias, final
 
 from ..events import (
     Event,
     EventError,
     ForetellError,
     StreamDefinition,
+    as_datetime,
     format_instant,
     is_enveloped,
     parse_line,
     parse_object,
     suggestion,
 )
-from .reading import TIME_COLUMN, Reading, format_of
+from ..events.arrow import without_structs
+from ..events.file_form import TIME_COLUMN, FileForm, column_hint, paths_of
+from .complaint import placed
+from .csv_rows import header_of, lines_of, named_columns, unreadable
+from .json_lines import not_utf8
+from .reading import Format, Reading, format_of
 from .sources import STANDARD_INPUT, opened, place_of
 
 ROWS_MAX: Final = 100_000
@@ -34,8 +40,16 @@ VALUES_MAX: Final = 10_000
 
 Verdict: TypeAlias = Literal["ok", "note", "bad"]
 
-_INT: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+TWICE: Final = "columns of one name"
+NO_NUMBER: Final = "NaN or infinite"
+OTHERS: Final = ("lists", TWICE, NO_NUMBER, "other values")
+"""What no attribute can be."""
+_OTHER: Final = object()
+
+_INT: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 _FLOAT: Final = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+_COMMA: Final = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
+COMMA: Final = "number with a comma"
 _FITS: Final[Mapping[str, frozenset[str]]] = {
     "string": frozenset({"string"}),
     "int": frozenset({"int"}),
@@ -55,7 +69,7 @@ class ColumnFindings:
     def add(self, value: object, kind: str, place: str) -> None:
         count, first = self.kinds.get(kind, (0, place))
         self.kinds[kind] = count + 1, first
-        if value is not None and len(self.values) <= VALUES_MAX:
+        if value is not None and kind not in OTHERS and len(self.values) <= VALUES_MAX:
             self.values.add(value)
 
 
@@ -103,7 +117,7 @@ def scan(reading: Reading, files: list[str]) -> Iterator[tuple[Verdict, str]]:
                 if not stream.wrong_times:
                     reading.times.plain.add(name)  # tell it once
                 stream.wrong_times.append(f"{place}: {error}")
-            note(stream.columns, values, texts, place)
+            note(stream.columns, values, (definition.files or FileForm()) if texts else None, place)
     if rows >= ROWS_MAX:
         yield "note", f"the first {ROWS_MAX:,} rows were read"
     if lines:
@@ -114,10 +128,13 @@ def scan(reading: Reading, files: list[str]) -> Iterator[tuple[Verdict, str]]:
         yield from _findings(stream, reading.time)
 
 
-def note(columns: dict[str, ColumnFindings], values: Mapping[str, Any], texts: bool, place: str) -> None:
-    """Add a row to what was found of each column. O(values)."""
+def note(columns: dict[str, ColumnFindings], values: Mapping[str, Any], form: FileForm | None, place: str) -> None:
+    """Add a row to what was found of each column; `form`: that of texts of a table, None: no texts. O(values)."""
     for key, value in values.items():
-        kind = _kind_of_text(value) if texts else _kind(value)
+        if form is None:
+            kind = _kind(value)
+        else:
+            kind = TWICE if value is None else _kind_of_text(value, form.decimal == ",")
         columns.setdefault(key, ColumnFindings()).add(None if kind == "null" else value, kind, place)
 
 
@@ -146,6 +163,9 @@ def _findings(stream: _Stream, time_column: str) -> Iterator[tuple[Verdict, str]
         nulls = stream.rows - present + (0 if column is None else column.kinds.get("null", (0, ""))[0])
         if nulls and not attribute.nullable and not _is_text(column, attribute.type):
             declared = f'declare {attribute.name} = "{attribute.type}?"'
+            if not present:
+                undeclared = [each for each in stream.columns if definition.schema.position(each) < 0]
+                declared = column_hint(attribute.name, undeclared).removeprefix("; ") or declared
             yield "bad", f"{place}: {nulls:,} of {stream.rows:,} are null or missing; {declared}"
         elif nulls:
             yield "note", f"{place}: {nulls:,} of {stream.rows:,} are null or empty"
@@ -154,7 +174,7 @@ def _findings(stream: _Stream, time_column: str) -> Iterator[tuple[Verdict, str]
         fitting = _FITS[attribute.type] | {"null"}
         misfits = {kind: found for kind, found in column.kinds.items() if kind not in fitting}
         if attribute.type == "string" and _only_texts(column):
-            misfits = {}
+            misfits = {kind: found for kind, found in misfits.items() if kind in OTHERS}
         for kind, (count, first) in misfits.items():
             values = f"{_many(count, 'value')} of type {kind}"
             yield "bad", f"{place}: {values}, declared {attribute.type}, the first: {first}"
@@ -186,50 +206,112 @@ def _only_texts(column: ColumnFindings) -> bool:
 def rows_of(
     reading: Reading, file: str, wrong: list[str]
 ) -> Iterator[tuple[str, str, Any, Mapping[str, Any], bool]]:
-    """Of each row: place, stream, time, values by name, and whether these are texts of a table."""
+    """Of each row: place, stream, time, values by name, and whether these are texts of a table. The names are those of
+    attributes, or of their columns and paths where there is no attribute. Raises OSError, ForetellError."""
     kind = reading.format or format_of(file)
     place = place_of(file)
     with opened(file) as (source, extent):
         if kind == "jsonl":
-            with io.TextIOWrapper(source, "utf-8-sig", errors="replace") as text:
-                for number, line in enumerate(text, 1):
-                    if not line.strip():
-                        continue
-                    try:
-                        row = _json_row(reading, line, number)
-                    except ForetellError as error:
-                        wrong.append(f"{place}: {error}")
-                        continue
+            for number, line in enumerate(source, 1):
+                if not line.strip():
+                    continue
+                try:
+                    row = _json_row(reading, line.decode("utf-8-sig" if number == 1 else "utf-8"), number)
+                except UnicodeDecodeError as error:
+                    wrong.append(f"{place}: line {number}: {not_utf8(line, error)}")
+                except ForetellError as error:
+                    wrong.append(f"{place}: {error}")
+                else:
                     if row is not None:
                         yield f"{place}: line {number}", *row, False
             return
         definition = reading.definition()
         if kind in ("csv", "tsv"):
-            with io.TextIOWrapper(source, "utf-8-sig", errors="replace", newline="") as text:
-                records = csv.DictReader(text, delimiter="\t" if kind == "tsv" else ",")
-                for record in records:
-                    at = f"{place}: line {records.line_num}"
-                    if None in record or None in record.values():
-                        wrong.append(f"{at}: expected {len(records.fieldnames or ())} fields")
-                        continue
-                    yield at, definition.name, _time(reading, record), record, True
+            with placed(place):
+                yield from _csv_rows(reading, source, place, kind, wrong)
             return
         from .parquet_rows import open_parquet
 
         whole = extent is None or file == STANDARD_INPUT
-        with open_parquet(source.read() if whole else file, place) as table:
+        with placed(place), open_parquet(source.read() if whole else file, place) as table:
+            import pyarrow
+
             number = 0
-            for batch in table.iter_batches(10_000):
-                for record in batch.to_pylist():
-                    number += 1
-                    yield f"{place}: row {number}", definition.name, _time(reading, record), record, False
+            try:
+                for batch in table.iter_batches(10_000):
+                    found = without_structs(batch)
+                    names = found.schema.names
+                    whole_numbers = _whole_columns(definition)
+                    columns = [column_values(each, name in whole_numbers) for name, each in zip(names, found.columns)]
+                    for values in zip(*columns):
+                        number += 1
+                        record = dict(zip(names, values))
+                        yield f"{place}: row {number}", definition.name, *_timed(reading, record), False
+            except (pyarrow.ArrowException, ValueError, OSError) as error:
+                raise EventError(f"expected columns that can be read, found after row {number}: {error}") from None
+
+
+def _csv_rows(
+    reading: Reading, source: BinaryIO, place: str, kind: Format, wrong: list[str]
+) -> Iterator[tuple[str, str, Any, Mapping[str, Any], bool]]:
+    """The records of a file, as a run reads them. Raises EventError."""
+    definition, separator = reading.definition(), reading.separator(kind)
+    reader = csv.reader(lines_of(source, "surrogateescape", True), strict=True, delimiter=separator)
+    header = header_of(reader)
+    names = named_columns(header, definition, separator)
+    time = header.index(reading.time) if reading.time in header else None
+    twice = {each: None for each in names if names.count(each) > 1}
+    while True:
+        try:
+            record = next(reader, None)
+            if record is None:
+                return
+            at = f"{place}: line {reader.line_num}"
+            "".join(record).encode()
+        except (csv.Error, UnicodeError) as error:
+            wrong.append(f"{place}: {unreadable(error, reader.line_num - isinstance(error, UnicodeError))}")
+            continue
+        if len(record) == len(header):
+            values: dict[str, Any] = {each: text for each, text in zip(names, record) if each or each in header}
+            values.update(twice)
+            yield at, definition.name, "" if time is None else record[time], values, True
+        elif record:
+            wrong.append(f"{at}: expected {len(header)} fields, found {len(record)}")
+
+
+def _whole_columns(stream: StreamDefinition) -> set[str]:
+    """The columns of the attributes that are ints."""
+    named = {} if stream.files is None else stream.files.columns
+    return {named.get(each.name, each.name) for each in stream.schema.attributes if each.type == "int"}
+
+
+def column_values(column: Any, whole: bool) -> list[Any]:
+    """The values of a column of Parquet as they are attributes: moments are datetimes in UTC, decimals are numbers.
+    `whole`: floats are ints where they can be."""
+    import pyarrow
+
+    from .parquet_rows import instants
+
+    kind = column.type
+    if pyarrow.types.is_timestamp(kind) or pyarrow.types.is_date(kind):
+        return [None if each is None else as_datetime(each) for each in instants(column)]
+    if pyarrow.types.is_decimal(kind):
+        whole = whole or kind.scale <= 0
+        column = column.cast("float64")
+    try:
+        found: list[Any] = column.to_pylist()
+        if whole and column.type == "float64":
+            return [int(each) if each is not None and each.is_integer() else each for each in found]
+    except (ValueError, OverflowError):  # what Python has no type for, such as nanoseconds
+        return [_OTHER] * len(column)
+    return found
 
 
 def _json_row(reading: Reading, line: str, number: int) -> tuple[str, Any, Mapping[str, Any]] | None:
     record = parse_object(line, number)
-    if not is_enveloped(record):
+    if not is_enveloped(record) and reading.stream is not None:
         definition = reading.definition()
-        return definition.name, _time(reading, record), record
+        return definition.name, *_timed(reading, paths_of(record))
     event = parse_line(line, number, lambda value, stream: 0)  # the time is judged later
     if not isinstance(event, Event):
         return None
@@ -238,16 +320,12 @@ def _json_row(reading: Reading, line: str, number: int) -> tuple[str, Any, Mappi
     return event.stream, record.get("time"), values
 
 
-def _time(reading: Reading, record: Mapping[str, Any]) -> Any:
+def _timed(reading: Reading, record: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """The time of a record, and its values by attribute."""
     time = record.get(reading.time)
-    return "" if time is None else moment(time)
-
-
-def moment(value: Any) -> Any:
-    """A time as it is read from Parquet: a date is its beginning, and both are UTC without a zone, as in a run."""
-    if isinstance(value, datetime):
-        return value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
-    return datetime(value.year, value.month, value.day, tzinfo=UTC) if isinstance(value, date) else value
+    form = reading.definition().files
+    names = {} if form is None else {column: name for name, column in form.columns.items()}
+    return "" if time is None else time, {names.get(each, each): value for each, value in record.items()}
 
 
 def _kind(value: object) -> str:
@@ -257,19 +335,25 @@ def _kind(value: object) -> str:
         case bool():
             return "bool"
         case int():
-            return "int"
+            return "int" if -(2**63) <= value < 2**63 else "float"
         case float():
-            return "float"
+            return "float" if isfinite(value) else NO_NUMBER
         case str():
             return "string"
+        case datetime():
+            return "int"
+        case list() | tuple():
+            return "lists"
     return "other values"
 
 
-def _kind_of_text(text: str) -> str:
+def _kind_of_text(text: str, comma: bool) -> str:
     if text == "":
         return "null"
     if _INT.fullmatch(text):
-        return "int"
-    if _FLOAT.fullmatch(text):
+        return _kind(int(text))
+    if (_COMMA if comma else _FLOAT).fullmatch(text):
         return "float"
+    if not comma and _COMMA.fullmatch(text):
+        return COMMA
     return "bool" if text.strip().lower() in ("true", "false") else "string"

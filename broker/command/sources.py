@@ -10,6 +10,7 @@ import gzip
 import io
 import os
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -100,7 +101,7 @@ class _Raw(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             found: bytes = self._stream.read(len(buffer))
-        except (OSError, EOFError, ValueError) as error:
+        except (OSError, EOFError, ValueError, zlib.error) as error:
             reason = str(error).partition("\n")[0] or type(error).__name__
             raise BadInput(f"{self._place}: expected compressed data, found damaged data: {reason}") from None
         buffer[: len(found)] = found

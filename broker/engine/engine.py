@@ -16,7 +16,7 @@ from ..automaton.arc_updates import ArcUpdate
 from ..events.batch import Batch
 from ..events.errors import EventError, LateEvent, LimitExceeded, UnknownEvent, shown
 from ..events.schema import Row, Schema
-from ..events.stream import Disorder, StreamDefinition
+from ..events.stream import Disorder, Duration, StreamDefinition, stream_durations
 from ..events.time_unit import TimeUnit, instant_of, instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
@@ -107,17 +107,17 @@ class Engine(EngineView):
         attributes: Mapping[str, str],
         key: str | None = None,
         disorder: Disorder = "arrival",
-        lateness: int | None = None,
-        speculation: int | None = None,
-        idle: int | None = None,
+        lateness: Duration | None = None,
+        speculation: Duration | None = None,
+        idle: Duration | None = None,
         time_unit: TimeUnit | None = None,
         sequence: str | None = None,
     ) -> None:
-        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
-        engine has no clock and takes microseconds, and only keeps `idle` and the first `time_unit`. `sequence`: the
-        attribute with the numbers of the events. Raises DefinitionError."""
+        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds, text
+        such as `5 s`, timedelta; an engine has no clock, takes times in microseconds, and only keeps `idle` and the
+        first `time_unit`. `sequence`: the attribute with the numbers of the events. Raises DefinitionError."""
         schema = Schema.declare(attributes)
-        order = disorder, lateness, speculation, idle, time_unit
+        order = disorder, *stream_durations(name, lateness, speculation, idle), time_unit
         self.declare(StreamDefinition(name, schema, key, *order, sequence=sequence))
 
     def add_attribute(self, stream: str, name: str, type: str) -> None:

@@ -9,6 +9,7 @@ from .executors.matches import Expansion
 from .notices import Notice
 
 WORK_LIMIT: Final = "work_max"
+BYTES_LIMIT: Final = "run_bytes_max"
 FAILURE: Final = "failure"
 """Takes the place of a limit: the subscription is suspended, and why."""
 UNMADE: Final = "unmade"
@@ -43,7 +44,7 @@ class Match(NamedTuple):
     @property
     def suspends(self) -> bool:
         """Whether this result reports that the subscription finds nothing more from `end` on."""
-        return self.limit is not None and self.limit in (WORK_LIMIT, FAILURE)
+        return self.limit is not None and self.limit in (WORK_LIMIT, BYTES_LIMIT, FAILURE)
 
     @property
     def kind(self) -> str:

@@ -28,7 +28,10 @@ class Options:
     partition: key values with partial matches, different partial matches of one key value, events kept for tuples.
     `runs_max`, `matches_max` and `negated_max` apply to one key value of a SASE+ subscription: runs or their compressed
     form, matches of one event, negated events that are kept; `runs_max` also to one of an AFA subscription, to the runs
-    after one event. `column_path`: batches go by columns where single events, or two of a key, are compared by numbers
+    after one event. `run_bytes_max`: the bytes, estimated, of all runs and their events of one subscription of either
+    kind, or of those that run as one.
+
+    `column_path`: batches go by columns where single events, or two of a key, are compared by numbers
     (keyed_runs.column_runs). `machine_path`: one machine after the other takes the events of a batch, and those of a
     key before those of the next one. `shared_steps`: groups of a template share what is compiled of its steps.
     `results_later`: what a batch completes in different places is put in order when somebody reads it.
@@ -82,6 +85,7 @@ class Options:
     runs_max: int = 100_000
     matches_max: int = 100_000
     negated_max: int = 100_000
+    run_bytes_max: int = 1 << 30
     work_max: int = 1_000_000
     work_earned: int = 10_000
     buffered_events_max: int = 10_000_000

@@ -22,18 +22,18 @@ from .executors.event_ids import EventIds
 from .executors.matches import Item, Lineage, Matched, bound, contributed, flattened, trace_of
 from .executors.member_matches import FIELDS
 from .executors.trace import FINAL_DEPTH, mixed
-from .match import FAILURE, UNMADE, WORK_LIMIT, Failed, Match, found_match
+from .match import BYTES_LIMIT, FAILURE, UNMADE, WORK_LIMIT, Failed, Match, found_match
 from .notices import Notice
 from .ordinals import Ordinals, Tally
 from .placed_rows import placed_rows
-from .program.account import EXHAUSTED, FAILED, NOT_SUSPENDED
+from .program.account import EXHAUSTED, FAILED, FULL, NOT_SUSPENDED
 from .program.target import Target
 from .result_table import MatchRows, ResultTable, chosen, names_of, table_of
 from .run_rows import RunRows
 from .subscribing.subscriber import ResultIds, Subscriber
 
 NO_EVENT: Final = 1 << 60  # later than all
-SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
+SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE, FULL: BYTES_LIMIT}
 
 
 @final

@@ -26,6 +26,7 @@ from .errors import (
     UnknownSubscription,
     Unsupported,
     shown,
+    unknown_event,
 )
 from .event import Event, GapLine, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
 from .instant import LARGEST, UNITS, format_duration, format_instant, parse_duration, parse_instant
@@ -33,7 +34,7 @@ from .lines import LONGEST_LINE, is_enveloped, parse_line, parse_object
 from .names import checked_name, checked_subscription_name
 from .nearest import nearest, suggestion
 from .schema import VALUE_TYPES, Attribute, Row, Schema, Value, ValueType
-from .stream import DISORDERS, Disorder, StreamDefinition
+from .stream import DISORDERS, Disorder, Duration, StreamDefinition, stream_durations
 from .time_unit import TIME_UNITS, TimeUnit, as_datetime, check_unit, instant_of, instants_of, likely_unit
 from .validation import check_rows, check_starts, check_times, row_from_mapping
 
@@ -51,6 +52,7 @@ __all__ = [
     "DefinitionError",
     "Disorder",
     "DuplicateEvent",
+    "Duration",
     "GapLine",
     "MisnumberedEvent",
     "EarlyEvent",
@@ -97,5 +99,7 @@ __all__ = [
     "row_from_mapping",
     "row_from_text",
     "shown",
+    "stream_durations",
     "suggestion",
+    "unknown_event",
 ]

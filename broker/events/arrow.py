@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, final
 
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
+from .file_form import DEPTH_MAX
 from .schema import Attribute
 from .stream import StreamDefinition
 
@@ -120,11 +121,28 @@ def read_usual(stream: StreamDefinition, attribute: Attribute, given: Any) -> An
     `given`: an array of pyarrow.
     """
     if attribute.type == "float" and str(given.type) != "double":
-        given = given.cast("float64")
+        given = given.cast("float64", safe=False)  # ints are rounded, as elsewhere
     if attribute.type == "string":
         coded = given if hasattr(given, "dictionary") else given.dictionary_encode()
         given = coded if len(coded.dictionary) * OFTEN <= len(given) else coded.dictionary_decode()
     return read_column(stream, attribute.name, given)
+
+
+def without_structs(batch: Any) -> Any:
+    """A record batch of pyarrow whose structs are columns instead, named by the paths of their values. O(columns)."""
+    columns = list(zip(batch.schema.names, batch.columns))
+    for _ in range(DEPTH_MAX):
+        if not any(str(each.type).startswith("struct<") for _, each in columns):
+            break
+        flat: list[tuple[str, Any]] = []
+        for name, column in columns:
+            if str(column.type).startswith("struct<"):
+                names = [f"{name}.{column.type.field(at).name}" for at in range(column.type.num_fields)]
+                flat += zip(names, column.flatten())
+            else:
+                flat.append((name, column))
+        columns = flat
+    return type(batch).from_arrays([each for _, each in columns], names=[name for name, _ in columns])
 
 
 def is_timestamps(given: Any) -> bool:

@@ -160,6 +160,15 @@ def _has_nulls(codes: Integers) -> bool:
     return nulls
 
 
+def table_hint(given: object) -> str:
+    """What to write where a DataFrame is given."""
+    if type(given).__name__ != "DataFrame":
+        return ""
+    pandas = type(given).__module__.startswith("pandas")
+    made = "pyarrow.RecordBatch.from_pandas(frame)" if pandas else "frame.to_arrow().to_batches()[0]"
+    return f"; publish_columns takes {made}"
+
+
 def _by_attribute(stream: StreamDefinition, given: Any, count: int) -> list[Any]:
     """What is given for each attribute, of that length."""
     if not isinstance(given, dict) and has_arrow_columns(given):  # to ask what is none costs as much as a short column
@@ -167,7 +176,7 @@ def _by_attribute(stream: StreamDefinition, given: Any, count: int) -> list[Any]
     if not isinstance(given, (dict, Mapping)):
         names = ", ".join([*(f"{name!r}: [...]" for name in stream.schema.names[:3])])
         expected = f"expected columns by attribute, as {{{names}}}, or a record batch of Arrow"
-        raise EventError(f"stream {stream.name!r}: {expected}, found {shown(given)}")
+        raise EventError(f"stream {stream.name!r}: {expected}, found {shown(given)}{table_hint(given)}")
     attributes: tuple[Attribute, ...] = stream.schema.attributes
     known = 0
     for attribute in attributes:

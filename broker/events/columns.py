@@ -20,11 +20,17 @@ from .validation import misfit, row_from_mapping, unknown_attribute
 # The number of digits is limited so that no text makes int() or float() slow. Python's 1_000, nan and inf are refused.
 _INT: Final = re.compile(r"[+-]?[0-9]{1,40}")
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,5})?")
+_SWAPPED: Final = str.maketrans(",.", ".,")
+_COMMA: Final = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_GROUPED: Final = re.compile(r"[+-]?[0-9]{1,3}(?:[,.' \u00a0][0-9]{3})+(?:[.,][0-9]*)?")
+_UNGROUPED: Final = "; write it without separators of thousands"
+_NO_NUMBERS: Final = frozenset({"nan", "inf", "infinity", "na", "n/a", "null", "none", "nil", "-", ""})
 _BOOLS: Final[Mapping[str, bool]] = MappingProxyType({"true": True, "false": False, "1": True, "0": False})
 
 
-def row_from_text(stream: StreamDefinition, columns: Mapping[str, str | None]) -> Row:
+def row_from_text(stream: StreamDefinition, columns: Mapping[str, str | None], decimal: str = ".") -> Row:
     """Return the row for texts by attribute. None counts as a missing column: null if nullable, else an error.
+    `decimal`: the character before the fraction of a number.
 
     Every column must be an attribute: leave out those of the time, the start and the id. Raises EventError.
     """
@@ -35,11 +41,11 @@ def row_from_text(stream: StreamDefinition, columns: Mapping[str, str | None]) -
         if position < 0:
             raise unknown_attribute(stream, name)
         if text is not None:
-            values[name] = _value(stream, schema.attributes[position], text)
+            values[name] = _value(stream, schema.attributes[position], text, decimal)
     return row_from_mapping(stream, values)
 
 
-def _value(stream: StreamDefinition, attribute: Attribute, text: str) -> Value:
+def _value(stream: StreamDefinition, attribute: Attribute, text: str, decimal: str) -> Value:
     if not isinstance(text, str):
         raise misfit(stream, attribute, f"{shown(text)}, which is not text")
     if attribute.nullable and text == "":
@@ -52,12 +58,29 @@ def _value(stream: StreamDefinition, attribute: Attribute, text: str) -> Value:
             if _INT.fullmatch(bare):
                 return int(bare)
         case "float":
-            if _FLOAT.fullmatch(bare):
-                number = float(bare)
+            plain = bare if decimal == "." else bare.translate(_SWAPPED)
+            if _FLOAT.fullmatch(plain):
+                number = float(plain)
                 if isfinite(number):
                     return number
         case "bool":
             truth = _BOOLS.get(bare.lower())
             if truth is not None:
                 return truth
-    raise misfit(stream, attribute, shown(text) if text else "empty text")
+    raise misfit(stream, attribute, f"{shown(text)}{_hint(attribute, bare, decimal)}" if text else "empty text")
+
+
+def _hint(attribute: Attribute, bare: str, decimal: str) -> str:
+    """What to write instead of a text that is no value of an attribute."""
+    if attribute.type == "string":
+        return ""
+    if attribute.type == "bool":
+        return "; write true or false"
+    if attribute.type == "float" and decimal == "." and _COMMA.fullmatch(bare):
+        return f"; write {bare.replace(',', '.')}, with a decimal point, or read it with --decimal ,"
+    if _GROUPED.fullmatch(bare):
+        plain = "".join(each for each in bare if each.isdigit() or each in "+-")
+        return f"; write {plain}, without separators of thousands" if attribute.type == "int" else _UNGROUPED
+    if bare.lower().lstrip("+-") in _NO_NUMBERS:
+        return f'; leave the field empty, and declare {attribute.name} = "{attribute.type}?"'
+    return f'; declare {attribute.name} = "float"' if attribute.type == "int" and _FLOAT.fullmatch(bare) else ""

@@ -66,6 +66,11 @@ class UnknownEvent(EventError):
     code = "unknown-event"
 
 
+def unknown_event(id: int) -> UnknownEvent:
+    """The refusal to withdraw an event, in the same words whatever the reason: who may not do it learns nothing."""
+    return UnknownEvent(f"expected the id of an event that may be withdrawn, found {id}: it is unknown, or it is final")
+
+
 class UnknownStream(ForetellError):
     """No stream has this name."""
 

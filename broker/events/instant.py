@@ -26,12 +26,12 @@ window, and -FOREVER is earlier than the start of any window."""
 
 _SIZES: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
     (7 * 24 * 3600 * 1_000_000, ("week", "weeks")),
-    (24 * 3600 * 1_000_000, ("day", "days")),
-    (3600 * 1_000_000, ("hour", "hours")),
-    (60 * 1_000_000, ("min", "mins")),
-    (1_000_000, ("s", "sec", "secs")),
-    (1_000, ("ms",)),
-    (1, ("us",)),
+    (24 * 3600 * 1_000_000, ("day", "days", "d")),
+    (3600 * 1_000_000, ("hour", "hours", "h")),
+    (60 * 1_000_000, ("min", "mins", "minute", "minutes")),
+    (1_000_000, ("s", "sec", "secs", "second", "seconds")),
+    (1_000, ("ms", "millisecond", "milliseconds")),
+    (1, ("us", "microsecond", "microseconds")),
 )
 
 UNITS: Final[Mapping[str, int]] = MappingProxyType({name: size for size, names in _SIZES for name in names})
@@ -101,13 +101,15 @@ def format_instant(instant: int) -> str:
     return moment.replace(tzinfo=None).isoformat() + "Z"
 
 
-def parse_duration(written: int | str) -> int:
-    """Return the microseconds for a number, or a text of a number and a unit (`5 min`, `5min`, `0.5 s`).
+def parse_duration(written: int | str | timedelta) -> int:
+    """Return the microseconds for a number, a text of a number and a unit (`5 min`, `5min`, `0.5 s`), or a timedelta.
 
     Raises EventError for anything else, also for a fraction of a microsecond or more than LARGEST.
     """
     if type(written) is int:
         duration = written
+    elif isinstance(written, timedelta):
+        duration = written // _MICROSECOND
     elif not isinstance(written, str):
         raise EventError(f"{_A_DURATION}, found {shown(written)}")
     else:

@@ -76,7 +76,8 @@ def _object(text: str) -> dict[str, object]:
         if "\\u" in text or not text.isascii():
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise EventError(f"expected a JSON object, found no JSON at column {error.colno} ({error.msg})") from None
+        where = f"found no JSON at column {error.colno} ({error.msg})"
+        raise EventError(f"expected a JSON object, {where}{_several(text, error)}") from None
     except UnicodeEncodeError:
         raise EventError("expected valid Unicode, found half of a surrogate pair") from None
     except RecursionError:
@@ -84,9 +85,17 @@ def _object(text: str) -> dict[str, object]:
     except ValueError:
         raise EventError("expected numbers of 64 bits, found an int with too many digits") from None
     if not isinstance(value, dict):
-        several = "; write one object a line, without brackets" if isinstance(value, list) else ""
+        several = _several(text) if isinstance(value, list) else ""
         raise EventError(f"expected a JSON object, found {shown(value)}{several}")
     return value
+
+
+def _several(text: str, error: json.JSONDecodeError | None = None) -> str:
+    """What to write where a file has no object a line."""
+    if text.lstrip().startswith("["):
+        return "; write one object a line, without brackets, as jq -c '.[]' FILE does"
+    cut = error is not None and (error.pos >= len(text.rstrip()) or error.msg == "Extra data")
+    return "; write one whole object a line, as jq -c . FILE does" if cut else ""
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -101,7 +110,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise EventError(f"expected finite numbers, found {name}")
+    raise EventError(f"expected finite numbers, found {name}; write null, and declare a type with ?")
 
 
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)

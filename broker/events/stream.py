@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Final, Literal, TypeAlias, final, get_args
 
-from .errors import DefinitionError, shown
+from .errors import DefinitionError, EventError, shown
+from .file_form import FileForm
+from .instant import parse_duration
 from .names import checked_name
 from .nearest import suggestion
 from .schema import Schema
@@ -15,7 +18,26 @@ Disorder: TypeAlias = Literal["arrival", "buffer", "speculate"]
 """arrival: events are processed as they arrive, and late ones refused; buffer: held back until a punctuation;
 speculate: results may be retracted."""
 
+Duration: TypeAlias = int | str | timedelta
+"""A duration as programs give it: microseconds, text such as `5 s`, or a timedelta."""
+
 DISORDERS: Final[tuple[Disorder, ...]] = get_args(Disorder)
+
+
+def stream_durations(
+    stream: str, lateness: Duration | None, speculation: Duration | None, idle: Duration | None
+) -> tuple[int | None, int | None, int | None]:
+    """The durations of a stream in microseconds. Raises DefinitionError for a text that is none."""
+
+    def read(what: str, given: Duration | None) -> int | None:
+        if not isinstance(given, str | timedelta):
+            return given  # judged by the definition
+        try:
+            return parse_duration(given)
+        except EventError as error:
+            raise DefinitionError(f"stream {stream!r}: {what}: {error}") from None
+
+    return read("lateness", lateness), read("speculation", speculation), read("idle", idle)
 
 
 @final
@@ -29,6 +51,7 @@ class StreamDefinition:
     times and come from outside, None: microseconds. It says how a program writes times, not what the stream is, so that
     definitions with different ones are equal. The last `added` attributes came later: a row may end before them.
     `sequence` (for buffer and speculate) names an attribute with the numbers of the events, from 1 on without gaps.
+    `files`: how files of other programs write its events.
     """
 
     name: str
@@ -41,6 +64,7 @@ class StreamDefinition:
     time_unit: TimeUnit | None = field(default=None, compare=False)
     added: int = field(default=0, compare=False)
     sequence: str | None = None
+    files: FileForm | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         checked_name(self.name, "stream")
@@ -61,7 +85,8 @@ class StreamDefinition:
         self._check_duration("speculation", self.speculation, DISORDERS[2:])
         if self.idle is not None and (type(self.idle) is not int or self.idle < 1):
             raise self._error(f"idle: expected microseconds, 1 or more, found {shown(self.idle)}")
-
+        if self.files is not None:
+            self.files.check(self.schema)
         if self.sequence is not None:
             self._check_sequence(self.sequence)
 

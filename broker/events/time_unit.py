@@ -34,6 +34,7 @@ _OTHERS: Final[tuple[tuple[TimeUnit, int, int], ...]] = (
 """Numbers that are times from 2001 to 2096, or to 2039, in another unit; as microseconds, of 1970 or after 30,000."""
 
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{0,40})?")
+_NANOSECONDS: Final = re.compile(r"(:[0-9]{2}[.,][0-9]{6})[0-9]{1,3}(?![0-9])")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _EARLIEST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
@@ -126,7 +127,7 @@ def _of_number(value: float, unit: TimeUnit | None) -> int:
 def _of_text(value: str, unit: TimeUnit | None) -> int:
     text = value.strip()
     if unit is None or unit == "us" or _DECIMAL.fullmatch(text) is None:
-        return parse_instant(value)
+        return parse_instant(_NANOSECONDS.sub(r"\1", text))
     if unit == "iso":
         raise EventError(f"expected a time in ISO-8601, found {shown(value)}")
     if "." not in text:

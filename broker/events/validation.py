@@ -13,6 +13,7 @@ In compiled code an annotation is a check that raises TypeError, so values that 
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -245,8 +246,9 @@ def _converted(stream: StreamDefinition, row: object, index: int | None) -> Row:
 
 
 def _converted_value(stream: StreamDefinition, attribute: Attribute, value: object, index: int | None) -> Value:
-    """Convert one value. Floats of a subclass, such as numpy's, become plain floats."""
+    """Convert one value. Values of numpy and of subclasses become plain ones, and the NA of pandas is null."""
     kind = attribute.type
+    value = _plain(value)
     if value is None:
         if attribute.nullable:
             return None
@@ -269,6 +271,20 @@ def _converted_value(stream: StreamDefinition, attribute: Attribute, value: obje
     elif type(value) is bool:
         return value
     raise misfit(stream, attribute, shown(value), index)
+
+
+def _plain(value: Any) -> Any:
+    """The plain value of a scalar of numpy, of pandas, or of a subclass of str or int; any other as it is."""
+    kind = type(value)
+    if kind is str or kind is int or kind is float or kind is bool or value is None:
+        return value
+    if kind.__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
+        return value.item()
+    if kind.__name__ == "NAType" and kind.__module__.startswith("pandas"):
+        return None
+    if isinstance(value, str):
+        return str.__str__(value)
+    return operator.index(value) if isinstance(value, int) else value
 
 
 def _finite(value: Any) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import final
 
-from ..events import LARGEST, EarlyEvent, EventError, ForetellError
+from ..events import LARGEST, EarlyEvent, EventError, ForetellError, unknown_event
 from ..wire import DeclareGap, Numbered, PermissionDenied, Published, Punctuate, Refusal, Retract, Update
 from .admission import Admission
 from .clock_guard import ClockGuard
@@ -100,10 +100,10 @@ class ChangeRequests:
         return self._done(key, request, Retracted(withdrawn, publisher, request.number, refused), results)
 
     def _may_retract(self, user: User, number: int) -> bool:
-        """True; raises PermissionDenied for an event of a stream on which the user may not publish."""
+        """True; raises what an unknown event does for one of a stream on which the user may not publish."""
         stream = self._engine.stream_of(number)
         if stream is not None and not user.may("publish", stream):
-            raise PermissionDenied(f"event {number}: user {user.name!r} has no permission to withdraw it")
+            raise unknown_event(number)
         return True
 
     def _update(self, key: bytes, session: Session, request: Update, now: int) -> list[Send]:

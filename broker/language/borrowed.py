@@ -35,6 +35,8 @@ def _row(languages: str | tuple[str, ...], before: str, here: str, instead: str)
     return Borrowing(named, re.compile(rf"(?:{before})\Z", flags), re.compile(here, flags), instead)
 
 
+_SELECTED: Final = r"SELECT\s.+\sFROM\s+(?P<w>\w+\s+(?:BY\s+\w+\s+)?WINDOW)"
+_SIZE: Final = r"\(?\s*(?:SIZE\s+)?(?P<d>[0-9]+\s*[a-z]+)"
 _VALUE: Final = r"-?[0-9]+(?:\.[0-9]+)?"
 
 BORROWINGS: Final[tuple[Borrowing, ...]] = (
@@ -59,7 +61,13 @@ BORROWINGS: Final[tuple[Borrowing, ...]] = (
         (ALGEBRAIC, COMPOSITE, REGISTERED), "", r"(?P<f>count|sum|avg|min|max)\s*\(\s*(?P<x>\w*)\s*\)",
         "a window, FROM stream WINDOW ... AGGREGATE {f}({x}) AS n",
     ),
-    _row(_ALL, r"\s*", r"SELECT\s.+\sFROM\s+(?P<w>\w+\s+(?:BY\s+\w+\s+)?WINDOW\b.*)", "FROM {w} AGGREGATE ..."),
+    _row(_ALL, r"\s*", rf"{_SELECTED}\s+TUMBL\w*\s*{_SIZE}", "FROM {w} EVERY {d} AGGREGATE count() AS n"),
+    _row(_ALL, r"\s*", rf"{_SELECTED}\s+(?:HOP|SLID)\w*\s*{_SIZE}", "FROM {w} LAST {d} AGGREGATE count() AS n"),
+    _row(_ALL, r"\s*", rf"{_SELECTED}(?P<r>\b.*)", "FROM {w} {r} AGGREGATE count() AS n"),
+    _row(
+        ALGEBRAIC, r"\bFROM\s+(?P<w>\w+)\s+", r"WINDOW\b",
+        f"FROM {{w}} WINDOW EVERY 5 min AGGREGATE count() AS n in language = {WINDOWED!r}",
+    ),
     _row(WINDOWED, "", r"SELECT\s+(?P<x>.+?)(?=\s*PUBLISH\b|\s*\Z)", "AGGREGATE {x}"),
     _row(WINDOWED, "", r"HAVING\s+(?P<c>.+?)\s*\Z", "PUBLISH name, and FILTER{{...}}(name) in a second subscription"),
     _row(ALGEBRAIC, "", r"HAVING\s+(?P<c>.+?)\s*\Z", "FILTER{{{c}}}(...) around the query"),
@@ -109,8 +117,8 @@ BORROWINGS: Final[tuple[Borrowing, ...]] = (
     ),
     _row(COMPOSITE, r"MATCH\s.*", r"BY\s+(?P<x>\w+)", "BY {x} behind FROM, before the definitions"),
     # --- windows ---
-    _row(WINDOWED, "", r"TUMBL\w*\s*\(?\s*(?P<d>[0-9]+\s*[a-z]+)", "EVERY {d}"),
-    _row(WINDOWED, "", r"(?:HOP|SLID)\w*\s*\(?\s*(?P<d>[0-9]+\s*[a-z]+)", "LAST {d} EVERY ..."),
+    _row(WINDOWED, "", rf"TUMBL\w*\s*{_SIZE}", "EVERY {d}"),
+    _row(WINDOWED, "", rf"(?:HOP|SLID)\w*\s*{_SIZE}", "LAST {d}"),
     _row(WINDOWED, r"(?:MATCHING|AFTER)\s+", r"(?P<c>\w+\s*(?:=|!=|<=?|>=?)\s*(?:'[^']*'|[-\w.]+))", "[{c}]"),
     _row(
         WINDOWED, r"\s*FROM\s+\w+\s*", r",\s*\w+",

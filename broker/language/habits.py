@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from ..events.instant import UNITS
 from .borrowed import borrowed
-from .names import ALGEBRAIC, COMPOSITE, SEQUENTIAL, language_meant
+from .names import ALGEBRAIC, COMPOSITE, SEQUENTIAL, WINDOWED, language_meant
 
 _LEFT: Final = re.compile(r"((?:\$?[0-9]*\.)?[A-Za-z_][\w.\[\]-]*|\$[0-9]*\.[A-Za-z_]\w*)\s*\Z")
 _OPERAND: Final = r"('(?:[^']|'')*'|[-\w.$]+)"
@@ -20,12 +21,13 @@ _NULL: Final = re.compile(r"NULL\b", re.IGNORECASE)
 _COMPARED: Final = re.compile(r"(=|!=|<>|\bNOT)\s*\Z", re.IGNORECASE)
 _CASED: Final = re.compile(r"\bCASE\s+\Z", re.IGNORECASE)
 _CASE: Final = re.compile(rf"([A-Za-z_][\w.\[\]-]*)\s+WHEN\s+{_OPERAND}\s+THEN\b", re.IGNORECASE)
-_WHERE: Final = re.compile(r"WHERE\s+(.+?)\s*(?=\bPUBLISH\b|\bMATCH\b|\bGROUP\b|\Z)", re.IGNORECASE | re.DOTALL)
+_NEXT: Final = r"(?=\b(?:PUBLISH|MATCH|GROUP|ORDER|LIMIT|HAVING|WINDOW|WITHIN)\b|\Z)"
+_WHERE: Final = re.compile(rf"WHERE\s+(.+?)\s*{_NEXT}", re.IGNORECASE | re.DOTALL)
 _WITHIN: Final = re.compile(r"WITHIN\s+([0-9.]+\s*\w*)", re.IGNORECASE)
 _GROUP: Final = re.compile(r"GROUP\s+BY\s+([\w]+(?:\s*,\s*\w+)*)", re.IGNORECASE)
 _MINUTES: Final = re.compile(r"m\b")
 _NUMBER: Final = re.compile(r"([0-9][0-9.]*)\s*\Z")
-_DURATION: Final = re.compile(r"'\s*([0-9.]+)\s*(us|ms|s|sec|secs|min|mins|hours?|days?|weeks?)\s*'", re.IGNORECASE)
+_DURATION: Final = re.compile(rf"'\s*([0-9.]+)\s*({'|'.join(UNITS)})\s*'", re.IGNORECASE)
 _NOT: Final = re.compile(r"\bNOT\s+((?:\w+\s+)?\w*)\Z", re.IGNORECASE)
 _SEQUENCE: Final = re.compile(r"SEQ\s*\((.*?)\)\s*WHERE\b", re.IGNORECASE | re.DOTALL)
 _COUNT: Final = re.compile(r"\bcount\s*\(\s*(\w+)\s*\[\s*\]\s*\Z", re.IGNORECASE)
@@ -91,11 +93,24 @@ def _where(text: str, at: int) -> str | None:
     match = _WHERE.match(text, at)
     if match is None:
         return None
-    condition = " ".join(match.group(1).split())
+    source = _left(text, at) or "Stream"
+    condition = _condition(match.group(1), source)
+    if language_meant(text) == WINDOWED and "AGGREGATE" in text[:at].upper():
+        return f"PUBLISH Chosen, and FILTER{{{condition}}}(Chosen) in a second subscription"
+    if language_meant(text) == WINDOWED:
+        return f"FILTER{{{condition}}}({source}) PUBLISH Chosen in a subscription before, and FROM Chosen here"
     if text.lstrip()[:4].upper() == "FROM":
-        return f"a definition, FROM stream a: {condition} MATCH a"
-    source = _left(text, at) or "stream"
+        return f"a definition, FROM {source} a: {condition} MATCH a"
     return f"SELECT * FROM FILTER{{{condition}}}({source})"
+
+
+def _condition(written: str, source: str) -> str:
+    """A condition of SQL on one stream, in our words."""
+    text = re.sub(rf"\b{re.escape(source)}\.", "", " ".join(written.split())).replace("==", "=").replace("<>", "!=")
+    for liked in reversed(list(re.finditer(rf"([\w.]+)\s+{_LIKE.pattern}", text, re.IGNORECASE))):
+        instead = _like(text, liked.end(1) + 1)  # behind one space
+        text = text[: liked.start()] + (instead or liked.group()) + text[liked.end() :]
+    return text
 
 
 def _within(text: str, at: int) -> str | None:

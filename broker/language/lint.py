@@ -37,7 +37,7 @@ from .syntax import (
 
 _MIRRORED: Final = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ALWAYS: Final = ("=", "<=", ">=")
-_NO_UNIT: Final = r"([0-9]+)(?![0-9])(?!\s*(?:[.%*+/-]|us|ms|s|sec|min|hour|day|week))"
+_NO_UNIT: Final = r"([0-9]+)(?![0-9])(?!\s*(?:[.%*+/-]|us|ms|s|sec|min|h|hour|d|day|week|mi(?:cro|lli)sec))"
 _BARE: Final = re.compile(rf"\bWITHIN\s+{_NO_UNIT}", re.IGNORECASE)
 _BARE_DURATION: Final = re.compile(rf"\bDUR\s*(?:<=?|>=?|=)\s*{_NO_UNIT}", re.IGNORECASE)
 _BARE_NUMBER: Final = re.compile(_NO_UNIT, re.IGNORECASE)

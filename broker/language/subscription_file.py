@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast, final
 
 from ..events.errors import DefinitionError, EventError, LimitExceeded, shown
+from ..events.file_form import FileForm, columns_of_pairs, paths_of
 from ..events.instant import parse_duration
 from ..events.nearest import suggestion
 from ..events.schema import Schema
@@ -23,7 +24,10 @@ from .subscription import SubscriptionDefinition
 from .toml_hints import hint_for
 
 _TABLES: Final = ("streams", "subscriptions")
-_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle", "time_unit", "sequence")
+_STREAM_KEYS: Final = (
+    *("attributes", "key", "disorder", "lateness", "speculation", "idle", "time_unit", "sequence"),
+    *("columns", "separator", "decimal", "time_format"),
+)
 _SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "results", "hidden")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _AT_THE_END: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)$")
@@ -119,7 +123,16 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
         idle=_duration(table, "idle"),
         time_unit=table.get("time_unit"),
         sequence=table.get("sequence"),
+        files=_files(table),
     )
+
+
+def _files(table: Mapping[str, Any]) -> FileForm | None:
+    """How files write a stream's events, None if the table says nothing. A path may be written without quotes."""
+    if not any(key in table for key in ("columns", "separator", "decimal", "time_format")):
+        return None
+    columns = columns_of_pairs(paths_of(_table(table.get("columns", {}), "columns")).items())
+    return FileForm(columns, table.get("separator"), table.get("decimal"), table.get("time_format"))
 
 
 def _subscription(name: str, table: Mapping[str, Any]) -> SubscriptionDefinition:

@@ -9,9 +9,11 @@ are not part of the journal. Not here: what is noted (kernel.auditing).
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -48,7 +50,7 @@ class AuditLog:
         self._settings: Final = settings
         self.lost = 0
         """Lines that could not be written."""
-        self._file, self._size = _opened(settings.path)
+        self._file, self._size = open_audit(settings.path)
 
     def write(self, audits: Iterable[Audit], now: int) -> None:
         """Write lines. An error is logged, and costs these lines."""
@@ -77,7 +79,7 @@ class AuditLog:
             if older.exists():
                 older.replace(_numbered(path, number + 1))
         path.replace(_numbered(path, 1))
-        before, (self._file, self._size) = self._file, _opened(path)
+        before, (self._file, self._size) = self._file, open_audit(path)
         os.close(before)
 
     def close(self) -> None:
@@ -119,9 +121,15 @@ def _numbered(path: Path, number: int) -> Path:
     return path.with_name(f"{path.name}.{number}")
 
 
-def _opened(path: Path) -> tuple[int, int]:
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, MODE)
-    return file, os.fstat(file).st_size
+def open_audit(path: Path) -> tuple[int, int]:
+    """The file, created if it is missing, and its size. It does not wait for who would read a named pipe. Raises
+    OSError, also for what is no file."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, MODE)
+    found = os.fstat(file)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, "expected a file, found something else")
+    return file, found.st_size
 
 
 def _write(file: int, data: bytes) -> None:

@@ -96,9 +96,13 @@ class Broker:
         sessions = (limits or Limits()).sessions
         self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
         self._wakeup = LoopWakeup()
-        self._gate = gate = (
-            OutputGate() if make_gate is None else make_gate(lambda: self._wakeup.ask(LoopRequest.STORED))
-        )
+        try:
+            gate = OutputGate() if make_gate is None else make_gate(lambda: self._wakeup.ask(LoopRequest.STORED))
+        except BaseException:
+            self._router.close(0)
+            self._wakeup.close()
+            raise
+        self._gate = gate
         receipts, cursors = (None, None) if gate.state is None else (gate.state.receipts, gate.state.cursors)
         secret = os.urandom(_SECRET_BYTES)
         self._kernel = Kernel(

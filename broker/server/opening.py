@@ -26,6 +26,8 @@ from ..kernel.records import (
     options_of,
 )
 from ..storage import Damaged, Durability, Folder, Recovery, StorageError, Store
+from ..storage.files import check_writable
+from ..storage.segments import segment_names
 from .replicated_state import ReplicatedState
 from .saving import Way
 
@@ -48,38 +50,77 @@ class Journalling:
     checkpoint: Way = "fork"
 
 
-def opened(
-    journal: Journalling, wanted: Engine, model: str | None, now: int
-) -> tuple[Store, ReplicatedState, Recovery]:
-    """The locked folder, the recovered state with the configuration applied, and the recovery's outcome.
-
-    `wanted`: an engine with the configuration's streams and subscriptions; `model`: the text of its model file. Raises
-    StorageErrors, DefinitionError.
-    """
+def check_room(journal: Journalling) -> None:
+    """Check that a broker could begin to write there: a new segment, and the last one anew. Raises StorageError."""
+    files, room = Folder(journal.path), journal.durability.first_room
     try:
-        files = Folder.made(journal.path)
-        store = Store(files, os.urandom(_IDENTITY_BYTES), journal.durability, now)
+        if journal.path.exists():
+            room += sum(files.size(name) for name in segment_names(files)[-1:])
+        check_writable(journal.path, room)
+    except OSError as error:
+        why = f"expected a folder with room for {room:,} bytes that a broker can write"
+        raise StorageError(f"journal.path: {journal.path}: {why}: {error.strerror or error}") from None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A locked folder that was read, the recovered state with the configuration applied, and what has to be written for
+    that. A start that is refused before `begin` has changed nothing."""
+
+    store: Store
+    state: ReplicatedState
+    recovery: Recovery
+    records: list[Record]
+    now: int
+
+    def begin(self) -> None:
+        """Write the configuration behind the journal. Raises StorageErrors, and then the folder is unlocked."""
+        try:
+            self.store.open()
+            for record in self.records:
+                self.store.reserve()
+                self.store.append(record, self.now)
+            self.store.journal.sync()
+        except BaseException:
+            self.store.abandon()
+            raise
+
+
+def examined(journal: Journalling, wanted: Engine, model: str | None, now: int) -> Start:
+    """Lock and read a journal. `wanted`: an engine with the configuration's streams and subscriptions; `model`: the
+    text of its model file. Raises StorageErrors, DefinitionError."""
+    try:
+        store = Store(Folder.made(journal.path), os.urandom(_IDENTITY_BYTES), journal.durability, now)
     except Damaged as error:
         raise Damaged(f"{journal.path}: {error}") from None
     except OSError as error:
         raise StorageError(f"{error.filename or journal.path}: {error.strerror or error}") from None
     state = ReplicatedState()
+    records: list[Record] = []
     try:
         try:
-            recovery = store.recover(state)
+            recovery = store.replay(state)
         except StorageError as error:
             raise type(error)(f"{journal.path}: {error}") from None
         except OSError as error:
             raise StorageError(f"{error.filename or journal.path}: {error.strerror or error}") from None
         for record in _missing(state, wanted, model):
-            store.reserve()
-            state.replay(store.journal.position + 1, now, record)
-            store.append(record, now)
-        store.journal.sync()
+            records.append(record)
+            state.replay(recovery.position + len(records), now, record)
     except BaseException:
         store.abandon()
         raise
-    return store, state, recovery
+    return Start(store, state, recovery, records, now)
+
+
+def opened(
+    journal: Journalling, wanted: Engine, model: str | None, now: int
+) -> tuple[Store, ReplicatedState, Recovery]:
+    """`examined`, and begun: the store, the state, and the recovery's outcome."""
+    start = examined(journal, wanted, model, now)
+    start.begin()
+    return start.store, start.state, start.recovery
 
 
 def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Iterator[Record]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -17,14 +19,15 @@ from ..engine import Engine
 from ..events import DefinitionError
 from ..forecast.model_file import load_model, write_model
 from ..kernel import Access, Admission, Limits, Sources, flows, states, wires
+from ..storage.files import check_writable
 from ..wire.keys import read_keys
 from .allocation import give_large_blocks_back
-from .audit_log import AuditLog, AuditSettings
+from .audit_log import AuditLog, AuditSettings, open_audit
 from .configuration import ServerConfiguration
 from .durability_gate import DurabilityGate
 from .logs import open_log, say
 from .loop import Broker, MakeGate, wall_clock
-from .opening import Journalling, opened
+from .opening import Journalling, check_room, examined
 from .output_gate import OutputGate
 from .replicated_state import ReplicatedState
 from .saving import saving
@@ -103,11 +106,15 @@ def serve(
 
 
 def check(configuration: ServerConfiguration) -> str:
-    """Check all of a configuration except the port; one line that describes the broker it would run.
+    """Check all of a configuration except the port and what the journal has; one line that describes its broker.
 
-    Raises ForetellErrors as `serve` does.
+    It writes for a moment where the broker would. Raises ForetellErrors as `serve` does.
     """
     engine = engine_of(configuration)
+    if configuration.journal is not None:
+        check_room(configuration.journal)
+    if configuration.audit is not None:
+        check_audit(configuration.audit.path)
     if configuration.keys is not None:
         read_keys(configuration.keys)
     users = len({user.name for user in configuration.user_keys.values()})
@@ -142,21 +149,35 @@ def _audit_log(settings: AuditSettings) -> AuditLog:
         raise DefinitionError(f"audit.path: {settings.path}: {error.strerror or error}") from None
 
 
+def check_audit(path: Path) -> None:
+    """Check that the audit can be written there. Raises DefinitionError."""
+    try:
+        if path.exists():
+            os.close(open_audit(path)[0])
+        else:
+            path.absolute().parent.stat()  # it is not created
+            check_writable(path.absolute().parent, 1)
+    except OSError as error:
+        raise DefinitionError(f"audit.path: {path}: {error.strerror or error}") from None
+
+
 def _recovered(
     configuration: ServerConfiguration, journal: Journalling, declared: Engine
 ) -> tuple[ReplicatedState, MakeGate, str]:
     """The recovered state, a maker of its gate, and a line for the operator. Raises StorageErrors, DefinitionError."""
     model = None if configuration.model is None else write_model(load_model(configuration.model))
-    store, state, recovery = opened(journal, declared, model, wall_clock())
-    *remarks, result = recovery.lines()
+    start = examined(journal, declared, model, wall_clock())
+    *remarks, result = start.recovery.lines()
     for remark in remarks:
         say(logging.WARNING, "recovery", remark=remark)
 
     def make_gate(notify: Callable[[], None]) -> OutputGate:
+        start.begin()  # the broker listens, so that nothing else refuses its start
         way = saving(journal.checkpoint)
-        return DurabilityGate(store, state, journal.durability.label(), journal.checkpoint_bytes, notify, saving=way)
+        durability, most = journal.durability.label(), journal.checkpoint_bytes
+        return DurabilityGate(start.store, start.state, durability, most, notify, saving=way)
 
-    return state, make_gate, f"{_shown(journal)}: {result}"
+    return start.state, make_gate, f"{_shown(journal)}: {result}"
 
 
 def _shown(journal: Journalling) -> str:
@@ -205,8 +226,10 @@ def _reloading(started: ServerConfiguration, reread: Reread) -> Callable[[], tup
         if (new.keys is None) != (started.keys is None):
             raise DefinitionError("security.keys: expected the setting of the start; a change needs a restart")
         open_log(new.log_level, new.log_format)
-        if replace(started, **{name: getattr(new, name) for name in _RELOADED}) != new:
-            say(logging.WARNING, "some of the configuration changes with a restart only", reloaded=", ".join(_RELOADED))
+        kept = [each.name for each in fields(started) if each.name not in _RELOADED]
+        restart = [name for name in kept if getattr(started, name) != getattr(new, name)]
+        if restart:
+            say(logging.WARNING, "changed settings that need a restart", settings=", ".join(restart))
         return new.limits, new.access()
 
     return reload

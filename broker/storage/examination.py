@@ -58,7 +58,11 @@ def _segments(files: Files) -> Iterator[FileFinding]:
 
 
 def _mark(files: Files) -> Iterator[FileFinding]:
-    mark = read_mark(files)
+    try:
+        mark = read_mark(files)
+    except Damaged as error:
+        yield FileFinding(MARK, str(error).removeprefix(f"{MARK}: "), True)
+        return
     if mark is not None:
         begun = f"record {mark.position} was durable, a segment begins at record {mark.segment}"
         torn = f"{mark.torn} slots torn" if mark.torn else ""
@@ -71,6 +75,8 @@ def _checkpoints(files: Files) -> Iterator[FileFinding]:
             found = checkpoints_of.read(files, name)
         except FileNotFoundError:
             continue
+        except Damaged as error:
+            found = str(error)
         if isinstance(found, str):
             yield FileFinding(name, found.removeprefix(f"{name}: "), True)
         else:

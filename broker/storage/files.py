@@ -10,15 +10,24 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import sys
+from io import FileIO
 from pathlib import Path
 from typing import Final, Protocol, final
 
-from .errors import Occupied
+from .errors import Damaged, Occupied
 
 LOCK: Final = "lock"
 _UNLOCKABLE: Final = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.EOPNOTSUPP)
 """The errors of systems that cannot lock a folder."""
+_KINDS: Final = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 UNFINISHED: Final = ".new"
 """The suffix of a file that is being made. It is ignored, and removed when a journal is opened."""
 
@@ -90,14 +99,14 @@ class Folder:
         return cls(path)
 
     def names(self) -> list[str]:
-        # Folders included: one with the name of a journal file is refused, by name, when it is read.
-        return sorted(entry.name for entry in os.scandir(self.path) if entry.is_file() or entry.is_dir())
+        # All of them: what has the name of a journal file and is none is refused, by name, when it is read.
+        return sorted(entry.name for entry in os.scandir(self.path))
 
     def size(self, name: str) -> int:
         return (self.path / name).stat().st_size
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        with (self.path / name).open("rb", buffering=0) as file:
+        with self._opened(name) as file:
             file.seek(offset)
             if length is None:
                 return file.readall()
@@ -109,6 +118,12 @@ class Folder:
                 pieces.append(piece)
                 length -= len(piece)
             return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _opened(self, name: str) -> FileIO:
+        """Open a file to be read, without waiting: a named pipe has an end only when somebody writes into it. Raises
+        Damaged for what is no file."""
+        _check_file(self.path / name)
+        return FileIO(os.open(self.path / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
 
     def create(self, name: str) -> File:
         return _OpenFile(self.path / name)
@@ -132,6 +147,8 @@ class Folder:
         try:
             self._locks.append(os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
             held = _locked(self._locks[0], unless=_UNLOCKABLE)
+            if os.path.lexists(self.path / LOCK):
+                _check_file(self.path / LOCK)
             self._locks.append(os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             if not (held and _locked(self._locks[1])):
                 holder = os.read(self._locks[1], 20).decode("ascii", "replace").strip()
@@ -146,6 +163,30 @@ class Folder:
     def close(self) -> None:
         while self._locks:
             os.close(self._locks.pop())  # releases the lock
+
+
+def check_writable(path: Path, size: int) -> None:
+    """Write and sync a file of this size for a moment in a folder, or beside it if it is missing. Raises OSError.
+
+    Permissions alone do not say it: root has all of them, and a disk may be full or read-only.
+    """
+    folder = path if path.exists() else path.absolute().parent
+    trial = folder / f"trial-{os.getpid()}{UNFINISHED}"
+    file = _OpenFile(trial)
+    try:
+        file.allocate(size)
+        file.sync()
+        _sync_folder(folder)
+    finally:
+        file.close()
+        trial.unlink()
+
+
+def _check_file(path: Path) -> None:
+    """Raise Damaged if there is something else than a file in the place of one."""
+    kind = stat.S_IFMT(path.stat().st_mode)
+    if kind != stat.S_IFREG:
+        raise Damaged(f"{path.name}: expected a file, found {_KINDS.get(kind, 'something else')}")
 
 
 @final

@@ -26,7 +26,7 @@ from .framing import Seal, SegmentHead
 from .mark import Marker
 from .retention import Extent
 from .scanning import JournalEntry
-from .segments import Segment, entries, rewrite, survey
+from .segments import Segment, Survey, entries, rewrite, survey
 from .settings import Durability
 
 _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
@@ -61,10 +61,13 @@ class Journal:
         "_segment", "_settings", "_synced_at", "_syncs", "durable", "identity", "position", "torn", "written",
     )  # fmt: skip
 
-    def __init__(self, files: Files, identity: bytes, settings: Durability, now: int) -> None:
+    def __init__(
+        self, files: Files, identity: bytes, settings: Durability, now: int, found: Survey | None = None
+    ) -> None:
         """Open the journal in these files, or begin one with this identity (16 unique bytes).
 
-        Reads the last segment and writes it anew. `torn`: how many bytes of an interrupted write were cut off.
+        Reads the last segment, unless a survey has `found` its end, and writes it anew. `torn`: how many bytes of an
+        interrupted write were cut off.
         """
         self._files: Final = files
         self._settings: Final = settings
@@ -77,10 +80,10 @@ class Journal:
         self._sealed: list[Extent] = []
         self._heads: dict[str, SegmentHead] = {}
         with self._final("opening the journal"):
+            found = found or survey(files)
             for name in files.names():
                 if name.endswith(UNFINISHED):
                     files.remove(name)
-            found = survey(files)
             if found is not None:
                 identity, now = found.identity, found.end.content.last_time
                 self._sealed = [extent for extent, _ in found.sealed]
@@ -94,7 +97,7 @@ class Journal:
             self.position = 0 if found is None else found.position
             self.written = self.durable = self.position
             self._marker: Final = Marker(files, identity)
-            self._segment = Segment(files, SegmentHead(identity, self.position + 1, now), self._first_room())
+            self._segment = Segment(files, SegmentHead(identity, self.position + 1, now), self._settings.first_room)
             self._segment.publish()
             self._marker.begin(self._segment.head.first)
             self._heads[self._segment.name] = self._segment.head
@@ -231,7 +234,7 @@ class Journal:
             return
         head = SegmentHead(self.identity, self.position + 1, self._content.last_time)
         with self._final("beginning a segment"):
-            following = Segment(self._files, head, self._first_room())  # first, because it may find no room
+            following = Segment(self._files, head, self._settings.first_room)  # first, because it may find no room
         self.sync()  # a seal asserts that all records before it are durable
         with self._final("sealing a segment"):
             self._sealed.append(self._segment.seal(self.durable))
@@ -253,11 +256,6 @@ class Journal:
         until = self.written if until is None else min(until, self.written)
         names = [*(extent.name for extent in self._sealed), self._segment.name]
         return entries(self._files, [(name, self._heads[name]) for name in names], after, until)
-
-    def check(self) -> None:
-        """Read and check every record. Raises Damaged. O(bytes)."""
-        for _ in self.read(self.first - 1):
-            pass
 
     def before(self, time: int) -> int:
         """The position before the first kept record at or after a time (microseconds). O(a segment)."""
@@ -316,9 +314,6 @@ class Journal:
             self._marker.note(self.durable)
 
     # ---- failing ----
-
-    def _first_room(self) -> int:
-        return max(self._settings.growth_bytes, self._settings.room)
 
     def _make_room(self, size: int) -> None:
         missing = self._buffered + size - self._segment.room

@@ -10,9 +10,9 @@ from . import checkpoint as checkpoints_of
 from .checkpoint import KEPT, Checkpoint, checkpoints
 from .errors import Damaged
 from .files import Files
-from .journal import Journal
 from .records import Record, decode
 from .scanning import JournalEntry
+from .segments import Survey
 
 
 class RecoverableState(Protocol):
@@ -60,25 +60,28 @@ class Recovery:
         yield f"recovered to position {self.position:,}: checkpoint {self.checkpoint:,} and {self.replayed:,} records"
 
 
-def recover(files: Files, journal: Journal, state: RecoverableState) -> Recovery:
-    """Bring a new state to the journal's end. O(checkpoint + records behind it).
+def recover(files: Files, found: Survey | None, state: RecoverableState) -> Recovery:
+    """Bring a new state to the end of the journal that a survey has `found`. Changes no file. O(checkpoint + records
+    behind it).
 
     Raises Damaged if that is impossible: no checkpoint from which the kept records continue, a journal that ends before
     a checkpoint, a checkpoint of another journal, or a restored state with a wrong digest.
     """
-    newest, aside = _newest(files, journal)
+    if found is None:
+        return Recovery(0, 0, 0, 0, ())
+    newest, aside = _newest(files, found)
     after = 0
     if newest is not None:
         after = newest.position
         state.restore(newest.body)
         check_digest(newest, state)
-    if after + 1 < journal.first:
-        raise Damaged(f"expected a checkpoint at position {journal.first - 1} or later, found none: {'; '.join(aside)}")
+    if after + 1 < found.first:
+        raise Damaged(f"expected a checkpoint at position {found.first - 1} or later, found none: {'; '.join(aside)}")
     replayed = 0
-    for entry in journal.read(after):
+    for entry in found.read(files, after):
         replay(state, entry)
         replayed += 1
-    return Recovery(after, journal.position, replayed, journal.torn, tuple(aside))
+    return Recovery(after, found.position, replayed, found.end.torn, tuple(aside))
 
 
 def replay(state: RecoverableState, entry: JournalEntry) -> None:
@@ -127,7 +130,7 @@ def _whole(files: Files, name: str) -> Checkpoint:
     return found
 
 
-def _newest(files: Files, journal: Journal) -> tuple[Checkpoint | None, list[str]]:
+def _newest(files: Files, journal: Survey) -> tuple[Checkpoint | None, list[str]]:
     """The newest readable checkpoint, and the errors of newer ones.
 
     Raises OSError if a checkpoint's name is that of a folder, which could not be removed or replaced later.

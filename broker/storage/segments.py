@@ -58,6 +58,11 @@ class Survey:
         """The position of the newest record."""
         return self.end.position
 
+    def read(self, files: Files, after: int) -> Iterator[JournalEntry]:
+        """The records behind a position, as `entries` gives them. Raises Damaged."""
+        segments = [*((extent.name, head) for extent, head in self.sealed), (self.last, self.head)]
+        return entries(files, segments, after)
+
 
 def survey(files: Files) -> Survey | None:
     """Examine the segments; None if there is none. Reads all of the last one, and both ends of the others.

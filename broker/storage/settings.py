@@ -62,6 +62,11 @@ class Durability:
         """The bytes that a segment must have left for another record and the seal."""
         return framing.RECORD_HEAD_BYTES + self.record_bytes + framing.SEAL_BYTES
 
+    @property
+    def first_room(self) -> int:
+        """The bytes that a new segment allocates behind its head."""
+        return max(self.growth_bytes, self.room)
+
     def label(self) -> str:
         """The mode as an answer states it: `always`, `os`, or the interval, as `interval 50000us`."""
         return f"interval {self.interval}us" if self.fsync == "interval" else self.fsync

@@ -4,7 +4,8 @@
     00000000000000000001.journal       segments, each named for its first record
     00000000000000004711.checkpoint    the state after that record; two are kept
 
-How a broker uses it. At the start: `Store(...)`, `recover(state)`. For each input: `reserve`, then the kernel, then
+How a broker uses it. At the start: `Store(...)`, `replay(state)`, which only read, so that a start which is refused has
+changed nothing; then `open`. For each input: `reserve`, then the kernel, then
 `append` for each record among its effects. After a group of inputs: `commit`, or `begin` and `settle` if another thread
 waits for the disk. The broker holds effects back until `safe` has reached the last record appended before them.
 """
@@ -17,12 +18,12 @@ from typing import Any, Final, Protocol, final
 from . import checkpoint as checkpoints_of
 from .checkpoint import Checkpoint, checkpoints
 from .errors import Damaged
-from .files import Files
+from .files import UNFINISHED, Files
 from .journal import Journal, Sync
 from .records import CursorOvertaken, Record, encode
 from .recovery import RecoverableState, Recovery, recover
 from .retention import plan
-from .segments import segment_names
+from .segments import survey
 from .settings import Durability
 
 
@@ -73,45 +74,70 @@ class Writing:
 
 @final
 class Store:
-    """Opens and locks the folder. Raises StorageErrors."""
+    """Locks the folder and reads it, and writes there from `open` on. Raises StorageErrors, and OSError until then.
 
-    __slots__ = ("_checkpoints", "_files", "_recovered", "_settings", "journal", "unsaved_bytes")
+    `journal`: there is none before `open`.
+    """
+
+    __slots__ = ("_checkpoints", "_files", "_found", "_identity", "_now", "_recovery", "_settings", "journal",
+                 "unsaved_bytes")  # fmt: skip
+
+    journal: Journal
 
     def __init__(self, files: Files, identity: bytes, settings: Durability, now: int) -> None:
         """`identity`: 16 unique bytes for a new journal; ignored if there is one. `now`: microseconds."""
         self._files: Final = files
         self._settings: Final = settings
-        self._recovered = False
+        self._identity: Final = identity
+        self._now: Final = now
+        self._recovery: Recovery | None = None
+        self._checkpoints: list[int] = []
         self.unsaved_bytes = 0
         """Roughly the bytes appended since the newest checkpoint, which the next start has to replay."""
         files.lock()
         try:
+            for name in files.names():
+                if name.endswith(UNFINISHED):
+                    files.read(name, 0, 1)  # refuses what is no file and could not be removed
+            self._found: Final = survey(files)
             there = checkpoints(files)
-            if there and not segment_names(files):
+            if there and self._found is None:
                 raise Damaged(f"{there[0][1]}: expected the journal of this checkpoint beside it, found none")
-            self.journal: Final = Journal(files, identity, settings, now)
         except BaseException:
             files.close()
             raise
-        self._checkpoints: list[int] = []
 
     @property
     def safe(self) -> int:
         """The last position whose answers may be sent."""
         return self.journal.safe
 
-    def recover(self, state: RecoverableState) -> Recovery:
-        """Bring a new state to the journal's end. Raises Damaged."""
-        if self._settings.check == "all":
-            self.journal.check()
-        recovery = recover(self._files, self.journal, state)
+    def replay(self, state: RecoverableState) -> Recovery:
+        """Bring a new state to the journal's end, and read every record if `check` says so. Changes no file. Raises
+        Damaged."""
+        found = self._found
+        if self._settings.check == "all" and found is not None:
+            for _ in found.read(self._files, found.first - 1):
+                pass
+        self._recovery = recover(self._files, found, state)
+        return self._recovery
+
+    def open(self) -> None:
+        """Open the journal for writing, behind what was replayed. Raises StorageErrors."""
+        recovery = self._recovery
+        assert recovery is not None
+        self.journal = Journal(self._files, self._identity, self._settings, self._now, self._found)
         for position, name in checkpoints(self._files):
             if position > recovery.checkpoint:
                 checkpoints_of.put_aside(self._files, name)
             else:
                 self._checkpoints.append(position)
-        self._recovered = True
         self.unsaved_bytes = self.journal.statistics()["bytes"] if recovery.replayed else 0
+
+    def recover(self, state: RecoverableState) -> Recovery:
+        """`replay`, and `open`."""
+        recovery = self.replay(state)
+        self.open()
         return recovery
 
     def reserve(self) -> None:
@@ -120,7 +146,6 @@ class Store:
 
     def append(self, record: Record, now: int) -> int:
         """Append a record; its position."""
-        assert self._recovered
         kind, payload = encode(record)
         self.unsaved_bytes += len(payload)
         return self.journal.append(kind, payload, now)

@@ -36,7 +36,8 @@ class Columns:
 
     `attributes`: the column of each attribute whose column has another name. `start`: None for events without duration.
     `id`: None if ids are derived from the rows: row N of the first file has the id N, as in `foretell run`, and row N
-    of the file K+1 (by name) the id K * 2**40 + N. Other columns of the table are ignored.
+    of the file K+1 (by name) the id K * 2**40 + N. Other columns of the table are ignored. A column of a struct or of a
+    nested object is named by its path; separator, decimal comma and format of times are those of the stream's `files`.
     """
 
     stream: StreamDefinition
@@ -46,6 +47,9 @@ class Columns:
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.stream.files is not None:  # what is said here is before what the stream says
+            own = {name: at for name, at in self.stream.files.columns.items() if self.stream.schema.position(name) >= 0}
+            object.__setattr__(self, "attributes", {**own, **self.attributes})
         for name in self.attributes:
             if self.stream.schema.position(name) < 0:
                 hint = suggestion(name, self.stream.schema.names)

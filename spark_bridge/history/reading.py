@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from broker.events import DefinitionError, ForetellError, StreamDefinition
+from broker.events.arrow import without_structs
 
 from .form import EVENT_COLUMNS, columns_of
 from .mapping import FILES_MAX, ROW_BITS, Columns, Files, Format, check_types
 from .tables import converted, form_columns, of_form, read_schema, rejected
-from .texts import csv_header, read_csv, read_json_lines
+from .texts import csv_header, read_csv, read_json_lines, separator_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -54,7 +55,7 @@ def pieces_of(sources: Sequence[Files], streams: Mapping[str, StreamDefinition])
             case "csv":
                 if columns is None:
                     raise DefinitionError(f"{file}: expected a mapping of the CSV file's columns, found none")
-                columns.needed(csv_header(file), str(file))
+                columns.needed(csv_header(file, separator_of(columns)), str(file))
                 pieces.append(Piece(str(file), kind, columns, 1, first_id))
             case "jsonl":
                 pieces.append(Piece(str(file), kind, columns, 1, first_id))
@@ -98,7 +99,7 @@ def _groups(
 
     try:
         with pq.ParquetFile(file) as table:
-            header, metadata = table.schema_arrow, table.metadata
+            header, metadata = _header(table), table.metadata
             sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _damaged(file, error) from None
@@ -122,12 +123,19 @@ def _read_groups(piece: Piece, streams: Mapping[str, StreamDefinition]) -> Itera
     names = columns_of(streams)
     try:
         with pq.ParquetFile(piece.file) as file:
-            wanted = None if piece.columns is None else piece.columns.needed(file.schema_arrow.names, piece.file)
+            wanted = None if piece.columns is None else piece.columns.needed(_header(file).names, piece.file)
             for batch in file.iter_batches(BATCH_ROWS, row_groups=list(range(*piece.groups)), columns=wanted):
-                yield from _judged(batch, piece, streams, names, schema, row)
+                yield from _judged(without_structs(batch), piece, streams, names, schema, row)
                 row += batch.num_rows
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _damaged(Path(piece.file), error) from None
+
+
+def _header(file: pyarrow.parquet.ParquetFile) -> pyarrow.Schema:
+    """The columns of a file, those in structs by their paths."""
+    import pyarrow as pa
+
+    return without_structs(pa.RecordBatch.from_pylist([], schema=file.schema_arrow)).schema
 
 
 def _judged(

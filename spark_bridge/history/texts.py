@@ -38,6 +38,7 @@ from broker.events import (
     row_from_text,
     suggestion,
 )
+from broker.events.file_form import paths_of
 
 from .form import Run, batch_of, columns_of
 from .mapping import Columns
@@ -59,11 +60,16 @@ _OTHERS: Final[Mapping[type[Input], str]] = {
 _BOOLS: Final[Mapping[str, bool]] = {"true": True, "false": False, "True": True, "False": False}
 
 
-def csv_header(file: Path) -> list[str]:
+def separator_of(columns: Columns) -> str:
+    """What is between the fields of a file of CSV."""
+    return (columns.stream.files and columns.stream.files.separator) or ","
+
+
+def csv_header(file: Path, separator: str = ",") -> list[str]:
     """The names of the columns. Raises DefinitionError with the file."""
     try:
         with _readable(file) as text:
-            for record in csv.reader(text, strict=True):
+            for record in csv.reader(text, strict=True, delimiter=separator):
                 if record:
                     "".join(record).encode()
                     return record
@@ -82,7 +88,7 @@ def read_csv(
     gathering = _Gathering(streams, str(file))
     with _readable(file) as text:
         lines = _Kept(text)
-        reader = csv.reader(lines, strict=True)
+        reader = csv.reader(lines, strict=True, delimiter=separator_of(columns))
         header: list[str] = []
         places: dict[str, int] = {}
         count = 0
@@ -170,9 +176,10 @@ def _flat(line: str, columns: Columns, identity: int) -> tuple[str, int, Row, in
         raise EventError(f"expected a JSON object, found none ({str(error)[:80]})") from None
     if not isinstance(record, dict):
         raise EventError("expected a JSON object, found another value")
+    record = {**paths_of(record), **record}
     if columns.time not in record:
         raise EventError(f"column {columns.time!r}: expected a time, found nothing")
-    time = start = instant_of(record[columns.time], columns.time)
+    time = start = instant_of(record[columns.time], columns.time, columns.stream.files)
     if columns.start is not None and record.get(columns.start) is not None:
         start = instant_of(record[columns.start], columns.start)
         check_start(start, time, columns.start)
@@ -255,6 +262,9 @@ def _plain(
         place = places[column]
         return [fields[place] for _, fields, _, _ in records]
 
+    form = columns.stream.files
+    if form is not None and (form.decimal == "," or form.time_format is not None):
+        raise ValueError  # one by one
     stamps = texts(columns.time)
     try:
         times = _numbers(stamps, int)
@@ -306,7 +316,8 @@ def _numbers(texts: Sequence[str], kind: Callable[[str], Any]) -> list[Any]:
 def _one(
     fields: Sequence[str], identity: int, columns: Columns, places: Mapping[str, int]
 ) -> tuple[int, Row, int, int]:
-    time = start = instant_of(fields[places[columns.time]], columns.time)
+    form = columns.stream.files
+    time = start = instant_of(fields[places[columns.time]], columns.time, form)
     if columns.start is not None and fields[places[columns.start]].strip():
         start = instant_of(fields[places[columns.start]], columns.start)
         check_start(start, time, columns.start)
@@ -315,7 +326,8 @@ def _one(
         whole = text.isascii() and text.removeprefix("-").isdecimal() and len(text) < _DIGITS_MAX
         identity = id_of(int(text) if whole else text, columns.id)
     present = [a for a in columns.stream.schema.attributes if columns.of(a) in places]
-    row = row_from_text(columns.stream, {a.name: fields[places[columns.of(a)]] for a in present})
+    texts = {a.name: fields[places[columns.of(a)]] for a in present}
+    row = row_from_text(columns.stream, texts, (form and form.decimal) or ".")
     return time, row, identity, start
 
 

@@ -63,6 +63,21 @@ def test_matches_follow_what_is_typed_and_mistakes_have_their_place(page: Page) 
     expect(bars).to_have_count(fewer)
 
 
+def test_the_diagram_comes_back_when_a_mistake_is_taken_back(page: Page) -> None:
+    """Of a mistake in the only subscription, and of a file that has none for a while."""
+    area = page.get_by_label("Subscription file")
+    begin, only, _ = re.split(r"(?m)^(?=# The price rises|# It falls)", area.input_value())
+    for wrong in (only.replace("close > 1.04 * low", "closs > 1.04 * low"), ""):
+        area.fill(begin + only)
+        expect(page.locator("#chips button")).to_have_count(1)
+        expect(page.locator("#diagram svg")).to_be_visible()
+        area.fill(begin + wrong)
+        expect(page.locator("#diagram")).to_have_text("No subscription yet.")
+        area.fill(begin + only)
+        expect(page.locator("#diagram svg")).to_be_visible()
+        expect(page.locator("#explain li").first).to_be_attached()
+
+
 def test_a_match_says_why_and_an_event_why_not(page: Page) -> None:
     page.locator("#matches tbody tr").first.get_by_role("button", name=re.compile("^Why rising at")).click()
     expect(page.locator("#why-title")).to_have_text(re.compile("^Why at 2012-02-06"))

@@ -31,6 +31,7 @@ from broker.events import (
     check_rows,
     check_starts,
     check_times,
+    unknown_event,
 )
 from broker.language.subscription import SubscriptionDefinition
 
@@ -254,7 +255,7 @@ class SmallEngine:
     def retract(self, id: int) -> list[SmallResult]:
         stream = self.of.pop(id, None)
         if stream is None:
-            raise EventError(f"event {id}: expected one that can be withdrawn, found none")
+            raise unknown_event(id)
         return [
             SmallResult(each.name, id, 0, {}, "retraction")
             for each in self.subscriptions.values()

@@ -12,11 +12,13 @@ from doubles.broker_process import broker_process
 from doubles.cut_line import CutLine
 
 from client import (
+    Client,
     ConnectionLost,
     DefinitionError,
     Durable,
     EventError,
     FlowEvent,
+    ForetellError,
     Happening,
     LateEvent,
     ProtocolError,
@@ -68,11 +70,42 @@ def test_several_subscriptions_in_few_requests() -> None:
             notification = await each.next(5.0)
             assert notification is not None
             assert notification.data == {"x": 2}
-        with pytest.raises(DefinitionError, match="has subscribed to it already"):
-            await client.subscribe_many([SubscriptionDefinition("new", "cayuga", "S"), wanted[1]])
+        with pytest.raises(DefinitionError, match="window"):
+            await client.subscribe_many([SubscriptionDefinition("new", "cayuga", "S")], window=0)
         assert len(await client.subscriptions()) == 599
 
     played(story)
+
+
+def test_a_name_twice_is_a_mistake_of_the_second_alone() -> None:
+    def wanted(name: str, query: str = "S") -> SubscriptionDefinition:
+        return SubscriptionDefinition(name, "cayuga", query)
+
+    def told(found: list[aio.Subscription | ForetellError] | list[Subscription | ForetellError]) -> list[str]:
+        return [str(each) if isinstance(each, ForetellError) else each.name for each in found]
+
+    first = "subscription 'a': this list has another of that name before it"
+    listed = [wanted("a"), wanted("b"), wanted("a", "FILTER{x > 1}(S)"), wanted("a"), wanted("c")]
+    with broker_process() as broker:
+        with Client(broker.address, timeout=60) as client:
+            client.add_stream("S", {"x": "int"})
+            found = client.subscribe_many(listed)
+            assert told(found) == ["a", "b", first, first, "c"]
+            assert isinstance(found[2], DefinitionError)
+            again = "subscription 'b': this client has subscribed to it already"
+            assert told(client.subscribe_many([wanted("b"), wanted("d")])) == [again, "d"]
+            assert told(client.subscribe_many([wanted("b")])) == [again]
+            client.publish("S", {"x": 2}, time=1)
+            for each in (found[0], found[1], found[4]):
+                assert isinstance(each, Subscription)
+                assert each.next(60) is not None
+            assert [each.name for each in client.subscriptions()] == ["a", "b", "c", "d"]
+
+        async def story() -> None:
+            async with aio.Client(broker.address, timeout=60) as client:
+                assert told(await client.subscribe_many(listed)) == ["a", "b", first, first, "c"]
+
+        asyncio.run(story())
 
 
 def test_publish_and_subscribe() -> None:

@@ -106,11 +106,16 @@ def test_publish_subscribe_and_listings(
         Path("e.csv").write_text("time,name,price\n4,IBM,140\n")
         assert printed(capsys, "publish", "Stock", "e.csv") == ["1 events published to Stock"]
         out, _ = subscriber.communicate(timeout=60)
+        Path("odd.csv").write_text("Symbol Name;price\nIBM;1,5\nMSFT;2,5\n")
+        odd = ("--separator", ";", "--decimal", ",", "--column", "Symbol Name=name")
+        assert printed(capsys, "publish", "Stock", "odd.csv", "--time", "now", *odd) == ["2 events published to Stock"]
+        Path("odd.jsonl").write_text('{"price": 3, "name": "IBM"}\n')
+        assert printed(capsys, "publish", "Stock", "odd.jsonl", "--time", "now") == ["1 events published to Stock"]
     assert subscriber.returncode == 0
     results = [json.loads(line) for line in out.splitlines()]
     assert [result["end"] for result in results] == [2, 3]
     statistics = [json.loads(line) for line in printed(capsys, "stats")]
-    assert {"group": "broker", "name": "events", "value": 4} in statistics
+    assert {"group": "broker", "name": "events", "value": 7} in statistics
 
 
 def test_a_durable_subscription_goes_on_with_each_call(

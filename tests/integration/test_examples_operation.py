@@ -10,6 +10,8 @@ from configparser import ConfigParser
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from broker.command.shell import perform
 
 ROOT: Final = Path(__file__).parents[2]
@@ -65,3 +67,11 @@ def test_the_container_file_installs_and_starts_what_there_is() -> None:
     assert "USER 10001" in CONTAINER, "not as root"
     assert "STOPSIGNAL SIGTERM" in CONTAINER
     assert "/livez" in CONTAINER
+
+
+def test_a_broker_takes_the_configuration_for_production(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "examples" / "foretell.toml").read_text("utf-8")
+    (tmp_path / "foretell.toml").write_text(text.replace("/var/lib/foretell", str(tmp_path)), "utf-8")
+    (tmp_path / "subscriptions.toml").write_text('[streams.Order]\nattributes = { price = "float" }\n', "utf-8")
+    assert perform(["serve", "--config", str(tmp_path / "foretell.toml"), "--check"]) == 0
+    assert capsys.readouterr().out.startswith("tcp://127.0.0.1:5570")

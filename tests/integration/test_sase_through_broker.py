@@ -74,7 +74,7 @@ def test_what_explodes_is_limited_and_told_and_harms_nobody_else(broker: BrokerP
             other.publish("S", {"x": 1, "y": float(time)}, time=time)
             assert taken(calm.next(PATIENCE)).end == time
         word = taken(explosive.next(PATIENCE))
-        assert (word.kind, word.limit) == ("incomplete", "runs_max, matches_max or negated_max")
+        assert (word.kind, word.limit) == ("incomplete", "runs_max, run_bytes_max, matches_max or negated_max")
         other.publish("S", {"x": 2, "y": 0.0}, time=EVENTS + 1)
         assert taken(calm.next(PATIENCE)).end == EVENTS + 1
         result = taken(explosive.next(PATIENCE))

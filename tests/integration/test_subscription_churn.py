@@ -1,4 +1,4 @@
-"""Comings and goings under load, 20,000 in `make test` and 100,000 in `make verify`: memory returns, invariants hold,
+"""Comings and goings under load, 6,000 in `make test` and 24,000 in `make verify`: memory returns, invariants hold,
 residents notice nothing.
 
 In a process of its own, so that memory is the engine's alone.

@@ -241,8 +241,8 @@ QUERIES = {  # of two streams each, or of D, which has the events of both
     "sase": "PATTERN SEQ(S a, R b) WHERE skip_till_any_match(a, b) { a.n <= b.n } WITHIN 6 us",
     "ptopss": "FROM S, R\na ON S: n > 0\nb ON R: n < 2\nMATCH a; b WITHIN 6 us",
     "window": "FROM D WINDOW AFTER [n > 0] MATCHING any{2}",
-    "afa": "FROM S, R REGISTER w INT = 0 START a FINAL c a -> b WHEN n > 0 "
-    "SET w = n b -> b b -> c WHEN n >= w WITHIN 9",
+    "afa": "FROM S, R REGISTER w INT = 0 START a FINAL c "
+    "a -> b WHEN n > 0 SET w = n b -> b b -> c WHEN n >= w WITHIN 9",
 }
 LANGUAGES = st.sampled_from(sorted(QUERIES))
 

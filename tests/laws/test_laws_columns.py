@@ -1,6 +1,9 @@
-"""Columns change nothing: whether a batch comes as rows, as columns or packed, and goes by columns or event by event.
+"""Columns change nothing: whether a batch comes as rows, as columns or packed, and goes by columns or event by event;
+how a stream is cut into batches; and which other subscriptions read it.
 
-What goes event by event is held to the meaning by test_laws_engine.
+Over one stream or two, since runs of one also wait for events of the other, which no batch begins with them; with
+conditions of every kind beyond the key on the event for which a run waits; and on matches. What goes event by event is
+held to the meaning by test_laws_engine.
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ import msgpack
 from doubles.read_columns import in_columns
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
-from strategies.column_streams import SCHEMA, STREAM, Part, columns, parts, texts
+from strategies.column_streams import STREAMS, Part, columns, guests, parts, pieces, texts
 
 from broker.engine import Engine, Options
 from broker.events.column_checks import event_columns
 from broker.events.event_columns import EventColumns, columns_of
 
 ON, OFF = Options(), Options(column_path=False)
+EVENT_BY_EVENT = Options(column_path=False, machine_path=False, batches=False)
 NEVER: Final = 0.0
 
 
@@ -31,15 +35,31 @@ class Played(NamedTuple):
     begun: int
 
 
-def travelled(chance: random.Random, engine: Engine, rows: list[Any]) -> Sequence[Any]:
+def travelled(chance: random.Random, engine: Engine, part: Part) -> Sequence[Any]:
     """The rows as columns that a message or a record has brought; some are a part of more."""
     more = chance.choice((0, 0, 2))
-    all_rows = [*rows[:more], *rows]
-    given = event_columns(engine.streams[STREAM], columns(chance, all_rows), len(all_rows))
+    all_rows = [*part.rows[:more], *part.rows]
+    given = event_columns(engine.streams[part.stream], columns(chance, part.stream, all_rows), len(all_rows))
     if isinstance(given, EventColumns):  # else values had to be converted
         plain: Any = msgpack.unpackb(msgpack.packb(given.plain()))
         given = columns_of(plain, len(all_rows))
-    return given[len(all_rows) - len(rows) :]
+    return given[len(all_rows) - len(part.rows) :]
+
+
+def published(engine: Engine, part: Part, as_rows: bool, chance: random.Random) -> list[Any]:
+    """What a batch finds, in order. Otherwise it comes in some form."""
+    if as_rows or chance.random() < 0.3:
+        results = engine.publish(part.stream, part.times, part.rows, starts=part.starts)
+    elif chance.random() < 0.5:
+        results = engine.publish(part.stream, part.times, travelled(chance, engine, part), starts=part.starts)
+    else:
+        given = columns(chance, part.stream, part.rows)
+        results = engine.publish_columns(part.stream, given, part.times, starts=part.starts)
+    counted = len(results)
+    lines = [match.line() for match in in_columns(results)]
+    assert counted == len(lines)
+    engine.check_invariants()
+    return lines
 
 
 def played(
@@ -49,13 +69,19 @@ def played(
     chance: random.Random,
     switching: float = NEVER,
     leaves: bool = False,
+    cut: bool = False,
+    others: Sequence[tuple[str, str]] = (),
 ) -> Played:
     """`switching`: how often the engine becomes another one between two batches, by columns or not. `leaves`: a
-    subscription does."""
+    subscription does. `cut`: batches are cut into others. `others`: subscriptions beside, whose results are left out,
+    as runs are."""
     engine = Engine(options)
-    engine.add_stream(STREAM, SCHEMA, key="k")
+    for name, schema in STREAMS.items():
+        engine.add_stream(name, schema, key="k")
     for number, text in enumerate(queries):
         engine.subscribe(f"s{number}", query=text, lineage=number % 2 == 1)
+    for number, (language, text) in enumerate(others):
+        engine.subscribe(f"other{number}", language=language, query=text)
     found: list[list[Any]] = []
     for number, part in enumerate(batches):
         if chance.random() < switching:
@@ -64,16 +90,12 @@ def played(
             engine.subscribe("again", query=queries[0], lineage=False)
         if number == 3 and leaves:  # what waits for others goes on
             engine.unsubscribe(f"s{len(queries) - 1}")
-        if options is OFF or chance.random() < 0.3:
-            results = engine.publish(STREAM, part.times, part.rows, starts=part.starts)
-        elif chance.random() < 0.5:
-            results = engine.publish(STREAM, part.times, travelled(chance, engine, part.rows), starts=part.starts)
-        else:
-            results = engine.publish_columns(STREAM, columns(chance, part.rows), part.times, starts=part.starts)
-        counted = len(results)
-        found.append([match.line() for match in in_columns(results)])
-        assert counted == len(found[-1])
-        engine.check_invariants()
+        told: list[Any] = []
+        for piece in pieces(chance, part) if cut else [part]:
+            told += published(engine, piece, options is not ON, chance)
+        found.append([line for line in told if not line["subscription"].startswith("other")])
+    if others:
+        return Played(found, [], 0)
     # Their lineage is that of their matches, if anybody asks for it then.
     waiting = [(run.row, run.slots, run.t0, run.born, run.trace) for run in engine.runtime.runs.live()]
     return Played(found, sorted(waiting, key=repr), engine.statistics()["runs_begun"])
@@ -102,3 +124,17 @@ def test_the_way_may_change_between_batches(seed: int) -> None:
     expected = played(queries, batches, OFF, random.Random(seed + 2))
     switched = played(queries, batches, ON, random.Random(seed + 3), 0.5)
     assert switched[:2] == expected[:2]
+
+
+@settings(max_examples=max(150, 5 * settings().max_examples), deadline=None)
+@given(st.integers(0, 2**40))
+def test_cuts_and_other_subscriptions_change_nothing(seed: int) -> None:
+    queries, batches = texts(random.Random(seed)), parts(random.Random(seed + 1))
+    others = guests(random.Random(seed + 2))
+    note(queries)
+    note(batches)
+    note(others)
+    expected = played(queries, batches, EVENT_BY_EVENT, random.Random(seed + 4)).found
+    assert played(queries, batches, ON, random.Random(seed + 5), cut=True).found == expected
+    options = OFF if seed % 4 == 0 else ON
+    assert played(queries, batches, options, random.Random(seed + 6), cut=True, others=others).found == expected

@@ -1,4 +1,8 @@
-"""The engine against the executable meaning, on random programs and random streams."""
+"""The engine against the executable meaning, on random programs and random streams, also beside subscriptions of other
+languages that read the same events.
+
+Batches are short here; test_laws_columns holds long ones to what is found event by event.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,12 @@ slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base
 heavy = settings(max_examples=5 * settings().max_examples, suppress_health_check=slow)
 medium = settings(max_examples=2 * settings().max_examples, suppress_health_check=slow)
 light = settings(max_examples=settings().max_examples, suppress_health_check=slow)
+
+BESIDE = (
+    ("window", "FROM T WINDOW EVERY 2 EVENTS AGGREGATE count(*) AS n"),
+    ("window", "FROM S BY k WINDOW LAST 3 EVENTS AGGREGATE sum(a) AS n"),
+    ("sase", "PATTERN SEQ(T a, S b) WHERE skip_till_next_match(a, b) { b.a > a.a } WITHIN 9"),
+)
 
 Found = tuple[str, tuple[Any, ...], int, int, tuple[int, ...]]
 
@@ -97,13 +107,17 @@ def feed_in_batches(engine: Engine, history: list[Happening]) -> list[Match]:
 
 
 @heavy
-@given(programs(), histories())
-def test_engine_finds_what_the_semantics_says(program: dict[str, Syntax], history: list[Happening]) -> None:
+@given(programs(), histories(), st.sets(st.sampled_from(BESIDE), max_size=2))
+def test_engine_finds_what_the_semantics_says(
+    program: dict[str, Syntax], history: list[Happening], beside: set[tuple[str, str]]
+) -> None:
     engine = fresh()
     subscribe(engine, program)
+    for number, (language, text) in enumerate(sorted(beside)):
+        engine.subscribe(f"beside{number}", language, text)
     matches = feed_in_batches(engine, history)
     engine.check_invariants()
-    assert found(matches) == meaning(program, history)
+    assert found([m for m in matches if m.subscription in program]) == meaning(program, history)
 
 
 switches = st.builds(

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from hypothesis import event, given, note, settings
 from hypothesis import strategies as st
-from strategies.column_streams import SCHEMA, STREAM, Part, columns, parts, texts
+from strategies.column_streams import STREAMS, Part, columns, parts, texts
 
 from broker.engine import Engine, Match, Options
 from broker.events.errors import DefinitionError
@@ -77,7 +77,8 @@ def played(
     """By batch what it finds, in order; what was learnt; how good forecasts were. `switching`: how often the engine
     becomes another one between two batches, by columns or not. `leaves`: a subscription does."""
     engine = Engine(options)
-    engine.add_stream(STREAM, SCHEMA, key="k")
+    for name, schema in STREAMS.items():
+        engine.add_stream(name, schema, key="k")
     for number, member in enumerate(joining):
         join(engine, f"s{number}", member)
     found: list[list[str]] = []
@@ -89,9 +90,11 @@ def played(
         if number == 3 and leaves:
             found.append(told(engine.unsubscribe(f"s{len(joining) - 1}")))
         if chance.random() < 0.5:
-            results = engine.publish(STREAM, part.times, part.rows, starts=part.starts)
+            results = engine.publish(part.stream, part.times, part.rows, starts=part.starts)
         else:
-            results = engine.publish_columns(STREAM, columns(chance, part.rows), part.times, starts=part.starts)
+            results = engine.publish_columns(
+                part.stream, columns(chance, part.stream, part.rows), part.times, starts=part.starts
+            )
         found.append(told(results))
         engine.check_invariants()
     quality = repr(engine.program.forecasts.statistics())

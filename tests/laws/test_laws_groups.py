@@ -34,7 +34,8 @@ SWITCHES: Final = (  # each is off in one of so many scripts
     Options(columns=False, merging=False, buffer=False),
 )
 PARTS: Final = 4  # so that several processes share the scripts, which are many
-SCRIPTS: Final = 6 * settings().max_examples if settings().max_examples >= 60 else 40  # a second each
+SCRIPTS: Final = 6 * settings().max_examples if settings().max_examples >= 500 else 4 * settings().max_examples // 3
+"""A second each: the most belong to `make search`."""
 
 
 def played(

@@ -19,7 +19,10 @@ from broker.engine import Engine, Options
 EDGE = 2**53
 WHOLE = (EDGE - 1, EDGE, EDGE + 1, -EDGE - 1, 2**62, 2**62 + 1, -(2**62), 2**63 - 1, -(2**63))
 FLOATS = (-0.0, 1e308, -1e308, 5e-324, 1e300, 1e-300, float(EDGE), 2.0**62)
-CONSTANTS = ("0", "1", "2", "3", "0.5", "1.5", "2.0", "-1", "-0.5", "1e300", "0.0", "5e-324", str(EDGE), str(EDGE + 1))
+CONSTANTS = (
+    "0", "1", "2", "3", "0.5", "1.5", "2.0", "-1", "-0.5", "1e300", "0.0", "5e-324", str(EDGE), str(EDGE + 1),
+    str(float(EDGE)), "4611686018427387904.0", "9.223372036854775807e18",
+)  # fmt: skip
 EVENTS, BATCH = 40, 5
 
 CEL = {

@@ -45,7 +45,7 @@ def test_tables_of_pairs_accept_their_windows(query: WindowQuery, events: list[E
     _check(query, events)
 
 
-@settings(max_examples=5 * settings().max_examples)  # at full count 2,500 formulas, more than 1,000 of them different
+@settings(max_examples=5 * settings().max_examples)  # 2,500 formulas in `make search`, most of them different
 @given(queries(marked()), streams(6))
 def test_tables_of_formulas_accept_their_windows(query: WindowQuery, events: list[Event]) -> None:
     _check(query, events)

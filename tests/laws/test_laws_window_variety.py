@@ -19,7 +19,7 @@ from broker.events.errors import LimitExceeded
 from broker.language.window import parse
 
 BLOCKS: Final = 16  # each has expressions of its own
-EXPRESSIONS: Final = 20 * settings().max_examples  # 10,000 at full count
+EXPRESSIONS: Final = 20 * settings().max_examples  # 10,000 in `make search`
 STREAMS: Final = 4
 EVENTS: Final = 14
 SWITCHES: Final = (

@@ -22,7 +22,10 @@ INTEGER_MAX: Final = 2**63 - 1
 _SIZES: Final = (1, 2**31, 2**32, 2**53, 10**15, LARGEST // 2, LARGEST, 2 * LARGEST, FOREVER, INTEGER_MAX - 1000)
 NUMBERS: Final = sorted({n for size in (0, *_SIZES, INTEGER_MAX) for n in range(size - 2, size + 3)})
 LITERALS: Final = [n for n in NUMBERS if 0 <= n <= INTEGER_MAX]
-FLOATS: Final = ("0.5", "1e15", "4611686018427387905.5", "1e19", "1e300")
+FLOATS: Final = (
+    "0.5", "1e15", "9007199254740992.0", "9007199254740994.0", "1.7e18", "4611686018427387905.5",
+    "9.223372036854775807e18", "1e19", "1e300",
+)  # fmt: skip
 INTEGERS: Final = [n for n in {*NUMBERS, *(-n for n in NUMBERS)} if -INTEGER_MAX - 1 <= n <= INTEGER_MAX]
 TIMES: Final = sorted(n for n in INTEGERS if -LARGEST <= n <= LARGEST)
 DURATIONS: Final = [n for n in LITERALS if n <= LARGEST]
@@ -57,8 +60,10 @@ def histories(draw: st.DrawFn, most: int = 6) -> list[Happened]:
     return found
 
 
-numbers = st.one_of(st.sampled_from(LITERALS).map(str), st.sampled_from(LITERALS).map("-{}".format))
-bounds = st.one_of(st.sampled_from(LITERALS).map(str), numbers, st.sampled_from(FLOATS))
+_WHOLE: Final = st.sampled_from(LITERALS).map(str)
+_UNSIGNED: Final = st.one_of(_WHOLE, _WHOLE, st.sampled_from(FLOATS))
+numbers = st.one_of(_UNSIGNED, _UNSIGNED.map("-{}".format))
+bounds = st.one_of(_WHOLE, numbers)
 relations = st.sampled_from(["<", "<=", "<", "<=", "=", "!=", ">", ">="])
 _CAYUGA: Final = (
     "FILTER{{DUR {r0} {d0}}}(S)",
@@ -70,6 +75,9 @@ _CAYUGA: Final = (
     "FILTER{{DUR {r0} {d0}}}(S NEXT{{$2.ty = $1.ty AND (DUR {r1} {d1} OR $2.k = {n0})}} S)",
     "FILTER{{k_1 {r0} {n0}}}(FILTER{{k {r1} {n1}}}(S) NEXT{{$2.ty = $1.ty}} S)",
     "S NEXT{{$2.k {r0} $1.k + {n0}}} S",
+    "S NEXT{{$2.ty = $1.ty AND $2.k {r0} $1.x}} S",
+    "S NEXT{{$2.ty = $1.ty AND $2.x {r0} $1.k}} S",
+    "FILTER{{k {r0} x}}(S)",
     "S NEXT{{$2.x {r0} {n0} * $1.x}} S",
     "SELECT k + {n0} AS a, {n1} * k AS b, k - {n0} AS c, DUR + {n0} AS d, k / {n1} AS e, k % {n0} AS f FROM S",
     "SELECT DUR * {n0} AS a, {n1} - k_1 AS b, max(k, k_1) AS c, abs(k) AS d FROM S NEXT{{$2.ty = $1.ty}} S",
@@ -96,6 +104,8 @@ _SASE: Final = (
     "PATTERN SEQ(S+ a[], S b) WHERE {s}(a[], b) {{ {c} a[i].k > max(a[..i-1].k) }} WITHIN {w} RETURN a.LEN AS n",
     "PATTERN SEQ(S+ a[], ~(S m), S b) WHERE {s}(a[], b) {{ {c} m.ty = 'B' AND a[1].k {r} {n} }} WITHIN {w}",
     "PATTERN SEQ(~(S m), S a, S b) WHERE {s}(a, b) {{ {c} m.ty = 'B' AND b.ty = 'A' }} WITHIN {w}",
+    "PATTERN SEQ(S a, S b) WHERE {s}(a, b) {{ {c} b.k {r} a.x AND a.k {r} {n} }} WITHIN {w}",
+    "PATTERN SEQ(S+ a[], S b) WHERE {s}(a[], b) {{ {c} b.x {r} max(a[].k) }} WITHIN {w}",
     "PATTERN SEQ(~(S m), S a) WHERE {s}(a) {{ {c} m.k {r} a.k }} WITHIN {w}",
     "PATTERN SEQ(S a, S b, ~(S m)) WHERE {s}(a, b) {{ {c} m.ty = 'B' }} WITHIN {w}",
     "PATTERN SEQ(S+ a[], ~(S m)) WHERE {s}(a[]) {{ {c} m.k {r} a[1].k }} WITHIN {w}",

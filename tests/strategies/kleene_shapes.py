@@ -26,6 +26,7 @@ ENDING = (
     "a[a.LEN].p > 0.5",
     "max(a[].p) > 1",
     "a[a.LEN].k < 2",
+    *("a.LEN <= 2", "max(a[].p) < 2", "min(a[].p) >= 0.5", "max(a[].w) <= 1", "count(a[].p) < 4", "0.5 >= min(a[].p)"),
 )
 LEAVING = (
     *("", "b.p < a[a.LEN].p", "b.p < 80% * a[a.LEN].p", "b.w > a[1].w", "b.p >= avg(a[].p)", "b.p > max(a[].p)"),
@@ -54,7 +55,8 @@ def monotone(draw: st.DrawFn, strategy: str = "skip_till_next_match") -> str:
     falling = ("a[i].p < min(a[..i-1].p)", "a[i].p <= a[i-1].p", "a[i].k < a[i-1].k", "a[i].w > max(a[..i-1].w)")
     parts = [draw(st.sampled_from(KEYS[:4] if alone else KEYS)), draw(st.sampled_from(BEGINNING))]
     parts.append(draw(st.sampled_from(taking + falling)))
-    parts.append(draw(st.sampled_from(["", "", "a[a.LEN].p > 0.5", "a[a.LEN].k < 2"])))
+    ending = ("", "", "a[a.LEN].p > 0.5", "a[a.LEN].k < 2", "max(a[].p) < 2", "min(a[].p) > 0.5", "max(a[].w) <= 1")
+    parts.append(draw(st.sampled_from(ending)))
     if not alone:
         parts.append(draw(st.sampled_from(["", "b.p < a[a.LEN].p", "b.p < 80% * a[a.LEN].p", "b.w > a[a.LEN].w"])))
         parts.append(draw(st.sampled_from(["", "b.ty = 'B'", "b.ty != 'C'"])))
@@ -77,6 +79,9 @@ SHARED_TAKING = (
     *("{v}[i].p >= {v}[1].p", "{v}[i].ty != 'C'", "count({v}[..i-1].w) < 2", "{v}[i].p <= min({v}[..i-1].p)", "", ""),
 )
 SHARED_ENDING = ("{v}.LEN >= 2", "{v}.LEN < 3", "{v}[{v}.LEN].p > {v}[1].p", "max({v}[].w) > min({v}[].w)", "", "", "")
+SHARED_BOUNDS = (
+    *("{v}.LEN = 2", "{v}.LEN <= 1", "max({v}[].p) < 2", "min({v}[].w) > 0.5", "count({v}[].w) < 2", "", "", ""),
+)
 
 
 @st.composite
@@ -102,6 +107,7 @@ def sharing(draw: st.DrawFn) -> str:
         if name in kleene:
             parts.append(draw(st.sampled_from(SHARED_TAKING)).format(v=name))
             parts.append(draw(st.sampled_from(SHARED_ENDING)).format(v=name))
+            parts.append(draw(st.sampled_from(SHARED_BOUNDS)).format(v=name))
     block = " AND ".join(part for part in parts if part)
     listed = ", ".join(f"{name}[]" if name in kleene else name for name in names)
     items = "".join(f", {n}.LEN AS {n}_n" if n in kleene else f", {n}.p AS {n}_p" for n in names)[2:]

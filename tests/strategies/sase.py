@@ -66,6 +66,9 @@ _ENDING: Final = (
     *("sum({v}[].k) < 2", "max({v}[].w) > min({v}[].w)", "first({v}[].k) = {v}[{v}.LEN].k", "count({v}[].w) > 1"),
     *("{v}[{v}.LEN].ty != 'A'", "{v}.LEN BETWEEN 2 AND 3", "sum({v}[].w) IS NOT NULL"),
     "{v}[{v}.LEN].time - {v}[1].time >= 2",
+    *("{v}.LEN = 1", "{v}.LEN <= 2", "({v}.LEN = 1 OR {v}.LEN = 3)", "3 - {v}.LEN > 0", "max({v}[].w) < 2"),
+    *("min({v}[].p) > 0.5", "max({v}[].p) - min({v}[].p) <= 1", "2 * count({v}[].w) < 4", "{v}[1].p > 0.5"),
+    *("(max({v}[].w) < 1 OR {v}.LEN < 3)", "max({v}[].k) = 0", "sum({v}[].p) <= 2", "{v}.LEN != 2"),
 )
 _JOINS: Final = (
     *("{e}.k = {o}.k", "{e}.k = {o}.k", "{e}.p > {o}.p", "{e}.ty != {o}.ty", "{e}.w = {o}.p", "{e}.k IN ({o}.k, 1)"),

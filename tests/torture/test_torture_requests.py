@@ -6,7 +6,7 @@ from hypothesis import settings
 from torture.requests import attack
 
 REQUESTS = max(6_000, 120 * settings().max_examples)
-"""6,000, 12,000 in `make test`, or 60,000 in `make verify`: few of them come as far as a query."""
+"""6,000 in `make test`, 14,400 in `make verify`: few of them come as far as a query."""
 
 
 def test_a_request_of_odd_values_has_its_answer() -> None:

@@ -10,7 +10,8 @@
 | `a > r + c`            | c           | the greatest c that holds                                    |
 | any term of rows       | as `a`      | what it computes                                             |
 
-A constant that floats do not hold exactly has no coordinate: its subscription has no group.
+A constant that floats do not hold exactly has no coordinate: its subscription has no group. Nor has a float from 2**53
+on where it is compared with integers, which would be rounded to it.
 
 Here: the left side of that table. Not here: which guards a template has (template), literals that are not known yet
 (traced), values (broker.engine).
@@ -28,9 +29,12 @@ EXACT: Final = 2**53  # floats hold every integer below
 ADDED_MAX: Final = 2.0**969  # a constant below leads no finite number beyond the greatest float
 
 
-def turned(operator: str, constant: object) -> float | None:
-    """The coordinate of `value operator constant`; None where floats do not hold the constant, or it is no number."""
-    return coordinate_of(constant, _TURNS[operator])
+def turned(operator: str, constant: object, whole: bool = False) -> float | None:
+    """The coordinate of `value operator constant`; None where floats do not hold the constant, or it is no number.
+
+    `whole`: the values are integers.
+    """
+    return coordinate_of(constant, _TURNS[operator, whole])
 
 
 def exact(constant: object) -> float | None:
@@ -61,9 +65,9 @@ def _exact(constant: object) -> float | None:
     return float(constant) if math.isfinite(constant) else None
 
 
-def _turned(operator: str, constant: object) -> float | None:
+def _turned(operator: str, whole: bool, constant: object) -> float | None:
     value = _exact(constant)
-    if value is None:
+    if value is None or (whole and abs(value) >= EXACT):
         return None
     if operator in ("<", "<="):
         value = -value
@@ -78,5 +82,6 @@ def _turned_offset(operator: str, constant: object) -> float | None:
 
 
 # One function for each, so that a trace makes each coordinate once.
-_TURNS: Final = {operator: partial(_turned, operator) for operator in ("<", "<=", "=", ">", ">=")}
-_OFFSETS: Final = {operator: partial(_turned_offset, operator) for operator in _TURNS}
+_OPERATORS: Final = ("<", "<=", "=", ">", ">=")
+_TURNS: Final = {(each, whole): partial(_turned, each, whole) for each in _OPERATORS for whole in (False, True)}
+_OFFSETS: Final = {each: partial(_turned_offset, each) for each in _OPERATORS}

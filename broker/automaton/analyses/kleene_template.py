@@ -1,9 +1,10 @@
 """The template of a line in which an operand repeats: runs that do not depend on the constants that differ.
 
 A constant is taken out of the automaton where it can only decide whose matches a run has: where a run begins; where a
-repeating operand ends; and where the operand behind it begins, unless a run could wait for that. All other constants
-stay, and patterns that differ in them have different templates. So is the text that all events of a run equal, for
-runs are kept apart by it, and the text of a last single event behind a repetition (other_keys).
+repeating operand ends, unless runs beyond it end, as with LEN = 3; and where the operand behind it begins, unless a run
+could wait for that. All other constants stay, and patterns that differ in them have different templates. So is the text
+that all events of a run equal, for runs are kept apart by it, and the text of a last single event behind a repetition
+(other_keys).
 
 Here: that. Not here: lines of single events (arrival_template), what a template is (template).
 """
@@ -19,6 +20,7 @@ from ...algebra.terms import Attribute, Comparison, Constant, Register, Side, Te
 from ...algebra.terms import replace as replace_leaves
 from ..automaton import Arc, Automaton, Carry, EventRow, Kind, Stay
 from .event_constants import equality, own_constants, shared_constants
+from .hopeless import bounds_number
 from .keys import key_parts, within_key
 from .line import line_of
 from .measures import Measure, Measures, measure_of, measures_of
@@ -175,13 +177,15 @@ class CommonConstants:
         for name, form in (("guard", arc.guard), ("rest", arc.rest)):
             if len(form) != 1:
                 continue
-            found, left = _split(form[0], name == "rest" or arc.kind is Kind.EPSILON)
+            kept = tuple(atom for atom in form[0] if bounds_number(self._line[number], atom))
+            asked_of = tuple(atom for atom in form[0] if atom not in kept)
+            found, left = _split(asked_of, name == "rest" or arc.kind is Kind.EPSILON)
             for asked, value in found:
                 self._ask(number, asked, last)
                 self._asked.append(number + 1 if arc.kind is Kind.EPSILON else number)
                 self.whole.append(asked)
                 self.values.append(value)
-            self._put(arc, **{name: (left,)})
+            self._put(arc, **{name: ((*kept, *left),)})
 
     def _ask(self, number: int, asked: Asked, last: bool) -> None:
         """Add what a constant is compared with."""
@@ -222,7 +226,7 @@ class CommonConstants:
             if own[0] == EventRow() and all(source == Carry(slot) for source in (*own[1:], *others)):
                 return slot
         for at, arc in enumerate(self._arcs):
-            if arc.update or arc.kind is Kind.FORWARD:
+            if arc.target != self._automaton.final:
                 starts = arc.operand == begin.operand and arc.kind is Kind.FORWARD
                 self._arcs[at] = replace(arc, update=(*arc.update, EventRow() if starts else Carry(slots)))
         return slots

@@ -11,13 +11,14 @@ Here: which automata are of that kind, and their measures. Not here: columns (br
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from ...algebra.guard import Accumulation
 from ...algebra.normal_form import ALWAYS, Form
 from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Term, walk
 from ..automaton import Accumulated, Automaton, EventRow, Kind, Stay
+from .hopeless import never_again
 from .line import LineOperand, line_of
 
 Measured: TypeAlias = Accumulation | Literal["first", "last"]
@@ -29,7 +30,7 @@ MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 class Measure:
     """`level operator measure`. `level` reads the event, or is a constant. The measure: for `first` and `last` the term
     `value`, which reads one row; otherwise the aggregate of the attribute at `position`, times `factor` if there is
-    one. `integer`: whether that attribute is an int."""
+    one. `integer`: whether that attribute is an int. `lasting`: a run that has failed it fails it for ever."""
 
     level: Term
     operator: str
@@ -38,6 +39,7 @@ class Measure:
     position: int
     factor: float | int | None
     integer: bool
+    lasting: bool = False
 
     @property
     def ends(self) -> bool:
@@ -107,7 +109,7 @@ def _measures(automaton: Automaton, link: LineOperand, form: Form) -> tuple[Meas
         measure = measure_of(automaton, link, atom)
         if measure is None:
             return None
-        found.append(measure)
+        found.append(replace(measure, lasting=never_again(link, atom)))
     return tuple(found)
 
 

@@ -305,14 +305,15 @@ def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
     strict = operator in ("<", ">")
     match atom:
         case Comparison(_, Attribute(Side.EVENT, position, "int" | "float"), Constant(int() | float() as value)):
+            whole = atom.left.type == "int"
             if operator == "!=":
                 return []
             if operator == "=":
                 return [
-                    (Asked(Compared.ATTRIBUTE, position, 1), _number(turned(">=", value))),
-                    (Asked(Compared.ATTRIBUTE, position, -1), _number(turned("<=", value))),
+                    (Asked(Compared.ATTRIBUTE, position, 1), _number(turned(">=", value, whole))),
+                    (Asked(Compared.ATTRIBUTE, position, -1), _number(turned("<=", value, whole))),
                 ]
-            return [(Asked(Compared.ATTRIBUTE, position, sign), _number(turned(operator, value)))]
+            return [(Asked(Compared.ATTRIBUTE, position, sign), _number(turned(operator, value, whole)))]
         case Comparison(
             _,
             Attribute(Side.EVENT, position, "int" | "float"),
@@ -327,7 +328,7 @@ def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
             asked = Asked(Compared.OFFSET, position, sign, strict, register)
             return [(asked, _number(turned_offset(operator, value)))]
         case Comparison(_, Duration(True), Constant(int() | float() as value)) if operator in TURNING:
-            return [(Asked(Compared.DURATION, -1, sign), _number(turned(operator, value)))]
+            return [(Asked(Compared.DURATION, -1, sign), _number(turned(operator, value, True)))]
         case _:
             return []
 
@@ -346,10 +347,8 @@ def _computed(atom: Comparison) -> list[tuple[Asked, float]]:
     turns = {"=": (">=", "<="), "!=": ()}.get(atom.operator, (atom.operator,))
     if isinstance(number, bool) or not isinstance(number, int | float) or atom.left.type not in ("int", "float"):
         return []
-    return [
-        (Asked(Compared.COMPUTED, -1, -1 if turn in ("<", "<=") else 1, term=atom.left), _number(turned(turn, number)))
-        for turn in turns
-    ]
+    asked = [Asked(Compared.COMPUTED, -1, -1 if turn in ("<", "<=") else 1, term=atom.left) for turn in turns]
+    return [(each, _number(turned(turn, number, atom.left.type == "int"))) for each, turn in zip(asked, turns)]
 
 
 def _number(value: float | None) -> float:

@@ -115,8 +115,8 @@ def _understood(comparison: Comparison, constants: dict[int, set[float]]) -> boo
             return _value_of(value) in constants
         case Comparison(_, value, Constant(int() | float() as constant)) if not isinstance(constant, bool):
             position = _value_of(value)
-            if position not in constants:
-                return False
+            if position not in constants or float(constant) != constant:
+                return False  # floats skip it: two constants could become one
             constants[position].add(float(constant))
             return True
         case Comparison(_, Attribute() as value, Register() as earlier):

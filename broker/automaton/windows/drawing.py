@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...algebra.normal_form import Form, describe_form
 from ...events.instant import format_duration
 from ..analyses.window_bounds import window_bounds
 from ..diagram import Edge, Graph, Node
+from ..drawing import written_unsigned
 from .window_automaton import DEAD, WindowAutomaton, WindowPart
 
 SHOWN: Final = 64  # states up to which an automaton is drawn
@@ -104,18 +104,13 @@ def _label(windows: WindowAutomaton, columns: list[int]) -> str:
     for number, atom in enumerate(windows.atoms):
         holding = {letter for letter in letters if letter >> number & 1}
         if holding == inside:
-            return _described(atom)
+            return written_unsigned(atom)
         if letters - holding == inside:
-            return f"not ({_described(atom)})"
+            return f"not ({written_unsigned(atom)})"
     parts = [_class(windows, letter) for letter in sorted(inside)[:4]]
     return " or ".join(parts) + (" or ..." if len(inside) > len(parts) else "")
 
 
 def _class(windows: WindowAutomaton, letter: int) -> str:
-    holding = [_described(atom) for number, atom in enumerate(windows.atoms) if letter >> number & 1]
+    holding = [written_unsigned(atom) for number, atom in enumerate(windows.atoms) if letter >> number & 1]
     return " and ".join(holding) if holding else "no condition"
-
-
-def _described(atom: Form) -> str:
-    """A condition in the names of the text, which has no sign before a register."""
-    return describe_form(atom).replace("$.", "")

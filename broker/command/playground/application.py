@@ -31,6 +31,7 @@ from ... import __version__
 from ...console.files import PageFiles
 from ...console.guard import PageGuard, asked, refused
 from ...console.playground_pages import BODY_MAX, LARGER, UPLOAD
+from ...events.file_form import FileForm
 from ...events.names import checked_name
 from .examples import EXAMPLES, example_file, example_text
 from .trial import EVENTS_MAX, Chosen
@@ -66,12 +67,13 @@ _REQUIRED: Final = {"subscription", "match", "line", "column"}
 @final
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the page shows first. `events`: a file; `title`: how the page calls it."""
+    """What the page shows first. `events`: a file; `form`: how it is written, beyond what the text says."""
 
     text: str | None = None
     events: str | None = None
     stream: str | None = None
     time: str | None = None
+    form: FileForm | None = None
 
 
 @final
@@ -101,7 +103,7 @@ class Playground:
 
     def session(self) -> dict[str, Any]:
         """What the page needs to begin."""
-        given = {k: v for k, v in asdict(self.opening).items() if k != "events"}
+        given = {k: v for k, v in asdict(self.opening).items() if k not in ("events", "form")}
         return {
             "token": self.token,
             "version": __version__,
@@ -208,7 +210,8 @@ class Playground:
         stream = body.get("stream") or None
         if stream is not None:
             checked_name(stream, "stream")
-        return Chosen(text, file, stream, body.get("time") or None, called)
+        form = asdict(self.opening.form) if named == "given" and self.opening.form is not None else None
+        return Chosen(text, file, stream, body.get("time") or None, called, form)
 
     def routes(self, who: Callable[[Request], str]) -> list[Route]:
         """The answers to the page. `who`: the name of the user who asks, or raises HTTPException."""

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from ...events.errors import ForetellError
+from ...events.file_form import FileForm
 from ..complaint import BadInput
 from ..loading import text_of
-from ..reading import StreamOption, TimeOption
+from ..reading import (
+    ColumnOption,
+    DecimalOption,
+    SeparatorOption,
+    StreamOption,
+    TimeFormatOption,
+    TimeOption,
+    form_of,
+)
 
 PORT: Final = 5590
 
@@ -22,6 +32,10 @@ def playground(
     events: Annotated[str | None, typer.Option("--events", metavar="FILE", help="The events to try it on.")] = None,
     stream: StreamOption = None,
     time: TimeOption = None,
+    column: ColumnOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = None,
+    time_format: TimeFormatOption = None,
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="The port; 0 takes a free one.")] = PORT,
 ) -> None:
     """Try subscriptions in a browser: matches, mistakes and diagrams while you type, without a broker."""
@@ -36,9 +50,11 @@ def playground(
     text = None if subscriptions is None else text_of(subscriptions)
     if events is not None and not Path(events).is_file():
         raise BadInput(f"{events}: expected a file of events, found none")
+    form: FileForm | None = form_of(column, separator, decimal, time_format)
     if subscriptions is None and events is not None:
-        text, stream, time = _first(events, stream, time)
-    opening = Opening(text, events, stream, time)
+        text, stream, time = _first(events, stream, time, form)
+        form = form if text is None else None  # the text says it
+    opening = Opening(text, events, stream, time, form)
     with folder() as uploads:
         serving = Playground(opening, Path(uploads), new_token())
         try:
@@ -47,12 +63,14 @@ def playground(
             serving.worker.close()
 
 
-def _first(events: str, stream: str | None, time: str | None) -> tuple[str | None, str | None, str | None]:
+def _first(
+    events: str, stream: str | None, time: str | None, form: FileForm | None
+) -> tuple[str | None, str | None, str | None]:
     """A first subscription file for the events, if there can be one."""
     from .trial import Chosen, first_text
 
     try:
-        found = first_text(Chosen("", events, stream, time))
+        found = first_text(Chosen("", events, stream, time, form=None if form is None else asdict(form)))
     except ForetellError:
         return None, stream, time
     return found["text"], found["stream"], found["time"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from ...engine.reasons.named_events import event_line
 from ...events import Event, ForetellError, Row
+from ...events.file_form import FileForm
 from ..batch import EventBatch, answers
 from ..complaint import one_line
 from ..editing import looked_at
@@ -46,7 +47,7 @@ _STEP: Final = 100
 class Chosen:
     """What somebody wants to try: the text of a subscription file and a file of events, as `run` reads it.
 
-    `called`: how messages call the file of events.
+    `called`: how messages call the file of events; `form`: the fields of a FileForm, in which it is written.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Chosen:
     stream: str | None = None
     time: str | None = None
     called: str | None = None
+    form: Mapping[str, Any] | None = None
 
 
 @final
@@ -137,7 +139,8 @@ def _with_lineage(checked: Engine) -> Engine:
 
 def _run(trial: PlaygroundRun, engine: Engine, late: Callable[[], bool]) -> None:
     assert trial.chosen.events is not None
-    reading = Reading(engine.streams, None, trial.chosen.stream, trial.chosen.time)
+    form = FileForm(**(trial.chosen.form or {}))
+    reading = Reading(engine.streams, None, trial.chosen.stream, trial.chosen.time, form=form)
 
     def publish(part: EventBatch) -> Sequence[Printable]:
         found = engine.publish(part.stream, part.times, part.rows, part.ids, part.starts)
@@ -286,7 +289,8 @@ def first_text(chosen: Chosen) -> dict[str, Any]:
     from ..new import first_file, look_at
 
     assert chosen.events is not None
-    guesses = look_at(chosen.events, chosen.stream or _stream(chosen), chosen.time)
+    form = FileForm(**(chosen.form or {}))
+    guesses = look_at(chosen.events, chosen.stream or _stream(chosen), chosen.time, form=form)
     text = first_file(chosen.events, guesses, "SUBS.toml")
     timed = [(name, guess.time) for name, guess in guesses.items() if guess.time is not None]
     return {

@@ -121,7 +121,7 @@ function subscriptions() {
       const found = await get(`/api/subscriptions?${query}`);
       if (own !== asked) return;
       history.replaceState(null, "", search.value || language.value || page > 1 ? `?${query}` : location.pathname);
-      const same = JSON.stringify([page, found.total, found.entries.map((each) => each.name)]);
+      const same = JSON.stringify([page, found.total, found.all, found.entries.map((each) => each.name)]);
       if (same === shown) return cells.forEach((row, at) => numbers(found.entries[at]).forEach((text, place) => (row[place].textContent = text)));
       shown = same;
       cells = found.entries.map((each) => numbers(each).map((text) => h("span", {}, text)));
@@ -138,6 +138,7 @@ function subscriptions() {
         h("p", { class: "pages" }, step("‹ Before", page - 1), ` page ${number(page)} of ${number(pages)}, ${several(found.total, "subscription")} `, step("Next ›", page + 1)));
       say("");
     } catch (error) {
+      if (own !== asked) return;
       shown = "";
       place.replaceChildren(empty(error.message));
     }

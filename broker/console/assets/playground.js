@@ -110,20 +110,29 @@ function pick(name) {
   picture();
 }
 
-let drawn = "";
+let drawn = null; // what the diagram shows, or is about to show
 async function picture() {
-  if (subscription === null) return at("diagram").replaceChildren(h("p", { class: "empty" }, "No subscription yet."));
-  const key = JSON.stringify([editor.text, subscription]);
-  if (key === drawn) return;
+  const key = subscription === null ? null : JSON.stringify([editor.text, subscription]);
+  if (key !== null && key === drawn) return;
+  drawn = key;
+  if (key === null) return noPicture("No subscription yet.");
   try {
     const found = await ask("diagram", { subscription });
-    drawn = key;
+    if (key !== drawn) return; // another one was asked for meanwhile
     draw(at("diagram"), found.svg);
     at("diagram").setAttribute("aria-label", `The automaton of ${subscription}`);
     at("explain").replaceChildren(...found.explain.map((line) => h("li", {}, line)));
   } catch (error) {
-    at("diagram").replaceChildren(h("p", { class: "empty" }, error.message));
+    if (key !== drawn) return;
+    drawn = null;
+    noPicture(error.message);
   }
+}
+
+function noPicture(why) {
+  at("diagram").replaceChildren(h("p", { class: "empty" }, why));
+  at("diagram").setAttribute("aria-label", "The automaton");
+  at("explain").replaceChildren();
 }
 
 function list(names, most = LISTED) {

@@ -11,7 +11,7 @@ from typing import final
 
 from ...automaton.arc_updates import ChangedArcs
 from ...events.batch import Batch, batch_of_rows
-from ...events.errors import EventError, UnknownEvent
+from ...events.errors import EventError, unknown_event
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
@@ -261,9 +261,7 @@ class Reordering:
             if known.time >= self.settlement.floor(known.stream, known.row):
                 event = self.orders.of(known.stream).buffer.withdraw(number)
         if event is None:
-            raise UnknownEvent(
-                f"expected the id of an event that may be withdrawn, found {number}: it is unknown, or it is final"
-            )
+            raise unknown_event(number)
         found = RevisedResults(self.runtime.result_ids)
         if self.orders.of(event.stream).ahead.withdraw(number) is None:
             self.readers.withdraw(event.stream, event.time, number, event.row, found)

@@ -25,7 +25,7 @@ _CONSTANT: Final = 3
 class Space:
     """The events of one stream by the values at `positions`.
 
-    `strangers`: places whose runs may wait under another key than that of their last event.
+    `strangers`: places with runs that need more than the newest event of their key (transition.Place).
     """
 
     def __init__(self, number: int, stream: str, positions: tuple[int, ...]) -> None:

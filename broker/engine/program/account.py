@@ -8,6 +8,8 @@ each on average.
 A machine that is exhausted, or fails by a defect of this program, is suspended: its state is dropped, however
 inconsistent, and it receives no more events. Machines share nothing, so the others are not affected.
 
+Memory is counted, too, in bytes that are estimated from numbers of runs and events, and so equal in each build.
+
 Here: counting, and the names of reasons. Not here: suspending (lanes).
 """
 
@@ -25,6 +27,7 @@ UNLIMITED: Final = 1 << 60
 NOT_SUSPENDED: Final = 0
 EXHAUSTED: Final = 1
 FAILED: Final = 2
+FULL: Final = 3
 
 
 @final
@@ -33,12 +36,19 @@ class Exhausted(Exception):
 
 
 @final
+class Full(Exception):
+    """A machine needs more memory than it may have, and cannot go on with less."""
+
+
+@final
 class Account:
-    """`left` units of `most`."""
+    """`left` units of `most`, and `held` bytes of `room`, which are estimated."""
 
-    __slots__ = ("earned", "left", "most")
+    __slots__ = ("earned", "held", "left", "most", "room")
 
-    def __init__(self, most: int, earned: int) -> None:
+    def __init__(self, most: int, earned: int, room: int = UNLIMITED) -> None:
+        self.held: i64 = 0
+        self.room: i64 = room
         self.most: i64 = most
         self.earned: i64 = earned
         self.left: i64 = most
@@ -69,4 +79,4 @@ class Account:
 
 def reason_of(error: Exception) -> int:
     """The reason for which a machine that raised this error is suspended."""
-    return EXHAUSTED if isinstance(error, Exhausted) else FAILED
+    return EXHAUSTED if isinstance(error, Exhausted) else FULL if isinstance(error, Full) else FAILED

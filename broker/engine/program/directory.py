@@ -145,20 +145,32 @@ class Directory:
         """A subscription has joined a target of merged automata. Several at one target are counted one by one."""
         self.latest = max(self.latest, since) if target.others is None else FOREVER
 
-    def place(self, number: int, depth: int, state: State) -> Place:
-        """A place for the runs of a state, under the keys that the state's theta requires."""
+    def place(
+        self, number: int, depth: int, state: State, source: str, before: Place | None = None, loops: bool = False
+    ) -> Place:
+        """A place for the runs of a state, under the keys that the state's theta requires.
+
+        An event of the stream `source` begins them, or moves them there from the place `before`. `loops`: one may let
+        them stay.
+        """
         found, rest = equalities(state.theta) if self.options.affected_index else ({}, state.theta)
         positions = tuple(sorted(found))
         space = self.space(state.stream, positions)
         parts = [WaitingKeyPart(found[p]) for p in positions]
         place = Place(number, depth, space, parts, rest, self.options.dynamic_few)
-        space.strangers += place.stranger()
+        stays = before is not None and before.space is space
+        place.local = source == state.stream and (before is None or (stays and before.local))
+        lasts = place.theta is not None or loops or stays
+        place.stranger = space.single < 0 or place.own != space.single or (lasts and not place.local)
+        space.strangers += place.stranger
+        self.count(state.stream, 1)
         return place
 
     def withdraw(self, place: Place) -> None:
         """A place is needed no more; the runtime removes its runs some time."""
         place.dead = True
-        place.space.strangers -= place.stranger()
+        place.space.strangers -= place.stranger
+        self.count(place.space.stream, -1)
         self.dead += 1
 
     def check_invariants(self) -> None:

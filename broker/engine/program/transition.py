@@ -107,7 +107,10 @@ class Place:
     """A state ready to run. Its waiting runs are in `space`, under the key made of `key`.
 
     `theta` is the rest of the stay guard beside the key. `window`: the longest DUR with which a run can still match, in
-    microseconds, or UNBOUNDED. `family`: set if the place stands for a whole family of siblings.
+    microseconds, or UNBOUNDED. `family`: set if the place stands for a whole family of siblings. `local`: its runs
+    begin with events of its own stream, in its cell. `stranger`: they may wait under another key than that of the event
+    that they have just taken; or they are not local, and the next event of the key does not end them. Who sees only
+    what begins in a cell does not know of such runs.
     """
 
     def __init__(self, number: int, depth: int, space: Space, key: list[WaitingKeyPart], theta: Form, few: int) -> None:
@@ -125,7 +128,5 @@ class Place:
         self.lineage = 0  # the number of subscribers below that want lineage
         self.dead = False
         self.watches: list[Watch] | None = None
-
-    def stranger(self) -> bool:
-        """Whether its runs may wait under another key than that of the event that they have just taken."""
-        return self.space.single < 0 or self.own != self.space.single
+        self.local = True
+        self.stranger = False

@@ -89,7 +89,26 @@ def test_automata_of_other_languages_are_drawn_alike() -> None:
     (query,) = compile_query(lower_cayuga(parse_cayuga(text), text, SCHEMAS.get, lambda: list(SCHEMAS))).automata
     graph = automaton_diagram("", query, "q")
     assert [(node.label, node.kind) for node in graph.nodes] == [("S", "start"), ("S", "state"), ("q", "end")]
-    assert [edge.kind for edge in graph.edges] == ["forward", "stay", "forward"]
+    assert [(edge.kind, edge.label) for edge in graph.edges] == [
+        ("forward", "begin: price > 1"),
+        ("stay", "ignore: NOT (name = $.name)"),
+        ("forward", "begin: any event"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("theta", "drawn"),
+    [
+        ("$2.price > $1.price", "price > $.price"),
+        ("$1.price < $2.price AND $2.ty = 'B'", "ty = 'B' AND price > $.price"),
+        ("$2.price > $1.price * 2 OR $2.ty = '$.ty'", "ty = '$.ty' OR price > (2 * $.price)"),
+    ],
+)
+def test_what_a_partial_match_remembers_is_not_drawn_as_what_the_event_brings(theta: str, drawn: str) -> None:
+    text = f"SELECT * FROM S NEXT {{{theta}}} S"
+    (query,) = compile_query(lower_cayuga(parse_cayuga(text), text, SCHEMAS.get, lambda: list(SCHEMAS))).automata
+    labels = [edge.label for edge in automaton_diagram("", query, "q").edges]
+    assert labels[1:] == [f"ignore: NOT ({drawn})", "begin: any event"]
 
 
 @pytest.mark.parametrize("format", list(DRAWINGS))

@@ -19,6 +19,7 @@ from broker.events.schema import Schema
 from broker.language.window import parse
 
 SCHEMA = Schema.declare({"ty": "string", "v": "int", "flag": "bool", "x": "float"})
+TIGHT = "[x >= 9007199254740992 AND x < 9007199254740993]"  # a float satisfies it
 EVEN = (
     "START x, END y WHERE x.ty = 'A' AND y.ty = 'B' AND EXISTS SET P: x IN P AND NOT y IN P AND "
     "ALL z, u: z >= x AND u = z + 1 IMPLIES NOT (z IN P IFF u IN P)"
@@ -149,6 +150,7 @@ def test_too_many_states_are_refused_soon_with_the_place_of_the_part() -> None:
         ("AFTER any* MATCHING [x >= 1 AND x > prev.x] [x > prev.x AND x < 2]* [x = 2]", "unbounded", None, False, None),
         ("AFTER any* MATCHING [x = 1] ([x > prev.x AND x = 1] | [x < prev.x AND x = 1])*", "bounded", 1, False, 1),
         ("AFTER any* MATCHING [x > prev.x AND ty = 'A']+", "unknown", None, True, None),
+        (f"AFTER any* MATCHING {TIGHT} [x = prev.x AND {TIGHT[1:]}*", "unknown", None, True, None),
     ],
 )
 def test_verdicts_on_open_starts(
@@ -164,3 +166,5 @@ def test_people_read_the_events_that_open_more_and_more_windows() -> None:
     assert lines[-1] == "open starts: unbounded, one more each time these events come: [ty = 'A']"
     graph = windows_diagram("q", tables("AFTER any* MATCHING [ty = 'A'] [v > prev.v]"))
     assert [edge.label for edge in graph.edges] == ["any event", "ty = 'A'", "v > prev.v", "may begin", "a window"]
+    graph = windows_diagram("q", tables("AFTER any* MATCHING [ty = '$.A']"))
+    assert "ty = '$.A'" in [edge.label for edge in graph.edges]

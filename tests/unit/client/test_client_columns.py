@@ -6,6 +6,7 @@ from array import array
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -21,6 +22,7 @@ from broker.storage.records import decode as decode_record
 from broker.storage.records import encode as encode_record
 from broker.wire import BATCH_EVENTS_MAX, FRAME_BYTES_MAX, Failure, Message, Publish, decode, encode
 from client import Receipt
+from client.arguments import checked_column
 from client.calls import Calls, run
 from client.held_batches import HeldBatch, HeldBatches, messages
 from client.session import Session
@@ -138,6 +140,7 @@ def test_late_events_are_refused_alone() -> None:
     assert list(line.records[0].times) == [5, 6, 6]
 
 
+@pytest.mark.filterwarnings("ignore::client.RefusedWarning")  # the broker's clock stands still
 def test_times_of_any_kind() -> None:
     moment = np.datetime64("2024-05-01T07:30", "us")
     own = [moment, moment + np.timedelta64(1, "s")]
@@ -230,3 +233,18 @@ def test_columns_that_fit_another_stream_are_taken_as_rows_are() -> None:
         else:
             assert [match.data["x"] for match in other.engine.publish("S", [3, 3], rows)] == [1.0, 2.0]
             assert [type(match.data["x"]) for match in other.engine.publish("S", [3, 3], rows)] == [float, float]
+
+
+def test_a_frame_is_refused_with_what_to_give_instead() -> None:
+    frame = pd.DataFrame({"name": NAMES, "price": PRICES, "volume": VOLUMES, "on": FLAGS}).convert_dtypes()
+    stream = StreamDefinition("S", Schema.declare(SCHEMA))
+    hint = r"publish_columns takes pyarrow\.RecordBatch\.from_pandas\(frame\)"
+    with pytest.raises(EventError, match=hint):
+        event_columns(stream, frame, 4)
+    with pytest.raises(EventError, match=hint):
+        checked_column("S", "rows", frame)
+    engine = Engine()
+    engine.add_stream("S", SCHEMA)
+    with pytest.raises(EventError, match=hint):
+        engine.publish_columns("S", frame, TIMES)
+    engine.publish_columns("S", pa.RecordBatch.from_pandas(frame), TIMES)

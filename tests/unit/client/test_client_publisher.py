@@ -18,6 +18,7 @@ from broker.kernel import Kernel, Limits, Received
 from broker.wire import BATCH_EVENTS_MAX, VERSION, AddStream, Done, Hello, Message, Publish, decode, encode
 from client import ConnectionLost, EventError, ForetellError, LimitExceeded, ProtocolError, Receipt, RequestTimeout
 from client.held_batches import checked_message_events
+from client.ownership import ThreadOwner
 from client.publisher import Publisher
 from client.session import Session
 
@@ -41,6 +42,7 @@ class Way:
         self.engine = Picky()
         self.kernel = Kernel(self.engine, Limits(session_batches=batches))
         self.session = Session()
+        self.owner = ThreadOwner()
         self.pace = pace
         self.ends: ForetellError | None = None
         self.under_way: deque[bytes] = deque()
@@ -284,6 +286,7 @@ def any_batches(draw: st.DrawFn) -> list[Batch]:
     return found
 
 
+@pytest.mark.filterwarnings("ignore::client.RefusedWarning")
 @given(any_batches(), st.sampled_from([1, 2, 5, 9, WHOLE]), st.integers(1, 4), st.integers(0, 2))
 @example([([], [], None, None), ([0], [("x",)], None, None)], 1, 2, 0)  # the batch that fills a message changes later
 def test_batches_that_wait_have_the_receipts_that_they_would_have_alone(

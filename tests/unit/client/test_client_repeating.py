@@ -29,6 +29,7 @@ from broker.wire import (
     encode,
 )
 from client import ConnectionLost, Receipt
+from client.ownership import ThreadOwner
 from client.publisher import LOSSES_MAX, Publisher
 from client.session import Session
 
@@ -42,6 +43,7 @@ class BadLine:
 
     def __init__(self, losses: list[tuple[int, int]]) -> None:
         self.session = Session(True, "p")
+        self.owner = ThreadOwner()
         self.engine = SmallEngine()
         self.kernel = Kernel(self.engine)
         self.losses = deque(losses)

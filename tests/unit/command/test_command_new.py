@@ -103,19 +103,51 @@ def test_lines_that_name_their_streams(tmp_path: Path) -> None:
     assert list(file["subscriptions"]) == ["first", "first-2"]
 
 
-def test_what_cannot_be_an_attribute_is_left_out(tmp_path: Path) -> None:
-    file, _ = written(tmp_path, "2024 log.csv", "time,temp (F),ok\n1,2,3\n2,3,4\n")
-    assert file["streams"] == {"Events2024Log": {"attributes": {"ok": "int"}}}
-    assert "# Left out: 'temp (F)'" in (tmp_path / "2024 log.csv.toml").read_text("utf-8")
+def test_columns_of_any_name_have_attributes(tmp_path: Path) -> None:
+    file, _ = written(tmp_path, "2024 log.csv", "time,temp (F),Größe,user.name,NOT,ok\n1,2,3,a,1,1\n2,3,4,b,1,1\n")
+    stream = file["streams"]["Events2024Log"]
+    assert stream["attributes"] == {
+        "temp_F": "int", "Grosse": "int", "user_name": "string", "NOT_": "int", "ok": "int"
+    }  # fmt: skip
+    assert stream["columns"] == {"temp (F)": "temp_F", "Größe": "Grosse", "user.name": "user_name", "NOT": "NOT_"}
+
+
+def test_a_column_twice_and_lists_are_left_out(tmp_path: Path) -> None:
+    file, _ = written(tmp_path, "a.csv", "time,v,v,w\n1,2,3,4\n2,3,4,5\n")
+    assert file["streams"]["A"] == {"attributes": {"w": "int"}}
+    assert "# Left out: 'v'" in (tmp_path / "a.csv.toml").read_text("utf-8")
+    line = {"time": 1, "w": 1, "tags": ["x"], "user": {"name": "a", "tags": [1], "home": {"town": "b"}}}
+    file, _ = written(tmp_path, "a.jsonl", (json.dumps(line) + "\n") * 3)
+    assert file["streams"]["A"]["attributes"] == {"w": "int", "user_name": "string", "user_home_town": "string"}
+    assert file["streams"]["A"]["columns"] == {"user.name": "user_name", "user.home.town": "user_home_town"}
+    assert "# Left out: 'user.tags'" in (tmp_path / "a.jsonl.toml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "stream"),
+    [
+        ("Datum;Preis\n31.12.2023 09:30;1,5\n01.01.2024 10:00;1,75\n", {
+            "attributes": {"Preis": "float"}, "time_format": "%d.%m.%Y %H:%M", "separator": ";", "decimal": ","}),
+        ("date|v\n12/31/2023|1\n01/13/2024|2\n", {
+            "attributes": {"v": "int"}, "time_format": "%m/%d/%Y", "separator": "|"}),
+        ("date,v\n20231231,1\n20240113,2\n", {"attributes": {"v": "int"}, "time_format": "%Y%m%d"}),
+        ("t,v\n1714554000.25,1\n1714554001.5,2\n", {"attributes": {"v": "int"}, "time_unit": "s"}),
+        ("time,price,price_1\n1,1,2\n2,2,3\n", {"attributes": {"price": "int", "price_1": "int"}}),
+    ],
+)  # fmt: skip
+def test_separators_decimals_and_formats(tmp_path: Path, text: str, stream: dict[str, Any]) -> None:
+    file, _ = written(tmp_path, "a.csv", text)
+    assert file["streams"]["A"] == stream
 
 
 @pytest.mark.parametrize(
     ("text", "options", "expected"),
     [
-        ("", (), "expected events, found none"),
+        ("", (), "expected a header with the names of the columns, found an empty file"),
+        ("a,b\n", (), "expected events, found none"),
         ("a,b\n1,x\n", (), "expected a column of times, found none; --time COLUMN names it"),
         ("a,b\n1,x\n", ("--time", "c"), "expected a column 'c', found none"),
-        ("a,b\n1,x\n", ("--time", "b"), "expected times in column 'b', found 'x'"),
+        ("a,b\n1,x\n", ("--time", "b"), "expected times in column 'b', found string 'x'; --time-format says how"),
         ("time,b\n1,x\n", ("--stream", "a b"), "stream name: expected a letter or _"),
     ],
 )

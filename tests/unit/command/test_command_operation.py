@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -98,6 +100,51 @@ def test_the_doctor_says_what_is_bad(capsys: pytest.CaptureFixture[str], monkeyp
     assert perform(["doctor", "--config", "f.toml", "--broker", "tcp://127.0.0.1:9"]) == 1
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [each["check"] for each in told if each["verdict"] == "bad"] == ["libzmq", "broker"]
+
+
+def test_a_journal_that_cannot_be_written_is_told_before_a_broker_is_started(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As root, too, who has all permissions: a read-only or full disk, for a folder that there is and for a new one."""
+    text = 'address = "tcp://127.0.0.1:0"\n[journal]\npath = "data"\n'
+    checked = ["serve", "--config", "f.toml", "--check"]
+    for there in (False, True):
+        if there:
+            Path("data").mkdir()
+        before = sorted(Path().rglob("*"))
+        assert verdicts(text)["journal"] == "ok"
+        assert perform(checked) == 0
+        for name, number in (("open", errno.EROFS), ("posix_fallocate", errno.ENOSPC), ("fdatasync", errno.EIO)):
+            called = getattr(os, name)
+
+            def fail(*given: Any, called: Any = called, number: int = number) -> Any:
+                if isinstance(given[0], int) or "trial" in str(given[0]):
+                    raise OSError(number, os.strerror(number))
+                return called(*given)
+
+            capsys.readouterr()
+            with monkeypatch.context() as patched:
+                patched.setattr(os, name, fail)
+                assert verdicts(text)["journal"] == "bad"
+                assert verdicts(text)["configuration"] == "bad"
+                assert perform(checked) == 2
+            told = capsys.readouterr().err
+            expected = "foretell: journal.path: .*data: expected a folder with room .*: "
+            assert re.fullmatch(f"{expected}{os.strerror(number)}\n", told)
+        assert [each for each in sorted(Path().rglob("*")) if each.name != "f.toml"] == [
+            each for each in before if each.name != "f.toml"
+        ]
+    assert verdicts("[journal]\npath = '/etc'")["journal"] == "note"
+
+
+def test_an_audit_that_cannot_be_written_is_told_before_a_broker_is_started(capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe")
+    Path("audit").mkdir()
+    for path, why in (("pipe", ""), ("audit", "Is a directory"), ("none/audit", "No such file or directory")):
+        Path("f.toml").write_text(f'address = "tcp://127.0.0.1:0"\n[audit]\npath = "{path}"\n')
+        for arguments in (["--check"], []):
+            assert perform(["serve", "--config", "f.toml", *arguments]) == 2
+            assert re.fullmatch(rf"foretell: audit\.path: .*{path}: .*{why}\n", capsys.readouterr().err)
 
 
 def test_top_shows_rates_and_levels_and_leaves_out_what_it_is_not_told() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 
 from broker.engine import Engine
+from broker.events import DefinitionError
 
 Event = tuple[int, str, int]  # time, k, x
 
@@ -67,3 +71,16 @@ def test_equal_results_of_an_epoch_have_ids_of_their_own(sizes: list[int]) -> No
     engine = engine_with(q="S")
     ids = [m.id for n in sizes for m in engine.publish("S", [1] * n, [("a", 1)] * n, ids=[7] * n)]
     assert len(ids) == len(set(ids)) == sum(sizes)
+
+
+@pytest.mark.parametrize("five", [5_000_000, "5 s", "5 seconds", timedelta(seconds=5)])
+def test_durations_of_streams_are_numbers_texts_or_timedeltas(five: Any) -> None:
+    engine = Engine()
+    engine.add_stream("S", {"v": "int"}, None, "speculate", five, five, five)
+    stream = engine.streams["S"]
+    assert (stream.lateness, stream.speculation, stream.idle) == (5_000_000,) * 3
+
+
+def test_a_duration_of_a_stream_that_is_none_is_refused() -> None:
+    with pytest.raises(DefinitionError, match=r"stream 'S': lateness: expected a duration .* did you mean 'sec'"):
+        Engine().add_stream("S", {"v": "int"}, None, "buffer", "5 sek")

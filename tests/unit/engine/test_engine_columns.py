@@ -257,3 +257,41 @@ def test_many_rows_go_as_few_do() -> None:
         at_once = both(queries, [(times, events)])
         parts = [(times[at : at + 50], events[at : at + 50]) for at in range(0, 3 * FEW, 50)]
         assert [line for part in both(queries, parts) for line in part] == at_once[0]
+
+
+ACROSS = (
+    "SELECT * FROM FILTER{k = 'A' AND p > 10.0}(S) NEXT{$2.k = $1.k AND $2.p < 5.0} T",
+    "SELECT * FROM (SELECT *, 1 AS n FROM FILTER{p > 10.0}(S)) FOLD{$2.k = $.k, $2.p > 1.0, $.n + 1 AS n} T",
+    "SELECT * FROM S NEXT{$2.k = $1.k} T NEXT{$2.k = $1.k} T",
+    "SELECT * FROM FILTER{k = 'A'}(S) NEXT{$2.k = $1.k AND $2.v = $1.v} T",
+)
+
+
+@pytest.mark.parametrize("query", ACROSS)
+@pytest.mark.parametrize("size", [1, 2, 16, 32, 64])
+def test_runs_that_another_stream_begins_wait_on(query: str, size: int) -> None:
+    """An event of a key ends such a run only if the condition says so, also where its stream goes by columns."""
+    rows: dict[str, Rows] = {
+        "S": [("A", 20.0, 7)] * 64,
+        "T": [*[("A", 20.0, 1)] * 63, ("A", 2.0, 7)],
+    }
+    found = []
+    for options, cut in ((Options(column_path=False), 1), (Options(), size)):
+        for beside in (False, True):
+            own = Engine(options)
+            for stream in rows:
+                own.add_stream(stream, {"k": "string?", "p": "float?", "v": "int?"})
+            own.subscribe("s", query=query)
+            if beside:  # all other readers of T are machines
+                own.subscribe("beside", "window", "FROM T WINDOW EVERY 5 EVENTS AGGREGATE count(*) AS n")
+            time, ids = 0, []
+            for stream, events in rows.items():
+                for at in range(0, 64, cut):
+                    part = events[at : at + cut]
+                    results = own.publish(stream, list(range(time, time + len(part))), part)
+                    ids += [match.id for match in results if match.subscription == "s"]
+                    time += len(part)
+            own.check_invariants()
+            found.append(ids)
+    assert len(found[0]) >= 64
+    assert found == [found[0]] * 4

@@ -108,7 +108,8 @@ def test_details_are_json_in_arrow_and_nulls_stay_null() -> None:
     rows = pa.table(results.columns()).to_pylist()
     assert {row["kind"] for row in rows} == {"match", "incomplete"}
     assert sorted(row["details"] for row in rows if row["subscription"] == "q") == [
-        '{"bindings": {"a": [2], "b": [3]}}', '{"limit": "runs_max, matches_max or negated_max", "since": 3}',
+        '{"bindings": {"a": [2], "b": [3]}}',
+        '{"limit": "runs_max, run_bytes_max, matches_max or negated_max", "since": 3}',
     ]  # fmt: skip
     assert [row["b"] for row in rows if row["subscription"] == "all"] == [True, None, False]
     texts = own.publish_columns("S", {"t": CodedTexts([0, -1], ["z"])}, [4, 5]).columns("all")

@@ -171,7 +171,7 @@ def test_measured_durations_beyond_a_second_are_told_in_seconds(duration: int, t
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("5 minute", "did you mean 'min'?"),
+        ("5 minutess", "did you mean 'minutes'?"),
         ("5 houres", "did you mean 'hours'?"),
         ("min", "expected a duration"),
         ("-5 min", "expected a duration"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Mapping
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -258,3 +261,25 @@ def test_wrong_text_is_named(column: str, text: str, message: str) -> None:
 def test_blanks_count_only_within_strings() -> None:
     texts = {"name": " ", "price": " .5e1 ", "volume": "+7 ", "open": " False", "note": None}
     assert row_from_text(STOCK, texts) == (" ", 5.0, 7, False, None)
+
+
+def test_values_of_numpy_and_pandas_are_plain_ones() -> None:
+    stream = StreamDefinition("S", Schema.declare({"s": "string", "i": "int", "f": "float", "b": "bool", "n": "int?"}))
+    given = (np.str_("x"), np.int64(3), np.float32(0.5), np.bool_(True), pd.NA)
+    rows = check_rows(stream, [given])
+    assert rows == [("x", 3, 0.5, True, None)]
+    assert [type(value) for value in rows[0]] == [str, int, float, bool, type(None)]
+    assert row_from_mapping(stream, dict(zip("sifbn", given))) == ("x", 3, 0.5, True, None)
+    for wrong in (np.array([3, 4]), np.datetime64("2024-05-01"), pd.NaT, np.float64(1.5), np.uint64(2**64 - 1)):
+        with pytest.raises(EventError, match="attribute 'i': expected int"):
+            check_rows(stream, [("x", wrong, 0.5, True, None)])
+
+
+def test_subclasses_of_texts_and_ints_are_plain_ones() -> None:
+    class Colour(str, enum.Enum):  # noqa: UP042  # as programs have them
+        RED = "red"
+
+    stream = StreamDefinition("S", Schema.declare({"s": "string", "i": "int"}))
+    [row] = check_rows(stream, [(Colour.RED, enum.IntEnum("Many", ["ONE"]).ONE)])  # type: ignore[attr-defined]
+    assert row == ("red", 1)
+    assert [type(value) for value in row] == [str, int]

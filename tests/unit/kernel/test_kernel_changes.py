@@ -8,18 +8,20 @@ from typing import Any
 import pytest
 from doubles.guarded_rig import ANN as ANN_OF_GUARDED
 from doubles.guarded_rig import BEN as BEN_OF_GUARDED
-from doubles.guarded_rig import OPS
+from doubles.guarded_rig import OPS, USERS
 from doubles.guarded_rig import Rig as GuardedRig
 from doubles.guarded_rig import publish as guarded_publish
 from doubles.guarded_rig import subscribe as guarded_subscribe
 from doubles.kernel_rig import ANN, SECOND, Rig, publish, subscribe
 
+from broker.kernel import User
 from broker.kernel.records import Punctuated, Retracted, Updated
 from broker.wire import (
     Failure,
     Message,
     Notifications,
     Numbered,
+    Publish,
     Published,
     Punctuate,
     Refusal,
@@ -73,8 +75,8 @@ def test_a_punctuation_that_is_refused_changes_nothing(ahead: int, stream: str |
 def test_events_are_withdrawn_and_one_that_cannot_be_is_refused_alone() -> None:
     rig = Recording()
     answer, results = rig.told(Retract(7, (11, 12, 10, 11)))
-    reason = "event {}: expected one that can be withdrawn, found none"
-    refused = (Refusal(1, "event", reason.format(12)), Refusal(3, "event", reason.format(11)))
+    reason = "expected the id of an event that may be withdrawn, found {}: it is unknown, or it is final"
+    refused = (Refusal(1, "unknown-event", reason.format(12)), Refusal(3, "unknown-event", reason.format(11)))
     assert answer == Published(7, 2, rig.engine.now, None, refused)
     assert [(line["kind"], line["lineage"]) for line in results] == [("retraction", [11]), ("retraction", [10])]
     assert rig.recorded() == [Retracted([11, 10], refused=[(each.index, each.code, each.reason) for each in refused])]
@@ -140,6 +142,22 @@ def test_who_may_publish_may_punctuate_and_others_learn_nothing() -> None:
     every = rig.refusal(ANN_OF_GUARDED, Punctuate(5, 1, None, None))
     assert every == "a punctuation of all streams: user 'ann' may not publish on each of them"
     assert isinstance(rig.ask(OPS, Punctuate(5, 1, None, None)), Failure | Published)
+
+
+def test_an_event_of_others_and_one_that_does_not_exist_are_refused_alike() -> None:
+    dan = "d" * 40
+    rig = GuardedRig({**USERS, dan: User("dan", publish=("Late",))})
+    rig.engine.add_stream("Late", {"price": "int"}, disorder="speculate", lateness=100)
+    rig.say(dan, Publish(3, "Late", (10,), ((5,),), (77,), None))
+    told = []
+    for number in (77, 78):
+        answer = rig.ask(ANN_OF_GUARDED, Retract(5, (number,)))
+        assert isinstance(answer, Published)
+        told.append([replace(each, reason=each.reason.replace(str(number), "N")) for each in answer.refused])
+    assert told[0] == told[1] != []
+    allowed = rig.ask(dan, Retract(5, (77,)))
+    assert isinstance(allowed, Published)
+    assert allowed.count == 1
 
 
 def test_who_may_have_a_subscription_may_change_it() -> None:

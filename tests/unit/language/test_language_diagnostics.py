@@ -62,7 +62,7 @@ OPERAND = "an attribute, a number, a string or '('"
         (
             "FILTER{a > 5 minuts} S",
             "line 1, column 14: expected a unit of time, an arithmetic operator, AND, OR or '}', found 'minuts'; "
-            "did you mean 'mins'?",
+            "did you mean 'minutes'?",
         ),
         (
             "SELECT a, FROM S",

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.engine import Engine
-from broker.events import DefinitionError, ForetellError, QueryError
+from broker.events import UNITS, DefinitionError, ForetellError, QueryError, parse_duration
 from broker.language.habits import habit
 from broker.language.names import language_meant
 
 SASE = "PATTERN SEQ(Stock a, Stock b) WHERE skip_till_next_match(a, b) {{{}}} WITHIN {}"
 PTOPSS = "FROM Stock a: {} b: price > 2 MATCH a, b WITHIN {}"
+WINDOW = "FROM Stock WINDOW {} AGGREGATE count() AS n"
 CEL = "SELECT * FROM FILTER{{{}}}(Stock)"
 CONDITIONS = [
     ("name LIKE 'x%'", "starts_with(name, 'x')"),
@@ -35,6 +36,36 @@ TABLE = [
         ]
     ],
     ("cayuga", "SELECT * FROM Stock WHERE price > 5", "SELECT * FROM FILTER{price > 5}(Stock)", None),
+    ("cayuga", "SELECT * FROM Stock WHERE name LIKE 'x%'", "SELECT * FROM FILTER{starts_with(name, 'x')}(Stock)", None),
+    ("cayuga", "SELECT * FROM Stock WHERE Stock.price == 5 LIMIT 5", "SELECT * FROM FILTER{price = 5}(Stock)", None),
+    *[
+        ("window", WINDOW.format(wrong), WINDOW.format(right), right)
+        for wrong, right in [
+            ("TUMBLING (SIZE 5 MINUTES)", "EVERY 5 MINUTES"),
+            ("TUMBLING 5 min", "EVERY 5 min"),
+            ("HOPPING (SIZE 5 MINUTES, ADVANCE BY 1 MINUTE)", "LAST 5 MINUTES"),
+        ]
+    ],
+    *[
+        ("window", f"SELECT avg(price) FROM Stock {wrong}", f"FROM Stock {right} AGGREGATE count() AS n", None)
+        for wrong, right in [
+            ("WINDOW TUMBLING (SIZE 5 MINUTES)", "WINDOW EVERY 5 MINUTES"),
+            ("BY name WINDOW TUMBLING 5 min", "BY name WINDOW EVERY 5 min"),
+            ("WINDOW LAST 5 min", "WINDOW LAST 5 min"),
+        ]
+    ],
+    (
+        "window",
+        "FROM Stock WHERE price > 5 WINDOW LAST 5 min AGGREGATE count() AS n",
+        "FROM Stock WINDOW LAST 5 min AGGREGATE count() AS n",
+        "FILTER{price > 5}(Stock) PUBLISH Chosen in a subscription before",
+    ),
+    (
+        "window",
+        "FROM Stock WINDOW LAST 5 min AGGREGATE count() AS n WHERE n > 5",
+        "FROM Stock WINDOW LAST 5 min AGGREGATE count() AS n PUBLISH Chosen",
+        "PUBLISH Chosen, and FILTER{n > 5}(Chosen) in a second subscription",
+    ),
     ("cayuga", "FILTER{DUR < 5 m}(Stock NEXT{} Stock)", "FILTER{DUR < 5 min}(Stock NEXT{} Stock)", "5 min"),
     ("cayuga", "FILTER{DUR < '5 min'}(Stock NEXT{} Stock)", "FILTER{DUR < 5 min}(Stock NEXT{} Stock)", "5 min"),
     ("cayuga", "Stock NEXT{} Stock WITHIN 5 min", "FILTER{DUR <= 5 min}(Stock NEXT{} Stock)", "FILTER{DUR <= 5 min}"),
@@ -120,3 +151,20 @@ def test_a_query_in_the_place_of_the_language_is_told() -> None:
     assert language_meant(" PATTERN SEQ(Stock a)") == "sase"
     assert language_meant("FROM Stock a: x > 1 MATCH a") == "ptopss"
     assert language_meant("") == "cayuga"
+
+
+@pytest.mark.parametrize("unit", sorted(UNITS))
+def test_a_unit_of_time_is_one_in_every_language(unit: str) -> None:
+    assert parse_duration(f"3 {unit}") == 3 * UNITS[unit]
+    known = engine()
+    for number, (language, query) in enumerate(
+        [
+            ("cayuga", f"FILTER{{DUR < 3 {unit}}}(Stock NEXT{{}} Stock)"),
+            ("sase", f"PATTERN SEQ(Stock a, Stock b) WHERE skip_till_next_match(a, b) {{ [name] }} WITHIN 3 {unit}"),
+            ("ptopss", f"FROM Stock a: price > 1 b: price > 2 MATCH a, b WITHIN 3 {unit}"),
+            ("window", f"FROM Stock WINDOW LAST 3 {unit} AGGREGATE count() AS n"),
+            ("afa", f"FROM Stock START s FINAL f first: s -> f WHEN price > 1 WITHIN 3 {unit}"),
+        ]
+    ):
+        known.subscribe(f"q{number}", language, query)
+        assert not [each for each in known.warnings(query, language) if "write a unit" in each]

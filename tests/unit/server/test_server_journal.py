@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket as sockets
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 from doubles.broker_process import BrokerProcess, broker_process, spawn_broker
 
+from broker.command.shell import perform
 from broker.engine import Engine
 from broker.events import DefinitionError, ForetellError
 from broker.forecast.model_file import write_model
@@ -123,18 +126,66 @@ def test_a_second_broker_on_the_folder_is_refused(tmp_path: Path) -> None:
         assert "works on this folder" in refused(text)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["lock", "journal.mark", f"{1:020}.journal", f"{0:020}.checkpoint", f"{9:020}.journal.new", "journal.mark.new"],
-)
-def test_a_folder_in_the_place_of_a_file_is_refused_with_its_name(name: str, tmp_path: Path) -> None:
+def _socket(path: Path) -> None:
+    with sockets.socket(sockets.AF_UNIX) as bound:
+        bound.bind(str(path))
+
+
+OTHERS: dict[str, Callable[[Path], None]] = {
+    "a folder": Path.mkdir,
+    "a named pipe": os.mkfifo,
+    "a socket": _socket,
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+}
+NAMES = ["lock", "journal.mark", f"{1:020}.journal", f"{0:020}.checkpoint", f"{9:020}.journal.new", "journal.mark.new"]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file() and each.name != "lock"}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_what_is_no_file_in_the_place_of_one_is_refused_with_its_name(kind: str, tmp_path: Path) -> None:
+    for number, name in enumerate(NAMES):
+        data = tmp_path / str(number)
+        opened(journalling(data), Engine(), None, 0)[0].close()
+        (data / name).unlink(missing_ok=True)
+        OTHERS[kind](data / name)
+        before = contents(data)
+        told = f"{data}: {name}: expected a file, found {kind}"
+        with pytest.raises(Damaged, match=f"^{re.escape(told)}$"):
+            opened(journalling(data), Engine(), None, 0)
+        assert contents(data) == before
+        assert perform(["fsck", str(data)]) == (2 if "new" not in name and name != "lock" else 0)
+
+
+@pytest.mark.parametrize("damage", ["old segment", "checkpoint", "mark", "definition"])
+def test_a_refused_start_changes_nothing(damage: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    journal = Journalling(data)
-    opened(journal, Engine(), None, 0)[0].close()
-    (data / name).unlink(missing_ok=True)
-    (data / name).mkdir()
-    with pytest.raises(ForetellError, match=f"(?s){re.escape(str(data / name))}.*Is a directory"):
-        opened(journal, Engine(), None, 0)
+    settings = Durability(growth_bytes=4_096, record_bytes=4_096, check="all")
+    journal = Journalling(data, settings)
+    for _ in range(3):  # a segment each
+        store, state, _ = opened(journal, wanted(), None, 0)
+        record = StreamDeclared(f"More{len(state.engine.streams)}", {"x": "int"}, None, "arrival", None, None, None)
+        state.replay(store.journal.position + 1, 0, record)
+        store.append(record, 0)
+        store.commit(0)
+        store.close()
+    declared = wanted()
+    if damage == "definition":
+        declared.add_stream("More1", {"y": "string"})
+    elif damage == "checkpoint":
+        (data / f"{10**6:020}.checkpoint").write_bytes(bytes(200))
+    elif damage == "mark":
+        (data / "journal.mark").write_bytes(b"")
+    else:
+        old = min(data.glob("*.journal"))
+        old.write_bytes(old.read_bytes()[:100] + b"~" + old.read_bytes()[101:])
+    (data / "journal.mark.new").write_bytes(b"left behind")
+    before = contents(data)
+    with pytest.raises(ForetellError):
+        opened(journal, declared, None, 0)
+    assert contents(data) == before
 
 
 @pytest.mark.parametrize("damage", ["mark", "segment"])

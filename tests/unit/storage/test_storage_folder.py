@@ -101,7 +101,7 @@ def test_a_folder_in_the_place_of_an_older_checkpoint_is_refused_with_its_name(f
     older = min(folder.glob("*.checkpoint"))
     older.unlink()
     older.mkdir()
-    with pytest.raises(IsADirectoryError, match=re.escape(older.name)):
+    with pytest.raises(Damaged, match=f"{re.escape(older.name)}: expected a file, found a folder"):
         started(folder)
 
 

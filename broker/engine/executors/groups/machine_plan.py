@@ -224,7 +224,7 @@ class GroupPlan(MachinePlan):
     def _machine(self, options: Options) -> GroupMachine:
         template, most = self.form.template, options.runs_max
         if template.common is not None:
-            account = Account(options.work_max, options.work_earned)
+            account = Account(options.work_max, options.work_earned, options.run_bytes_max)
             whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
             own = CellRecipe(template, self.form.layout, self.keeper(template.common, whole, account, options))
             return GroupMachine(own, self.inputs(), self.outcome(), most, None, account)

@@ -2,7 +2,8 @@
 
 A static part fits if all that begins in it does: single events; two steps of which the second is the next event of the
 same key; runs of FOLD over such events. The others of its key go event by event, and so do all automata of the stream
-if what begins anywhere does not fit.
+if what begins anywhere does not fit, or if runs wait in its cells that another stream begins and its next event does
+not end.
 
 Here: that decision, and its result. Not here: the events (column_runs).
 """

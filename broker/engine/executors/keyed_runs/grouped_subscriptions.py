@@ -141,7 +141,7 @@ class Bulk:
             static.boxes.append(box)
             return MemberGroup(kind, space, key, outcome, None, box)
         theta = recipe.theta(literals)
-        place = self.directory.place(-1, 1, State(recipe.state.stream, theta))
+        place = self.directory.place(-1, 1, State(recipe.state.stream, theta), recipe.stream)
         bound = duration_bound(theta)
         place.window = UNBOUNDED if bound is None else bound
         place.family = Family(_axis(recipe.first), _axis(recipe.second))

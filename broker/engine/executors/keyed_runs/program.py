@@ -141,9 +141,10 @@ class KeyedAutomata(MergedAutomata):
         if node.parent is None or node.entry is None:
             self.directory.stream(node.state.stream)
             return
-        place = self.directory.place(node.number, node.depth, node.state)
+        before = None if node.parent.parent is None else self.places[node.parent.number]
+        source, loops = node.parent.state.stream, node.rebind is not None
+        place = self.directory.place(node.number, node.depth, node.state, source, before, loops)
         self.places[node.number] = place
-        self.directory.count(node.state.stream, 1)
         update = SlotUpdate(node.entry.update) if node.entry.update else None
         if node.rebind is not None:
             loop = SlotUpdate(node.rebind.update) if node.rebind.update else None
@@ -219,7 +220,6 @@ class KeyedAutomata(MergedAutomata):
                 continue
             place = self.places.pop(node.number)
             self.directory.withdraw(place)
-            self.directory.count(node.state.stream, -1)
             del self._forward_bounds[node.number]
             start = self._starts.pop(node.number, None)
             if start is not None:

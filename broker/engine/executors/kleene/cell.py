@@ -11,6 +11,7 @@ from typing import Any
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from ...program.account import Account
 from ..completions import Completions
 from ..matches import Assigned, Item
 from .negation_index import NegationIndex
@@ -20,15 +21,16 @@ from .run import Restored, RunsArchive
 class RunCell:
     """`negated`: the negated events, by negation. `owed`: matches that wait until time has passed.
 
-    `lost`: how often a limit was hit since the last reading.
+    `lost`: how often a limit was hit since the last reading. `held`: the bytes that the account knows of.
     """
 
-    __slots__ = ("lost", "negated", "owed", "upto")
+    __slots__ = ("held", "lost", "negated", "owed", "upto")
 
     def __init__(self, negated: list[NegationIndex]) -> None:
         self.negated = negated
         for index in negated:
             index.users += 1
+        self.held: i64 = 0
         self.lost: i64 = 0
         self.owed: i64 = 0
         self.upto: i64 = -(1 << 62)  # nonoverlap: the end in the stream of the last result that time completed
@@ -43,6 +45,16 @@ class RunCell:
     def settle(self, time: i64, position: i64) -> i64:
         """Drop what no event from this one on can continue; returns the remaining size."""
         raise AssertionError
+
+    def bytes(self) -> i64:
+        """What it takes in memory, estimated. O(1)."""
+        raise AssertionError
+
+    def weigh(self, account: Account) -> None:
+        """Tell the account what it takes now."""
+        size = self.bytes()
+        account.held += size - self.held
+        self.held = size
 
     def size(self) -> int:
         """The number of runs, or of entries that stand for runs."""

@@ -29,6 +29,26 @@ class RunColumns(NumberedRuns):
         self.paired = len(self.taking) == len(self.leaving) == 1 and tables.last > 0
         self.taking_now: i64 = -1  # number of rows that take the event, if known
 
+    def runs(self) -> i64:
+        return self.top - self.bottom
+
+    def numbers(self) -> list[int]:
+        return [int(self.lows[j]) for j in range(self.bottom, self.top)]
+
+    def sweep(self) -> None:
+        kept = self.bottom
+        j: i64
+        for j in range(self.bottom, self.top):
+            if self.hopeless(j):
+                continue
+            if kept < j:
+                self.lows[kept] = self.lows[j]
+                for column in self.columns:
+                    column.move(j, kept)
+            kept += 1
+        self.top = kept
+        super().sweep()
+
     def leave(self, takes: bool) -> i64:
         if takes and self.paired:
             return self._pair()

@@ -27,15 +27,15 @@ from ..completions import Completions
 from ..match_graph import Found
 from ..matches import Assigned, Item
 from ..packed import Floats, Integers, integers, put_integer
-from .cell import RunCell
 from .columns import RunColumns
 from .event_log import EventLog
 from .kleene_plan import KleenePlan, compile_kleene
+from .machine_plan import bounds_of
 from .measure_columns import MeasureReader, MeasureReaders
 from .numbered_matches import RUNS, NumberedMatches
 from .numbered_runs import NumberedRuns
 from .pending import Pending, ends
-from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, unrolled
+from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, TakenEvents, unrolled
 from .runs import Runs
 from .stacks import Stacks
 from .tables import BEFORE, FOREVER, RunBounds, Tables
@@ -45,9 +45,7 @@ WIDE: Final = 1 << 40  # units of work from which on a limit is not multiplied, 
 
 def common_pattern(line: CommonLine, coordinates: Sequence[int], account: Account, options: Options) -> CommonPattern:
     """The runs of a template for a group. O(size of the automaton squared)."""
-    limits = options.runs_max, options.matches_max, options.negated_max
-    bounds = RunBounds(*limits, options.work_max, options.work_earned)
-    return CommonKleene(line, coordinates, bounds, account)
+    return CommonKleene(line, coordinates, bounds_of(options), account)
 
 
 @final
@@ -138,21 +136,39 @@ class CommonKleeneRuns(CommonRuns):
         self._found = Completions()
         measures = pattern.measures
         if measures is None:
-            self._to_single([])
+            self._to_single(TakenEvents(0), [])
         else:
             tables = pattern.tables
             self._numbered = Stacks(tables, measures) if pattern.stacked else RunColumns(tables, measures)
             self._numbered.share()
 
-    def _to_single(self, runs: list[KleeneRun]) -> None:
+    def _to_single(self, events: TakenEvents, runs: list[KleeneRun]) -> None:
         tables = self._pattern.tables
         self._single = Runs(tables, [], Pending(tables))
-        self._single.enter(runs)
+        self._single.enter(events, runs)
         self.rows = True
 
     def take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
         self.count = 0
         self.begun = False
+        self._take(mask, row, time, position, place, item)
+        account, cell = self._pattern.tables.account, self._cell()
+        cell.weigh(account)
+        if account.held > account.room:
+            self.settle(time, position)
+            if account.held > account.room:
+                self.lost += 1
+                cell.clear()
+                cell.weigh(account)
+
+    def _cell(self) -> Runs | NumberedRuns:
+        """The runs in the form in which they are now."""
+        if self._single is not None:
+            return self._single
+        assert self._numbered is not None
+        return self._numbered
+
+    def _take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
         numbered = self._numbered
         if numbered is not None:
             before = numbered.begun
@@ -195,12 +211,13 @@ class CommonKleeneRuns(CommonRuns):
 
     def _leave_numbers(self, numbered: NumberedRuns) -> None:
         """Continue with single runs: the event has a number that columns do not hold."""
+        self._pattern.tables.account.held -= numbered.held
         self._numbers = {int(numbered.log.begins(run)): run for run in range(int(numbered.oldest), int(numbered.begun))}
         self.ended, self.starts = integers(), integers()
         self._own = True
         self._position = numbered.log.end()
         self._numbered = None
-        self._to_single(numbered.alone(self._position, 0))
+        self._to_single(*numbered.alone(self._position, 0))
 
     def _step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item) -> None:
         """Process an event with single runs."""
@@ -226,7 +243,7 @@ class CommonKleeneRuns(CommonRuns):
         at: i64
         for at in range(self.count):
             self.ended = put_integer(self.ended, at, at)
-            self.starts = put_integer(self.starts, at, self._numbers[ends(done.trails[at])[0]])
+            self.starts = put_integer(self.starts, at, self._numbers[ends(*done.trails[at])[0]])
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 
@@ -241,8 +258,9 @@ class CommonKleeneRuns(CommonRuns):
         elif single is not None:
             for _, _, run in single.runs():
                 if run.start >= oldest:
-                    events = unrolled(run.trail)
-                    yield self._numbers[ends(run.trail)[0]], events, self._compared(run.slots, events[-1][0])
+                    events = unrolled(single.events, run.trail)
+                    start = self._numbers[ends(single.events, run.trail)[0]]
+                    yield start, events, self._compared(run.slots, events[-1][0])
 
     def _compared(self, slots: Slots, reached: int) -> Row:
         """The values that a run which has reached that operand has been compared by; None in the place of others."""
@@ -255,24 +273,29 @@ class CommonKleeneRuns(CommonRuns):
         return tuple(found)
 
     def settle(self, time: i64, position: i64) -> i64:
-        cell: RunCell | None = self._numbered if self._single is None else self._single
-        return 0 if cell is None else cell.settle(time, position)
+        account, cell = self._pattern.tables.account, self._cell()
+        left = cell.settle(time, position)
+        if left > 0:
+            cell.weigh(account)
+        else:  # the key may be dropped
+            account.held -= cell.held
+            cell.held = 0
+        return left
 
     def oldest(self) -> int:
         if self._numbered is not None:
             return int(self._numbered.oldest)
-        runs = [] if self._single is None else self._single.runs()
-        used = {ends(run.trail)[0] for _, _, run in runs}
+        single = self._single
+        used = set() if single is None else {ends(single.events, run.trail)[0] for _, _, run in single.runs()}
         self._numbers = {position: number for position, number in self._numbers.items() if position in used}
         return min(self._numbers.values(), default=self._count)
 
     def dump(self) -> Any:
         archive = RunsArchive()
-        cell: RunCell | None = self._numbered if self._single is None else self._single
-        assert cell is not None
+        cell = self._cell()
         first = self._count if self._numbered is None else int(self._numbered.oldest)
         return [
-            self._single is not None, cell.dump(archive), archive.data, sorted(self._numbers.items()), first,
+            self._single is not None, cell.dump(archive), archive.data(), sorted(self._numbers.items()), first,
             self._count, int(self._position), self._own,
         ]  # fmt: skip
 
@@ -280,7 +303,7 @@ class CommonKleeneRuns(CommonRuns):
         single, content, trails, numbers, first, count, self._position, self._own = data
         if single and self._single is None:
             self._numbered = None
-            self._to_single([])
+            self._to_single(TakenEvents(0), [])
         if self._single is not None:
             self._single.load(content, Restored(trails))
         elif self._numbered is not None:
@@ -288,10 +311,10 @@ class CommonKleeneRuns(CommonRuns):
             self._numbered.load(content, Restored(trails))
         self._numbers = dict(numbers)
         self._count = count
+        self._cell().weigh(self._pattern.tables.account)
 
     def check_invariants(self) -> None:
-        cell: RunCell | None = self._numbered if self._single is None else self._single
-        assert cell is not None
+        cell = self._cell()
         cell.check_invariants()
         assert self._numbered is None or self._numbered.begun == self._count
 

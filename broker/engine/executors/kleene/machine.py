@@ -27,7 +27,7 @@ from .negation_index import NegationIndex
 from .numbered_matches import RunsAudience
 from .numbered_runs import NumberedRuns
 from .pending import Pending
-from .run import KleeneRun, Restored, RunsArchive, complete
+from .run import KleeneRun, Restored, RunsArchive, TakenEvents, complete
 from .runs import Runs
 from .shared_pasts import Recalls, SharedPasts
 from .stacks import Stacks
@@ -71,6 +71,7 @@ class KleeneMachine(Executor):
         self.negated: list[dict[Key, NegationIndex]] = [{} for _ in plan.negations]
         self.pending = Pending(self.tables)
         self.settled: i64 = 0
+        self.again: i64 = BEFORE  # when all keys may be searched for room again
 
     def audience(self) -> Audience:
         """The subscribers."""
@@ -136,11 +137,37 @@ class KleeneMachine(Executor):
             cell = self.cells[key] = self._cell(key)
         if not cell.step(mask, row, time, position, place, item, found):
             assert isinstance(cell, NumberedRuns)
-            cell = self.cells[key] = self._plain(cell.alone(position, place))
+            self.account.held -= cell.held
+            cell = self.cells[key] = self._plain(*cell.alone(position, place))
             cell.step(mask, row, time, position, place, item, found)
         if cell.lost > 0:
             self.lost += cell.lost
             cell.lost = 0
+        cell.weigh(self.account)
+        if self.account.held > self.account.room:
+            self._make_room(key, cell, time, position)
+
+    def _make_room(self, key: Key, cell: RunCell, time: i64, position: i64) -> None:
+        """Forget runs that no event can continue, or else those of the key in work: there is too much of them."""
+        if time >= self.again:
+            self.again = time + (self.tables.window >> 4) + 1
+            self.settle(time, position)
+            if self.account.held <= self.account.room:
+                return
+        self.lost += 1
+        if cell.owed > 0:  # its matches that wait are too many, perhaps
+            lost = self.lost
+            self.clear()
+            self.lost = lost
+        elif key in self.cells:
+            self._forget(key)
+
+    def _forget(self, key: Key) -> None:
+        """Drop a key."""
+        cell = self.cells.pop(key)
+        self.account.held -= cell.held
+        for index in cell.negated:
+            index.users -= 1
 
     def _cell(self, key: Key) -> RunCell:
         if self.measures is not None:
@@ -152,10 +179,10 @@ class KleeneMachine(Executor):
             return SharedPasts(self.tables, self.recalls, negated)
         return Runs(self.tables, negated, self.pending)
 
-    def _plain(self, runs: list[KleeneRun]) -> RunCell:
+    def _plain(self, events: TakenEvents, runs: list[KleeneRun]) -> RunCell:
         """The single runs that replace numbered ones."""
         plain = Runs(self.tables, [], self.pending)
-        plain.enter(runs)
+        plain.enter(events, runs)
         return plain
 
     @property
@@ -167,7 +194,8 @@ class KleeneMachine(Executor):
 
     def clear(self) -> None:
         """Drop all state."""
-        self.cells = {}
+        for key in list(self.cells):
+            self._forget(key)
         self.negated = [{} for _ in self.plan.negations]
         self.pending = Pending(self.tables)
         self.alarm = NOTHING_DUE
@@ -219,9 +247,9 @@ class KleeneMachine(Executor):
         for key in list(self.cells):
             cell = self.cells[key]
             if cell.settle(time, position) == 0 and cell.owed == 0:
-                for index in cell.negated:
-                    index.users -= 1
-                del self.cells[key]
+                self._forget(key)
+            else:
+                cell.weigh(self.account)
         for negated in self.negated:
             for key in list(negated):
                 index = negated[key]
@@ -270,6 +298,7 @@ class KleeneMachine(Executor):
         assert self.alarm == self.pending.next
         users: dict[int, int] = {}
         owed: dict[int, int] = {}
+        assert self.account.held >= sum(cell.held for cell in self.cells.values()), "bytes that no key holds"
         for cell in self.cells.values():
             cell.check_invariants()
             for index in cell.negated:
@@ -289,7 +318,7 @@ class KleeneMachine(Executor):
         cells = [[cell.dump(archive), int(cell.upto)] for cell in self.cells.values()]
         numbers = {id(cell): at for at, cell in enumerate(self.cells.values())}
         negated = [[[list(key), index.dump()] for key, index in known.items()] for known in self.negated]
-        return [negated, keys, cells, self.pending.dump(archive, numbers), archive.data]
+        return [negated, keys, cells, self.pending.dump(archive, numbers), archive.data()]
 
     def load(self, data: Any) -> None:
         """Restore a dump. The account is full first, because replaying costs no units."""
@@ -309,9 +338,11 @@ class KleeneMachine(Executor):
             whole = tuple(key) if isinstance(key, list) else key
             cell = self._cell(whole)
             if self.measures is not None and content[0]:
-                cell = self._plain([])
+                cell = self._plain(TakenEvents(0), [])
             self.cells[whole] = cell
             cell.upto = upto
             cell.load(content, restored)
         self.pending.load(pending, list(self.cells.values()), restored)
+        for cell in self.cells.values():
+            cell.weigh(self.account)
         self.alarm = self.pending.next

@@ -21,7 +21,7 @@ from .machine import KleeneMachine, inputs_of
 from .plan_template import plan_maker
 from .tables import RunBounds, Switches
 
-LIMITS: Final = "runs_max, matches_max or negated_max"
+LIMITS: Final = "runs_max, run_bytes_max, matches_max or negated_max"
 SHOWN: Final = 8  # subscriptions up to which each is explained
 
 
@@ -92,7 +92,8 @@ class PatternPlan(MachinePlan):
 
 
 def bounds_of(options: Options) -> RunBounds:
-    return RunBounds(options.runs_max, options.matches_max, options.negated_max, options.work_max, options.work_earned)
+    kept = options.runs_max, options.matches_max, options.negated_max
+    return RunBounds(*kept, options.work_max, options.work_earned, options.run_bytes_max)
 
 
 def switches_of(options: Options) -> Switches:

@@ -45,6 +45,7 @@ class MeasureReader:
         self.kind: i64 = KINDS[measure.kind]
         self.sign = 1.0 if measure.operator[0] == ">" else -1.0
         self.equal = measure.operator.endswith("=")
+        self.lasting = measure.lasting
         self.levels = computation(measure.level)
         self.attribute: i64 = measure.level.position if isinstance(measure.level, Attribute) else -1
         self.values = computation(measure.value)
@@ -154,8 +155,9 @@ class MeasureReaders:
         self.end = [MeasureReader(measure, slots) for measure in measures.end]
         self.all = [*self.take, *self.begin, *self.end]
         self.version: i64 = 0  # of the constants of a group
-        for reader in self.end:
-            reader.read(())  # its level is a constant
+        for reader in self.all:
+            if reader in self.end or reader.lasting:
+                reader.read(())  # its level is a constant
 
     def read(self, row: Row, takes: bool, ends: bool) -> bool:
         """Read the levels of an event; returns whether all of them are numbers."""
@@ -252,6 +254,21 @@ class MeasureColumn:
         j: i64
         for j in range(first, upto):
             self.values[j] = self.reader.compared(self.measured(j))
+
+    def failed(self, at: i64) -> bool:
+        """Whether a run fails the constant of this measure for ever."""
+        value = self.values[at]
+        return self.reader.lasting and value == value and not self.reader.level > value
+
+    def move(self, at: i64, to: i64) -> None:
+        """Move a run to another row."""
+        self.values[to] = self.values[at]
+        if len(self.given) > 0:
+            self.given[to] = self.given[at]
+        if self.reader.kind > LAST:
+            self.totals[to] = self.totals[at]
+        if self.reader.kind == AVERAGE:
+            self.numbers[to] = self.numbers[at]
 
     def shift(self, first: i64, upto: i64) -> None:
         """Move the runs from `first` on to the front."""

@@ -24,11 +24,12 @@ from ..packed import Floats, Integers, floats, integers, put, put_integer, roomy
 from .cell import RunCell
 from .event_log import EventLog
 from .measure_columns import MeasureColumn, MeasureReaders
-from .numbered_matches import BLOCKS
-from .run import KleeneRun, Restored, RunsArchive, Trail
-from .tables import BEFORE, Tables
+from .numbered_matches import BLOCKS, RUNS
+from .run import KleeneRun, Restored, RunsArchive, TakenEvents, Trail, extended
+from .tables import BEFORE, VALUE_BYTES, Tables
 
 FEW: Final = 64  # rows below which moving the later ones costs more than it saves
+SWEPT: Final = 4  # rows up to which hopeless ones are not searched
 LONG: Final = 1 << 22  # events of one window beyond which sums of integers may be inexact
 
 
@@ -51,7 +52,9 @@ class NumberedRuns(RunCell):
         "ended",
         "found",
         "kind",
+        "lasting",
         "leaving",
+        "left",
         "log",
         "lows",
         "measures",
@@ -74,6 +77,8 @@ class NumberedRuns(RunCell):
         self.columns = [MeasureColumn(reader) for reader in measures.all]
         self.taking = self.columns[: len(measures.take)]
         self.leaving = self.columns[len(measures.take) :]
+        self.lasting = any(reader.lasting for reader in measures.all)  # rows may be hopeless
+        self.left: i64 = 0  # rows that the last search for these has left
         self.log = EventLog(0)
         self.lows: Integers = integers()
         self.bottom: i64 = 0
@@ -106,6 +111,32 @@ class NumberedRuns(RunCell):
         """Let `taking` rows take the event, or begin that run. Returns as `leave`, if the pattern ends with this."""
         raise AssertionError
 
+    def runs(self) -> i64:
+        """The number of runs."""
+        return self.begun - self.oldest
+
+    def sweep(self) -> None:
+        """Drop the rows that no event can lead to a match any more. O(rows)."""
+        bottom = self.bottom
+        while bottom < self.top and self.hopeless(bottom):
+            bottom += 1
+        self.left = self.top - bottom
+        if self.left == 0:
+            self.drop()
+        else:
+            self._leave_behind(max(self.oldest, self.lows[bottom]), bottom)
+
+    def hopeless(self, j: i64) -> bool:
+        """Whether no event can lead a row to a match any more, as for single runs (tables.Edges)."""
+        number = len(self.measures.begin)
+        for at in range(number, len(self.leaving)):
+            if self.leaving[at].failed(j):
+                return True
+        for column in self.taking:
+            if column.failed(j):
+                return self.tables.last == 0 or not self.passes(j, number)
+        return False
+
     def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
         tables = self.tables
         if self.start < time - tables.window:
@@ -113,12 +144,14 @@ class NumberedRuns(RunCell):
         takes = mask & tables.takes != 0
         ends = mask & tables.ends != 0
         begins = mask & tables.begins != 0
+        if begins and self.lasting and self.top - self.bottom > min(2 * self.left + SWEPT, tables.runs_max - 1):
+            self.sweep()
         log = self.log
         if self.version != self.measures.version:
             self._compare()
         if not self.measures.read(row, takes, ends) or len(log.items) >= LONG:
             return False
-        if begins and self.begun - self.oldest >= tables.runs_max:
+        if begins and self.runs() >= tables.runs_max:
             self.lost += 1
             begins = False
         leaving: i64 = 0
@@ -198,6 +231,7 @@ class NumberedRuns(RunCell):
     def share(self) -> None:
         """Keep what ends for a group instead of reporting it."""
         self.common = True
+        self.lasting = False  # a group may come to have other constants
         self.compared = [column for column in self.columns if column.reader.asked]
 
     def end_all(self, time: i64) -> bool:
@@ -276,41 +310,58 @@ class NumberedRuns(RunCell):
             at += 1
         if at == self.oldest:
             return
-        self.oldest = at
         bottom = self.bottom
-        if at == self.begun:
-            bottom = self.top
-        else:
-            lows = self.lows
+        lows = self.lows
+        if at < self.begun:
             while bottom + 1 < self.top and lows[bottom + 1] <= at:
                 bottom += 1
-            gone = begun[at - first] - log.base
-            if gone >= FEW and 4 * gone >= 3 * len(log.items):
-                self.log = log.turned(at)
-        self.bottom = bottom
+            if self.kind == RUNS and lows[bottom] < at:  # the runs up to the next row have ended
+                bottom += 1
+        if at == self.begun or bottom == self.top:
+            self.drop()
+        else:
+            self._leave_behind(at, bottom)
+
+    def _leave_behind(self, run: i64, bottom: i64) -> None:
+        """Forget the runs before that one and the rows before that one, and their events once they are most of the
+        log."""
+        self.oldest = run
+        gone = self.log.begins(run) - self.log.base
+        if gone >= FEW and 4 * gone >= 3 * len(self.log.items):
+            self.log = self.log.turned(run)
         if bottom >= FEW and 2 * bottom >= self.top:
             shifted_integers(self.lows, bottom, self.top)
             for column in self.columns:
                 column.shift(bottom, self.top)
             self.top -= bottom
-            self.bottom = 0
+            bottom = 0
+        self.bottom = bottom
+
+    def clear(self) -> None:
+        """Drop all runs and events."""
+        self.drop()
+        self.log = EventLog(self.log.end(), self.begun)
 
     def drop(self) -> None:
         """Drop all runs."""
         self.bottom = self.top = 0
         self.oldest = self.begun
 
-    def alone(self, position: i64, place: i64) -> list[KleeneRun]:
-        """The runs as single objects, before an event at that position. O(log x runs)."""
+    def alone(self, position: i64, place: i64) -> tuple[TakenEvents, list[KleeneRun]]:
+        """The runs as single objects, before an event at that position, and their events. O(log x runs)."""
         found: list[KleeneRun] = []
         log = self.log
-        for number in range(self.oldest, self.begun):
+        events = TakenEvents(log.base)
+        for at in range(len(log.items)):
+            events.add(log.items[at], log.times[at], log.base + at)
+        for number in self.numbers():
             taken, slots = log.path(self.tables, number, log.end())
             trail: Trail = None
             for at in taken:
-                trail = (trail, 0, log.items[at], int(log.times[at]), int(log.base) + at)
-            found.append(KleeneRun(log.began(number), BEFORE, slots, trail, position - 1, place - 1))
-        return found
+                trail = extended(trail, 0, int(log.base) + at)
+            first = log.begins(number)
+            found.append(KleeneRun(log.began(number), first, BEFORE, slots, trail, position - 1, place - 1))
+        return events, found
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 
@@ -318,12 +369,20 @@ class NumberedRuns(RunCell):
         self.expire(time - self.tables.window)
         return self.top - self.bottom
 
+    def numbers(self) -> list[int]:
+        """The runs."""
+        return list(range(self.oldest, self.begun))
+
+    def bytes(self) -> i64:
+        events = len(self.log.items) * self.tables.event_bytes
+        return events + (self.top - self.bottom) * VALUE_BYTES * (1 + len(self.columns))
+
     def size(self) -> int:
         return int(self.top - self.bottom)
 
     def partial(self, oldest: i64) -> Iterator[Assigned]:
         log = self.log
-        for number in range(self.oldest, self.begun):
+        for number in self.numbers():
             if log.began(number) >= oldest:
                 taken, _ = log.path(self.tables, number, log.end())
                 yield [(0, log.items[at], int(log.times[at])) for at in taken]
@@ -340,7 +399,7 @@ class NumberedRuns(RunCell):
     def dump(self, archive: RunsArchive) -> list[Any]:
         """The log, which restoring replays."""
         log = self.log
-        firsts = [int(log.begins(number)) for number in range(self.oldest, self.begun)]
+        firsts = [int(log.begins(number)) for number in self.numbers()]
         # Leave out earlier events: how many of them are still stored does not affect any match.
         return [False, log.dump(firsts[0] if firsts else log.end()), firsts]
 

@@ -24,10 +24,11 @@ from .cell import RunCell
 from .kleene_plan import ANY, NEXT, PARTITION, STRICT
 from .negation_index import NegationIndex
 from .pending import Pending, order
-from .run import KleeneRun, Restored, RunsArchive, Trail, complete, unrolled
-from .tables import BEFORE, Edges, Tables
+from .run import KleeneRun, Restored, RunsArchive, TakenEvents, Trail, complete, extended, links, unrolled
+from .tables import BEFORE, LINK_BYTES, Edges, Tables
 
-FEW: Final = 16  # runs up to which useless ones are not searched
+FEW: Final = 16  # runs, links and events up to which useless ones are not searched
+NOT_TAKEN: Final = -1
 
 
 @final
@@ -38,9 +39,12 @@ class Runs(RunCell):
         "again",
         "count",
         "done",
+        "events",
         "grown",
         "inside",
         "item",
+        "linked",
+        "number",
         "pending",
         "place",
         "position",
@@ -59,18 +63,23 @@ class Runs(RunCell):
         self.inside: list[list[KleeneRun]] = [[] for _ in tables.edges]
         self.done: list[KleeneRun] = []
         self.grown: list[KleeneRun] = []  # clones that took the current event
+        self.events = TakenEvents(0)
         self.count: i64 = 0
-        self.settled: i64 = 0
+        self.linked: i64 = 0  # links of trails that were made and not yet found useless
+        self.settled: i64 = 0  # runs, links and events that the last search left
         self.again: i64 = BEFORE  # when a full cell may be searched again
         self.row: Row = ()
         self.time: i64 = 0
         self.position: i64 = 0
         self.place: i64 = 0
         self.item: Item = None
+        self.number = NOT_TAKEN
 
     def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
         self.row, self.time, self.position, self.place, self.item = row, time, position, place, item
-        if self.count > 2 * self.settled + FEW or (self.count >= self.tables.runs_max and time >= self.again):
+        self.number = NOT_TAKEN
+        kept = self.count + self.linked + len(self.events.items)
+        if kept > 2 * self.settled + FEW or (self.count >= self.tables.runs_max and time >= self.again):
             self.settle(time, position)
             self.again = time + (self.tables.window >> 4) + 1
         edges = self.tables.edges
@@ -95,15 +104,16 @@ class Runs(RunCell):
     def _report(self, found: Completions) -> None:
         done = self.done
         self.done = []
+        events = self.events
         if len(self.tables.trailing) > 0:
             for run in done:
-                self.pending.add(run, self.time, self)
+                self.pending.add((events, run), self.time, self)
             return
         if self.tables.alone:
             if len(done) > 1:
-                done = [min(done, key=_reported)]
+                done = [min(done, key=lambda run: order(events, run.trail, False))]
             self.clear()
-        found.add(complete(done, self.tables))
+        found.add(complete([(events, run) for run in done], self.tables))
 
     def _begin(self) -> None:
         edges = self.tables.edges[0]
@@ -113,7 +123,7 @@ class Runs(RunCell):
         lead: i64 = BEFORE
         for denial in self.tables.leading:
             lead = max(lead, self.negated[denial.number].lead(self.time))
-        self._forward(KleeneRun(self.time, lead, fresh, None, 0, 0), 0, False)
+        self._forward(KleeneRun(self.time, self._taken(), lead, fresh, None, 0, 0), 0, False)
 
     def _visit_waiting(self, k: i64, here: Edges) -> None:
         """Visit the runs that wait for component k, which the event may begin."""
@@ -169,29 +179,24 @@ class Runs(RunCell):
             )
             if passed:  # an event in between ended it
                 self.count -= 1
-                if following is not None and self._ended(run, here) and self._awaits(run, following):
+                if following is not None and here.ended(run.slots) and self._awaits(run, following):
                     self._move_on(run, k + 1, following, ahead)
                 continue
             fit = hit and (here.take_rest is None or holds(here.take_rest, self.row, (), run.slots, 0, 0))
             ignored = here.strategy == ANY or (here.strategy == NEXT and not fit)
-            if following is not None and (ahead or not (fit or ignored)) and self._ended(run, here):
+            if following is not None and (ahead or not (fit or ignored)) and here.ended(run.slots):
                 if fit or ignored:
                     self._peek(run, k + 1, following)
                 else:
                     self._move_on(run, k + 1, following, ahead)
-            if fit or ignored:
+            if self._grow(run, k, here, ignored) if fit else ignored:
                 kept.append(run)
             else:
                 self.count -= 1
-            if fit:
-                self._grow(run, k, here, ignored)
         if len(self.grown) > 0:
             kept += self.grown
             self.grown = []
         self.inside[k] = kept
-
-    def _ended(self, run: KleeneRun, here: Edges) -> bool:
-        return here.end is None or holds(here.end, (), (), run.slots, 0, 0)
 
     def _peek(self, run: KleeneRun, k: i64, here: Edges) -> None:
         """Take the event as the first one of the next component."""
@@ -211,28 +216,39 @@ class Runs(RunCell):
         tables = self.tables
         run = self._take(run, k, tables.registers.begun(run.slots, k, self.row), clone)
         here = tables.edges[k]
-        if k == tables.last and (not here.kleene or self._ended(run, here)):
+        if k == tables.last and (not here.kleene or here.ended(run.slots)):
             self._complete(run)
         if here.kleene:
-            if self._room():
+            if not here.hopeless(run.slots, k == self.tables.last) and self._room():
                 self.inside[k].append(run)
         elif k < tables.last and self._room():
             self.waiting[k + 1].append(run)
 
-    def _grow(self, run: KleeneRun, k: i64, here: Edges, clone: bool) -> None:
-        """Take the event as a further one of component k."""
+    def _grow(self, run: KleeneRun, k: i64, here: Edges, clone: bool) -> bool:
+        """Take the event as a further one of component k; returns whether the run itself continues."""
         run = self._take(run, k, self.tables.registers.taken(run.slots, k, self.row), clone)
-        if k == self.tables.last and self._ended(run, here):
+        if k == self.tables.last and here.ended(run.slots):
             self._complete(run)
-        if clone and self._room():
+        hopeless = here.hopeless(run.slots, k == self.tables.last)
+        if clone and not hopeless and self._room():
             self.grown.append(run)
+        return clone or not hopeless
+
+    def _taken(self) -> int:
+        """The number of the current event, which some run takes."""
+        if self.number == NOT_TAKEN:
+            self.number = int(self.events.add(self.item, self.time, self.position))
+        return self.number
 
     def _take(self, run: KleeneRun, k: i64, slots: Slots, clone: bool) -> KleeneRun:
         """The run, or a clone, with the event and these registers."""
-        trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
+        before = run.trail
+        trail = extended(before, int(k), self._taken())
+        if clone or trail[0] is before:
+            self.linked += 1
         if clone:
             self.tables.account.spend(1)
-            return KleeneRun(run.start, run.lead, slots, trail, self.position, self.place)
+            return KleeneRun(run.start, run.first, run.lead, slots, trail, self.position, self.place)
         run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
         return run
 
@@ -267,14 +283,14 @@ class Runs(RunCell):
         if denial.place == 0:
             rows = index.during(self.time - self.tables.window, run.start - 1)
         else:
-            after, before = _bounds_of(run.trail, denial.place)
+            after, before = _bounds_of(self.events, run.trail, denial.place)
             rows = index.between(after, before)
         return index.denies(rows, run.slots, self.tables.account)
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 
     def settle(self, time: i64, position: i64) -> i64:
-        """Drop the runs that no event from this one on can continue. O(runs)."""
+        """Drop the runs that no event from this one on can continue. O(runs, links and events)."""
         tables = self.tables
         place = self.place
         self.count = 0
@@ -286,8 +302,22 @@ class Runs(RunCell):
                 run for run in self.inside[k] if self._useful(run, here, following is not None, time, position, place)
             ]
             self.count += len(self.waiting[k]) + len(self.inside[k])
-        self.settled = self.count
+        self._release()
         return self.count
+
+    def _release(self) -> None:
+        """Count the links that are still there, and leave the events behind that no run has."""
+        seen: set[int] = set()
+        first = int(self.events.end())
+        for _, _, run in self.runs():
+            first = min(first, int(run.first))
+            node: Any = run.trail
+            while node is not None and id(node) not in seen:
+                seen.add(id(node))
+                node = node[0]
+        self.linked = len(seen)
+        self.events = self.events.turned(first)
+        self.settled = self.count + self.linked + len(self.events.items)
 
     def _useful(self, run: KleeneRun, here: Edges, more: bool, time: i64, position: i64, place: i64) -> bool:
         """Whether an event can continue the run. `more`: the end of the component need not end the run."""
@@ -303,11 +333,18 @@ class Runs(RunCell):
             self.waiting[k] = []
             self.inside[k] = []
         self.count = 0
+        self._release()
 
-    def enter(self, runs: list[KleeneRun]) -> None:
-        """Continue with copies of these runs, which are in the first component."""
-        self.inside[0] += [run.copy() for run in runs]
+    def enter(self, events: TakenEvents, runs: list[KleeneRun]) -> None:
+        """Continue with these runs, which are in the first component, and the page of their events."""
+        self.events = events
+        self.inside[0] += runs
         self.count += len(runs)
+
+    def bytes(self) -> i64:
+        tables = self.tables
+        runs = (self.count + self.owed) * tables.run_bytes
+        return runs + self.linked * LINK_BYTES + len(self.events.items) * tables.event_bytes
 
     def size(self) -> int:
         return int(self.count)
@@ -315,21 +352,27 @@ class Runs(RunCell):
     def partial(self, oldest: i64) -> Iterator[Assigned]:
         for _, _, run in self.runs():
             if run.start >= oldest:
-                yield unrolled(run.trail)
+                yield unrolled(self.events, run.trail)
 
     def check_invariants(self) -> None:
         runs = sum(map(len, self.waiting)) + sum(map(len, self.inside))
         assert runs == self.count, f"{runs} runs, counted {self.count}"
         assert not self.waiting[0], "no run waits for the first component"
         assert not self.done, "matches that were not reported"
+        for _, _, run in self.runs():
+            found = links(run.trail)
+            assert found[0][2] == run.first >= self.events.base, "an event that a run has is forgotten"
+            assert found[-1][3] < self.events.end()
 
     def dump(self, archive: RunsArchive) -> list[Any]:
         waiting = [[archive.run(run) for run in runs] for runs in self.waiting]
         inside = [[archive.run(run) for run in runs] for runs in self.inside]
-        return [waiting, inside, int(self.place)]
+        return [waiting, inside, int(self.place), archive.page(self.events)]
 
     def load(self, data: Any, restored: Restored) -> None:
-        waiting, inside, self.place = data
+        waiting, inside, self.place, *page = data
+        if len(restored.pages) > 0:
+            self.events = restored.pages[page[0] if page else 0]
         self.waiting = [[restored.run(run) for run in runs] for runs in waiting]
         self.inside = [[restored.run(run) for run in runs] for runs in inside]
         self.count = sum(map(len, self.waiting)) + sum(map(len, self.inside))
@@ -343,16 +386,12 @@ class Runs(RunCell):
         return found
 
 
-def _bounds_of(trail: Trail, place: i64) -> tuple[int, int]:
+def _bounds_of(events: TakenEvents, trail: Trail, place: i64) -> tuple[int, int]:
     """The positions in the stream of the last event before a component and of its first event."""
     before = 0
     node: Any = trail
     while node is not None and node[1] >= place:
-        before = node[4]
+        before = node[2]
         node = node[0]
     assert node is not None
-    return node[4], before
-
-
-def _reported(run: KleeneRun) -> Any:
-    return order(run.trail, False)
+    return int(events.position(node[3])), int(events.position(before))

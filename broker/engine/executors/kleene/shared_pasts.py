@@ -31,7 +31,7 @@ from .cell import RunCell
 from .kleene_plan import KleenePlan
 from .negation_index import NegationIndex
 from .run import Restored, RunsArchive, plain_slots, slots_of
-from .tables import BEFORE, Edges, Tables
+from .tables import BEFORE, LINK_BYTES, Edges, Tables
 
 
 @final
@@ -132,7 +132,7 @@ class SharedPasts(RunCell):
 
     def _lead_on(self, k: i64, here: Edges, row: Row, oldest: i64) -> None:
         """Take the event as the first one of component k, after each group of the component before."""
-        end = self.tables.edges[k - 1].end
+        before = self.tables.edges[k - 1]
         negated = len(here.marks) > 0
         if negated:
             self._clean(k, here)
@@ -141,7 +141,7 @@ class SharedPasts(RunCell):
             union = group.clean if negated else group.union
             if negated and self.page.best_of(union) < oldest:
                 continue
-            if end is not None and not holds(end, (), (), group.slots, 0, 0):
+            if not before.ended(group.slots):
                 continue
             if here.begin_rest is None or holds(here.begin_rest, row, (), group.slots, 0, 0):
                 self._make(k, self.registers.begun(self._whole(group.slots), k, row), union)
@@ -193,15 +193,20 @@ class SharedPasts(RunCell):
             final = k == tables.last
             ends: list[int] = []
             for slots, pasts in made[k].items():
-                if final and not tables.edges[k].kleene:
+                here = tables.edges[k]
+                if final and not here.kleene:
                     ends += pasts
                     continue
                 if page.nodes + page.links > tables.runs_max:
                     self.lost += 1
                     continue
-                group = self.groups[k].get(slots)
-                if group is None:
-                    group = self.groups[k][slots] = RunGroup(slots)
+                complete = final and here.ended(slots)
+                hopeless = here.kleene and here.hopeless(slots, final)
+                if hopeless and not complete:
+                    continue
+                group = self.groups[k].get(slots) or RunGroup(slots)
+                if not hopeless:
+                    self.groups[k][slots] = group
                 nodes: list[int] = []
                 if NOTHING in pasts:
                     nodes.append(int(page.node(item, row, k, time, position, NOTHING, time, mark)))
@@ -214,8 +219,7 @@ class SharedPasts(RunCell):
                     group.union = page.link(node, best, group.union)
                     if cleans:
                         group.clean = page.link(node, best, group.clean)
-                end = tables.edges[k].end
-                if final and (end is None or holds(end, (), (), slots, 0, 0)):
+                if complete:
                     ends += [int(page.link(node, page.bests[node - page.base], NOTHING)) for node in nodes]
             if ends:
                 self._report(ends, row if not tables.edges[k].kleene else None, time, item, found)
@@ -271,6 +275,13 @@ class SharedPasts(RunCell):
         left = sum([len(self._alive(k, oldest)) for k in range(len(self.groups))])
         self.page = self.page.turned(oldest)
         return left
+
+    def bytes(self) -> i64:
+        tables = self.tables
+        groups: i64 = 0
+        for several in self.groups:
+            groups += len(several)
+        return self.page.nodes * tables.event_bytes + self.page.links * LINK_BYTES + groups * tables.run_bytes
 
     def size(self) -> int:
         return sum(map(len, self.groups))

@@ -11,13 +11,19 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Computation, Slots
-from ....algebra.predicate import All, computation, condition
+from ....algebra.normal_form import Form
+from ....algebra.predicate import All, computation, condition, holds
+from ....automaton.analyses.hopeless import hopeless
+from ....automaton.analyses.line import LineOperand, line_of
 from ....automaton.automaton import Report
 from ....events import instant
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, UNLIMITED, Account
 from ..registers import Registers
 from .kleene_plan import KleenePlan
+
+VALUE_BYTES: Final = 40
+LINK_BYTES: Final = 128
 
 FOREVER: Final = instant.FOREVER
 BEFORE: Final = -instant.FOREVER
@@ -29,7 +35,7 @@ class RunBounds:
 
     `runs`: runs or their compressed form; beyond it no run begins. `matches`: of one event; further ones are not made.
     `logged`: negated events; the oldest are forgotten. `work` and `earned` are those of its account, for all key
-    values.
+    values, and `room` the bytes of all its runs; beyond it those of the key in work are forgotten.
     """
 
     runs: int = 100_000
@@ -37,6 +43,7 @@ class RunBounds:
     logged: int = 100_000
     work: int = UNLIMITED
     earned: int = UNLIMITED
+    room: int = UNLIMITED
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +60,13 @@ class Switches:
 
 @final
 class Edges:
-    """A component. Inputs are bits; `take` is 0 if it is single. None: a condition that always holds."""
+    """A component. Inputs are bits; `take` is 0 if it is single. None: a condition that always holds.
 
-    def __init__(self, plan: KleenePlan, number: int) -> None:
+    Of a Kleene component, `spent`: when its end never holds any more; `closed`: when it takes no event any more; None
+    if nothing shows that.
+    """
+
+    def __init__(self, plan: KleenePlan, number: int, link: LineOperand) -> None:
         step = plan.steps[number]
         self.component = number
         self.strategy: i64 = step.strategy
@@ -65,11 +76,29 @@ class Edges:
         self.take: i64 = 1 << step.take if step.take >= 0 else 0
         self.take_rest: All | None = condition(step.take_rest)
         self.end: All | None = condition(step.end)
+        self.spent = _known(hopeless(link, step.end))
+        self.closed = _known(hopeless(link, step.take_rest))
         # Negations between the previous component and this one: those that the newest event decides, and those with a
         # look back.
         self.marks: list[int] = [
             at for at, n in enumerate(plan.negations) if n.place == number and number > 0 and n.rest == ((),)
         ]
+
+    def ended(self, slots: Slots) -> bool:
+        """Whether a run with these registers may leave the component."""
+        return self.end is None or holds(self.end, (), (), slots, 0, 0)
+
+    def hopeless(self, slots: Slots, last: bool) -> bool:
+        """Whether no event can lead a run with these registers to a match any more: its component takes none, or its
+        end fails however many it takes. `last`: the match ends with the component, so it needs another event."""
+        if self.spent is not None and holds(self.spent, (), (), slots, 0, 0):
+            return True
+        closed = self.closed is not None and holds(self.closed, (), (), slots, 0, 0)
+        return closed and (last or not self.ended(slots))
+
+
+def _known(form: Form | None) -> All | None:
+    return None if form is None else condition(form)
 
 
 @final
@@ -94,7 +123,7 @@ class Tables:
 
     def __init__(self, plan: KleenePlan, bounds: RunBounds, account: Account | None = None) -> None:
         report, within = plan.automaton.report, plan.automaton.within
-        self.account = Account(bounds.work, bounds.earned) if account is None else account
+        self.account = Account(bounds.work, bounds.earned, bounds.room) if account is None else account
         self.compressed = report == Report.COMPRESSED
         self.match_units: i64 = 1 if self.compressed else MATCH_UNITS
         self.plan = plan
@@ -103,7 +132,8 @@ class Tables:
         self.matches_max: i64 = bounds.matches
         self.logged_max: i64 = bounds.logged
         self.registers = Registers([(step.begun, step.taken) for step in plan.steps])
-        self.edges = [Edges(plan, number) for number in range(len(plan.steps))]
+        line = line_of(plan.automaton)
+        self.edges = [Edges(plan, number, line[number]) for number in range(len(plan.steps))]
         self.last: i64 = len(self.edges) - 1
         # Copies of the values that every event reads for patterns of one or two components.
         self.begins: i64 = self.edges[0].begin
@@ -129,6 +159,10 @@ class Tables:
         self.outputs: list[Computation] = [computation(term) for term in plan.automaton.output]
         self.shown: i64 = len(self.outputs)  # the values of a match; behind them what a group compares
         self.alone = report == Report.NONOVERLAP
+        # Bytes, as CPython takes them at most: of an event with its values, and of a run with its registers.
+        widest: i64 = max(len(source.schema.attributes) for source in plan.automaton.sources)
+        self.event_bytes: i64 = 160 + VALUE_BYTES * widest
+        self.run_bytes: i64 = 240 + VALUE_BYTES * self.registers.size
 
     def values(self, slots: Slots, count: i64) -> Row:
         """The first values of a whole match: those of RETURN, and behind the `shown` ones what a group compares."""

@@ -15,7 +15,7 @@ from ....algebra.normal_form import ALWAYS
 from ....automaton.automaton import Automaton, Kind, Report, TimeModel
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ...program.account import MATCH_UNITS, Account
+from ...program.account import MATCH_UNITS, Account, Full
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..match_graph import Found, MatchGraph
@@ -24,6 +24,7 @@ from ..trace import mixed
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
 
+LINK_BYTES: Final = 8  # of a run, for each event that it has
 TESTED_HERE: Final = ALWAYS  # the conditions that an index tests for the reference: none
 
 
@@ -51,6 +52,9 @@ class Reference(Executor):
         start = found.epochs.start(int(found.event)) if self.epochs else int(time)
         self._tell(self.interpreter.feed(stream, start, int(time), row, item), found)
         self.account.spend(len(self.interpreter.runs))
+        self.account.held = LINK_BYTES * sum([len(run.taken) for run in self.interpreter.runs])
+        if self.account.held > self.account.room:
+            raise Full
         if self.interpreter.runs or self.interpreter.log:
             self.taken = True
         return self.taken

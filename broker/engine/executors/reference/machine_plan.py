@@ -30,7 +30,7 @@ class ReferencePlan(MachinePlan):
     version = 1
     figures = ("references", "reference_keys", "reference_runs", "reference_waiting", "reference_log")
     kind = "reference"
-    limits = "work_max"
+    limits = "work_max or run_bytes_max"
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
@@ -49,7 +49,7 @@ class ReferencePlan(MachinePlan):
     def make(self, options: Options) -> Executor:
         if self.automaton.time is TimeModel.EPOCHS:  # no option limits these
             return Reference(self.automaton, Account(UNLIMITED, UNLIMITED))
-        return Reference(self.automaton, Account(options.work_max, options.work_earned))
+        return Reference(self.automaton, Account(options.work_max, options.work_earned, options.run_bytes_max))
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:

@@ -72,7 +72,7 @@ class PlacedConstant:
 
     def of_float(self, automaton: Automaton) -> bool:
         """Whether the attribute is a float."""
-        return automaton.arcs[self.arc].guard[0][self.atom].left.type == "float"
+        return self.place != LIFETIME and automaton.arcs[self.arc].guard[0][self.atom].left.type == "float"
 
     def in_automaton(self, automaton: Automaton) -> object:
         """The constant, which may be a marked literal."""
@@ -275,8 +275,8 @@ def _placed(automaton: Automaton, role: int, shift: int, number: int) -> PlacedC
 
 def _has_constant(atom: Comparison) -> bool:
     match atom:
-        case Comparison("<" | "<=" | ">" | ">=", Attribute(Side.EVENT, _, "float" | "int"), Constant(value, _)):
-            return is_exact(value)
+        case Comparison("<" | "<=" | ">" | ">=", Attribute(Side.EVENT, _, "float" | "int" as kind), Constant(value, _)):
+            return is_exact(value, kind == "int")
     return False
 
 
@@ -289,7 +289,7 @@ def _has_text(atom: Comparison) -> bool:
 
 def _has_lifetime(automaton: Automaton) -> bool:
     within: object = automaton.within
-    return is_exact(within) and (number_in(within) is not None or as_float(within) > 0)
+    return is_exact(within, True) and (number_in(within) is not None or as_float(within) > 0)
 
 
 def as_float(value: object) -> float:
@@ -303,8 +303,11 @@ def as_constant(value: object) -> Literal:
     return str(value) if isinstance(value, str) else as_float(value)
 
 
-def is_exact(value: object) -> bool:
-    """Whether it is a number that a float has, too. A marked literal is taken for one: who replaces it asks again."""
-    if isinstance(value, float) or number_in(value) is not None:
+def is_exact(value: object, whole: bool) -> bool:
+    """Whether it is a number that a float has, too. A marked literal is taken for one: who replaces it asks again.
+
+    `whole`: it is compared with integers, which must not be rounded to it either.
+    """
+    if number_in(value) is not None or (isinstance(value, float) and not whole):
         return True
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < EXACT_MAX
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < EXACT_MAX

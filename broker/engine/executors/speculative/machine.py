@@ -36,8 +36,8 @@ class RegisterMachine(Executor):
     Each member adds to the account what it would have alone.
     """
 
-    def __init__(self, automaton: Automaton, work_max: int, work_earned: int, runs_max: int) -> None:
-        super().__init__(Account(work_max, work_earned), inputs_of(automaton))
+    def __init__(self, automaton: Automaton, work_max: int, work_earned: int, runs_max: int, room: int) -> None:
+        super().__init__(Account(work_max, work_earned, room), inputs_of(automaton))
         self.work_max = work_max
         self.work_earned = work_earned
         self.together = RegistersTogether(runs_max)
@@ -82,6 +82,7 @@ class RegisterMachine(Executor):
         self.taken = True
         self.seen = time
         together.take(stream, time, position, number, row)
+        together.keep_within(self.account.room)
         self.account.spend(1 + together.work() - before)
         if together.found() > 0:
             self._report(found)

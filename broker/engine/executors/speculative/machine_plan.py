@@ -29,7 +29,7 @@ from .machine import RegisterMachine, inputs_of
 from .owners import RegisterMember
 from .reviser import SpeculativeReviser
 
-LIMITS: Final = "work_max or runs_max"
+LIMITS: Final = "work_max, runs_max or run_bytes_max"
 FORMS_MAX: Final = 10_000  # the most forms of one shape that are kept
 
 
@@ -77,7 +77,8 @@ class RegisterPlan(MachinePlan):
         return (self.executor, self.text.beginning()) if options.together else None
 
     def make(self, options: Options) -> Executor:
-        return RegisterMachine(self.automaton, options.work_max, options.work_earned, options.runs_max)
+        limits = options.work_max, options.work_earned, options.runs_max, options.run_bytes_max
+        return RegisterMachine(self.automaton, *limits)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return self.rejoin(machine, symbols, None)
@@ -100,7 +101,7 @@ class RegisterPlan(MachinePlan):
         return machine.join(Target(self.outcome(), None), self.text, -1 if saved is None else saved)
 
     def reviser(self, options: Options) -> Reviser:
-        limits = options.work_max, options.work_earned, options.runs_max
+        limits = options.work_max, options.work_earned, options.runs_max, options.run_bytes_max
         return SpeculativeReviser(self.outcome(), self.automaton.within, *limits)
 
     def rewrite(self, machine: Any, member: Any, changed: ChangedArcs) -> EventKey | None:
@@ -169,6 +170,7 @@ class RegisterTexts:
         form = RegisterForm(automaton)
         self._lifetime = form.lifetime
         self._constants = [each.in_automaton(automaton) for each in form.constants]
+        self._whole = [not each.of_float(automaton) for each in form.constants]
         self._numbers = [number_in(constant) for constant in self._constants]
         blank = replace(form.blank, arcs=tuple([replace(arc, conjuncts=()) for arc in form.blank.arcs]))
         self._others = sorted(numbers_in(blank))
@@ -181,7 +183,7 @@ class RegisterTexts:
             constant if number is None else chosen(literals, number)
             for number, constant in zip(self._numbers, self._constants)
         ]
-        if not all(isinstance(value, str) or is_exact(value) for value in values):
+        if not all(isinstance(value, str) or is_exact(value, whole) for value, whole in zip(values, self._whole)):
             return RegisterPlan(text_of(automaton(bound)))
         constants = tuple(map(as_constant, values))
         if self._lifetime >= 0 and as_float(constants[self._lifetime]) <= 0:

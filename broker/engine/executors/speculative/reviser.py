@@ -28,8 +28,10 @@ from .together import RegistersTogether
 class SpeculativeReviser(Reviser):
     """The runs of its members. Each member adds to the account what it would have alone."""
 
-    def __init__(self, outcome: Outcome, within: int | None, work_max: int, work_earned: int, runs_max: int) -> None:
-        self.account = Account(work_max, work_earned)
+    def __init__(
+        self, outcome: Outcome, within: int | None, work_max: int, work_earned: int, runs_max: int, room: int
+    ) -> None:
+        self.account = Account(work_max, work_earned, room)
         self.target = Target(outcome, None)
         self.work_max = work_max
         self.work_earned = work_earned
@@ -65,6 +67,7 @@ class SpeculativeReviser(Reviser):
         before = together.work()
         self.account.earn()
         together.take(stream, time, number, number, row)
+        together.keep_within(self.account.room)
         self.account.spend(1 + together.work() - before)
 
     def retract(self, stream: i64, time: i64, number: i64, row: Row) -> None:

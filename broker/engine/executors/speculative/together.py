@@ -17,6 +17,7 @@ from mypy_extensions import i64
 
 from ....automaton.arc_updates import ChangedArcs
 from ....events.schema import Row
+from ...program.account import Full
 from ...program.target import Target
 from ..matches import WaitingRun
 from .constants import ALONE, RegisterText, bits
@@ -288,6 +289,27 @@ class RegistersTogether:
         for group in self.groups:
             made += group.speculation.work()
         return made
+
+    def keep_within(self, room: i64) -> None:
+        """Drop what is not needed any more if all takes more than that many bytes. Raises Full if most of it is needed.
+
+        O(automata); amortised O(1) a run.
+        """
+        if self.stored() <= room:
+            return
+        for group in self.groups:
+            group.speculation.compact()
+        if 2 * self.stored() > room:
+            raise Full
+
+    def stored(self) -> i64:
+        """The bytes of runs and their links to events, as compiled."""
+        size: i64 = 0
+        for group in self.groups:
+            arena = group.speculation.arena
+            layout = arena.layout
+            size += arena.top * (layout.stride + layout.floats + layout.objects) + 2 * arena.linked
+        return 8 * size
 
     def keys(self) -> int:
         return sum(len(group.speculation.timelines) for group in self.groups)

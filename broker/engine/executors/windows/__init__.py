@@ -1,10 +1,10 @@
 """Windows: starts as panes, equal futures as groups of panes, aggregates as differences between panes.
 
 `tables` has what does not change, `cell` the starts of one partition, `pane_groups` their groups, `measures` the
-aggregates that grow with events, `stepping` the effect of an event, `completing` windows that are reported as they end,
-`longest` those that wait for their end, `clock` windows of the clock, `window_page` what is noted of windows,
-`window_matches` their reading, `machine` the contract of executors, `reviser` that for events in any order,
-`progress` what forecasts ask.
+aggregates that grow with events, `stepping` the effect of an event, `start_limits` which starts are given up beyond a
+limit, `completing` windows that are reported as they end, `longest` those that wait for their end, `clock` windows of
+the clock, `window_page` what is noted of windows, `window_matches` their reading, `sliding` aggregates that no measure
+says, `machine` the contract of executors, `reviser` that for events in any order, `progress` what forecasts ask.
 
 Where windows need numbers only, all partitions lie in columns together, and batches are taken as a whole: `sessions`
 with their `session_partitions`; `packed_clock`, with a `clock_ring`, and `packed_count`, which have `packed_panes`,

@@ -20,6 +20,7 @@ from ..packed import Integers, integers, roomy
 from .pane_columns import PaneColumns
 
 NOTHING: Final = -1  # before the first event of a chain
+ROOMY: Final = 2  # so many events of columns that go on for each of a window, until they are shortened
 LOOSE_MAX: Final = 1_024  # events that come one by one, until others have lists of their own
 
 
@@ -47,6 +48,7 @@ class BatchLog:
         self.ids: list[EventIds] = []
         self.items: list[list[Item]] = []  # by stretch, of those that came one by one
         self.loose = False  # the last stretch has lists of its own, which may grow
+        self.read: dict[int, PaneColumns] = {}  # columns that go on, by the places of their newest events
 
     def extend(self, batch: Batch, ids: EventIds, first: i64, upto: i64) -> i64:
         """Add the events from the index `first` to below `upto`, which have no links yet; returns the place of the
@@ -162,10 +164,34 @@ class BatchLog:
     def columns(self, newest: i64, events: i64, rows: bool) -> PaneColumns:
         """So many events of a partition, up to the newest one, as the log of a partition whose first event is the
         number 0; with `rows`, if they are kept. O(events)."""
+        return self._add_places(
+            PaneColumns(0, integers(), 0, rows and self.rowed), self.places(newest, events)
+        )
+
+    def going_on(self, newest: i64, events: i64, rows: bool) -> PaneColumns:
+        """As `columns`, for windows that have most events of the one before: the last events of these columns, which go
+        on with the next window of the partition. O(events since the window before that was read) amortised."""
+        read = self.read
+        place = newest
+        count: i64 = 0
+        while count < events and place not in read:
+            count += 1
+            place = self.links[place - self.base] if self.linked else place - 1
+        known = read.pop(int(place), None) if count < events else None
+        if known is None or known.size + count < events:
+            known = self.columns(newest, events, rows)
+        else:
+            known = self._add_places(known, self.places(newest, count))
+        if known.size > ROOMY * events:
+            known = known.behind(0, known.size - events, integers())
+        read[int(newest)] = known
+        return known
+
+    def _add_places(self, columns: PaneColumns, places: list[int]) -> PaneColumns:
+        """Add the events at these places, which ascend, to columns."""
         items: list[Item] = []
         made: list[Row] = []
-        rows = rows and self.rowed
-        places = self.places(newest, events)
+        rows = columns.rowed
         number = bisect_right(self.begins, places[0]) - 1 if places else 0
         stretches = len(self.begins)
         for place in places:
@@ -176,4 +202,4 @@ class BatchLog:
             batch = self.batches[number]
             if rows and batch is not None:
                 made.append(batch.row(at))
-        return PaneColumns(0, integers(), 0, rows).fill(items, made)
+        return columns.add_all(items, made)

@@ -27,11 +27,12 @@ from ..matches import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
 from .pane_columns import NO_ITEMS, NO_ROWS, PaneColumns
-from .pane_groups import NO_REST, NONE_YET, Group
+from .pane_groups import NO_REST, NONE_YET, Group, oldest
 from .tables import WindowTables
 from .window_page import NO_CLOSINGS, MeasureClosing
 
 TRIMMED_MIN: Final = 64  # events that must be useless before columns are moved
+GIVEN_NONE: Final = -(1 << 62)
 
 # What a query does not need are these, which stay empty.
 NO_TIMES: Final[list[int | None]] = []
@@ -71,7 +72,9 @@ class WindowCell(PanePartition):
     `times` of them. `ends`, for windows that wait, by pane: the last event at which there was a window, or NONE_YET,
     and its time; groups know better. `slot`: its place among those that wait. `upto`: of windows of the clock, the
     newest that it is in; `periods`: by pane, its period; `head`: the first pane of an open window, behind the base,
-    and its `period`.
+    and its `period`. `given`: the event at which the newest start began that a limit has given up, where its windows
+    would have been told instead of others, or GIVEN_NONE, and its time in `given_time`; of windows of the clock, the
+    newest that has been given up.
     `measure`: the first of its measures, which are a chain.
     """
 
@@ -82,6 +85,8 @@ class WindowCell(PanePartition):
         self.head: i64 = 0
         self.period: i64 = 0
         self.upto: i64 = 0
+        self.given: i64 = GIVEN_NONE
+        self.given_time: i64 = 0
         self.columns = PaneColumns(0, integers(), 0, tables.rows)
         self.measure = tables.measures()
         self.parts: i64 = tables.parts
@@ -188,6 +193,7 @@ class WindowCell(PanePartition):
         self.columns.base = 0
         self.periods = integers()
         self.count = self.last = self.head = self.period = 0
+        self.given = GIVEN_NONE
 
     def trim(self, first: i64, at_once: bool = False) -> None:
         """Drop the panes below the number `first` and the events before them, if that is worth while.
@@ -216,6 +222,8 @@ class WindowCell(PanePartition):
     def idle(self, tables: WindowTables, time: i64) -> bool:
         if len(self.groups) > 0 or self.columns.count > 0 or (len(self.before) > 0 and self.count > 0):
             return False
+        if self.given != GIVEN_NONE and tables.reaches(self.given, self.given_time, self.count, time):
+            return False
         part: i64
         for part in range(self.parts):
             if self.marks[part] != tables.initial[part]:
@@ -231,6 +239,7 @@ class WindowCell(PanePartition):
         copy = WindowCell(self.key, tables)
         copy.count, copy.last, copy.upto = self.count, self.last, self.upto
         copy.head, copy.period = self.head, self.period
+        copy.given, copy.given_time = self.given, self.given_time
         copy.marks, copy.ends, copy.periods = self.marks[:], self.ends[:], self.periods[:]
         if len(self.before) > 0:
             copy.before, copy.times = self.before[:], self.times[:]
@@ -249,6 +258,8 @@ class WindowCell(PanePartition):
     def dump(self) -> list[Any]:
         columns = self.columns
         numbers = [self.count, columns.base, columns.logged, self.last, self.upto, self.head]
+        if self.given != GIVEN_NONE:
+            numbers += [self.given, self.given_time]
         return [
             list(self.key) if isinstance(self.key, tuple) else [self.key],
             [int(number) for number in numbers],
@@ -263,7 +274,9 @@ class WindowCell(PanePartition):
 
     def load(self, data: Any) -> None:
         _, numbers, marks, before, times, groups, panes, log, measures = data
-        self.count, base, logged, self.last, self.upto, self.head = numbers
+        self.count, base, logged, self.last, self.upto, self.head = numbers[:6]
+        if len(numbers) > 6:
+            self.given, self.given_time = numbers[6:]
         self.marks = integers_of(marks)
         if before:
             self.before, self.times = [tuple(row) for row in before], list(times)
@@ -332,10 +345,18 @@ def looked(tables: WindowTables, cell: WindowCell | None, row: Row, time: i64, s
 
 
 def sizes(cells: Sequence[WindowCell], kind: str) -> dict[str, int]:
-    """How many partitions there are, and what they have; the names of the numbers begin with the `kind`."""
+    """How many partitions there are, and what waits in them, without starts that are over; the names of the numbers
+    begin with the `kind`."""
+    starts = events = 0
+    for cell in cells:
+        columns = cell.columns
+        first = oldest(cell.groups, columns.end())
+        if first < columns.end():
+            starts += int(columns.end() - first)
+            events += int(cell.count - columns.panes[2 * (first - columns.base)])
     return {
         f"{kind}_keys": len(cells),
-        f"{kind}_starts": sum([int(cell.columns.count) for cell in cells]),
+        f"{kind}_starts": starts,
         f"{kind}_groups": sum([len(cell.groups) for cell in cells]),
-        f"{kind}_events": sum([int(cell.columns.size) for cell in cells]),
+        f"{kind}_events": events,
     }

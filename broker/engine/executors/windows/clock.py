@@ -18,8 +18,8 @@ from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..matches import Item
-from ..packed import put_integer
-from .cell import WindowCell
+from ..packed import integers, put_integer
+from .cell import GIVEN_NONE, WindowCell
 from .completing import page_of, write_one
 from .pane_columns import NO_ID
 from .stepping import NO_TIME
@@ -97,6 +97,8 @@ class ClockMachine(Executor):
             cell = self.cells[key] = self._cell(key)
         if newest > cell.upto:
             self._enter(cell, max(self.earliest, cell.upto + 1), newest, time)
+        elif newest <= cell.given:
+            return False  # all windows that it is in have been given up
         if tables.timed:
             moment = int(time)  # rows may have more attributes by now
             cell.note((*row[: tables.width], moment), (moment,), NO_ID, item)
@@ -106,8 +108,26 @@ class ClockMachine(Executor):
         cell.last = time
         if cell.count - cell.columns.panes[2 * cell.head] > self.events_max:
             self.lost += 1
-            self._leave(cell, newest)
+            self._give_up(cell)
         return True
+
+    def _give_up(self, cell: WindowCell) -> None:
+        """Give up the oldest windows of a partition, so that it keeps no more events than it may: none of them is told.
+        Amortised O(1)."""
+        columns = cell.columns
+        head, count = cell.head, columns.count
+        while head < count and cell.count - columns.panes[2 * head] > self.events_max:
+            cell.given = cell.periods[head]
+            head += 1
+        if head < count:
+            cell.head = head
+            cell.period = cell.periods[head]
+            cell.trim(columns.base + head, self.trims_at_once)
+        else:
+            cell.forget()
+            cell.periods = integers()
+            cell.head = 0
+            cell.period = GIVEN_NONE
 
     def _cell(self, key: Any) -> WindowCell:
         """A new partition: where they are many, most come and go, and those that are gone are used again."""
@@ -184,10 +204,14 @@ class ClockMachine(Executor):
         for cell in cells:
             if cell.period < number:
                 self._skip(cell, number)
-            write_one(cell, cell.head, cell.count - 1, cell.last, begin, page, numbers, place)
-            place += ONE_NUMBERS
+            if cell.given < number:
+                write_one(cell, cell.head, cell.count - 1, cell.last, begin, page, numbers, place)
+                place += ONE_NUMBERS
+            else:
+                count -= 1
             self._leave(cell, number + 1)
-        found.close(page, 0, ONE, ONE_NUMBERS * count, count)
+        if count > 0:
+            found.close(page, 0, ONE, ONE_NUMBERS * count, count)
 
     def _skip(self, cell: WindowCell, number: i64) -> None:
         """Move the head of a partition to the first pane of a period."""
@@ -207,6 +231,8 @@ class ClockMachine(Executor):
         self._skip(cell, number)
         head = cell.head
         if head == cell.columns.count:
+            if cell.upto >= number:
+                return  # windows that have been given up are still in the ring
             del self.cells[cell.key]
             if len(self.spare) < SPARE_MAX:
                 cell.renew(None)
@@ -242,13 +268,14 @@ class ClockMachine(Executor):
     def check_invariants(self) -> None:
         for key, cell in self.cells.items():
             assert cell.key == key
-            assert len(cell.periods) == cell.columns.count > cell.head >= 0
-            assert cell.period == cell.periods[cell.head]
+            assert len(cell.periods) == cell.columns.count >= cell.head >= 0
+            assert cell.period == (cell.periods[cell.head] if cell.columns.count > cell.head else GIVEN_NONE)
+            assert cell.columns.count > cell.head or cell.given == cell.upto
             cell.check_invariants(self.tables)
         for number in self._open():
             for cell in self.ring[number % self.room]:
                 assert self.cells[cell.key] is cell
-                assert cell.periods[cell.columns.count - 1] >= number
+                assert cell.upto >= number
         assert sum(map(len, self.ring)) == sum(len(self.ring[number % self.room]) for number in self._open())
 
     def _open(self) -> list[int]:
@@ -266,7 +293,7 @@ class ClockMachine(Executor):
             key = self.tables.key_of(each[0])
             cell = self.cells[key] = WindowCell(key, self.tables)
             cell.load(each)
-            cell.period = cell.periods[cell.head]
+            cell.period = cell.periods[cell.head] if cell.columns.count > cell.head else GIVEN_NONE
             cells.append(cell)
         for number, inside in ring:
             self.ring[number % self.room] = [cells[at] for at in inside]

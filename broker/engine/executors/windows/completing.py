@@ -13,7 +13,7 @@ from mypy_extensions import i64
 from ...program.account import Account
 from ..completions import HEADER, Completions
 from ..packed import Integers
-from .cell import WindowCell
+from .cell import GIVEN_NONE, WindowCell
 from .pane_groups import NO_REST, Group, below, joined, without
 from .stepping import Stepper
 from .tables import WindowTables
@@ -87,6 +87,8 @@ class CompletedPanes:
         mode = self.mode
         if mode != EACH:
             if mode == EARLIEST:
+                if cell.given != GIVEN_NONE and self._given_up(cell, time):
+                    return
                 if len(rest) > 0:
                     low = rest[0]
                 high = low
@@ -102,6 +104,13 @@ class CompletedPanes:
         else:
             amount = _report_several(cell, low, high, rest, time, found)
         self.account.spend(amount)
+
+    def _given_up(self, cell: WindowCell, time: i64) -> bool:
+        """Whether a start that was given up may be the earliest of this event's windows."""
+        if self.tables.reaches(cell.given, cell.given_time, cell.count, time):
+            return True
+        cell.given = GIVEN_NONE
+        return False
 
     def _close(self, cell: WindowCell, found: list[int]) -> None:
         """Drop the starts whose shortest windows have been found."""

@@ -37,6 +37,9 @@ class RectangleGroup(StartGroup):
         self.oldest: i64 = oldest
         self.calm: i64 = NEARBY
 
+    def first(self) -> i64:
+        return max(self.sides[0], self.oldest)
+
     def add(self, low: i64, high: i64, first: i64, upto: i64) -> None:
         """Add a rectangle, or extend one of the last ones by it. O(1)."""
         sides = self.sides

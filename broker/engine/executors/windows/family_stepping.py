@@ -21,7 +21,7 @@ from .completing import page_of
 from .family_cell import NEARBY, SIDES, FamilyCell, RectangleGroup
 from .family_columns import FamilyColumns
 from .pane_columns import NO_ID
-from .pane_groups import cut_all
+from .pane_groups import cut_all, oldest
 from .stepping import FEW, Stepper
 from .tables import WindowTables
 from .window_page import SEVERAL, SEVERAL_NUMBERS, first_at_least
@@ -282,11 +282,12 @@ class FamilyStepper:
             cell.trim(first, self.stepper.trims_at_once)
 
     def _limit(self, family: FamilyCell) -> None:
-        """Cut off the oldest starts of all members, beyond the most that may be open."""
+        """Give up the oldest starts of all members, beyond the most that may be open."""
         cell = family.cell
-        first = self.stepper.cut_off(cell)
-        family.groups = cut_all(family.groups, first)
-        self.stepper.lose(cell, first, len(family.groups))
+        first = self.stepper.limits.give_up(cell, oldest(family.groups, cell.columns.end()))
+        if first >= 0:
+            family.groups = cut_all(family.groups, first)
+            self.stepper.lose(cell, first, len(family.groups))
 
 
 def _in_state(groups: list[RectangleGroup], state: i64) -> RectangleGroup | None:

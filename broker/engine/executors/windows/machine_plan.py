@@ -36,7 +36,7 @@ from .window_inputs import WindowInputs
 
 LIMITS: Final = "runs_max, bindings_max or nodes_max"
 SHOWN: Final = 8  # subscriptions up to which each is explained, where they share machines
-GIVEN_UP: Final = "; beyond runs_max in a partition, the oldest are given up"
+GIVEN_UP: Final = "; beyond {} in a partition, the oldest are given up"
 
 
 class WindowsPlan(MachinePlan):
@@ -148,7 +148,9 @@ class WindowsPlan(MachinePlan):
 
     def _given_up(self) -> list[str]:
         """What happens to open starts if the query does not bound them."""
-        return [] if window_bounds(self.windows).verdict == "bounded" else [GIVEN_UP]
+        if window_bounds(self.windows).verdict == "bounded":
+            return []
+        return [GIVEN_UP.format("runs_max" if tables_of(self.automaton).starts_max(0, 1) == 0 else "nodes_max events")]
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:

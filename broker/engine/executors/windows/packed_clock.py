@@ -32,6 +32,7 @@ from .packed_panes import (
     BEGUN,
     COUNT,
     EVENTS,
+    GIVEN,
     HEAD,
     LAST,
     NEWEST,
@@ -89,7 +90,8 @@ class PackedClockMachine(Executor):
         return "panes by the period of the clock, as numbers; windows told when time has passed their end"
 
     def audience(self) -> Audience:
-        return PackedAudience([] if self.member is None else [self.member.target], self.tables)
+        overlap = self.clock.size > self.clock.slide
+        return PackedAudience([] if self.member is None else [self.member.target], self.tables, overlap)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -147,22 +149,25 @@ class PackedClockMachine(Executor):
         if slot == UNKNOWN:
             entries[0] = NO_PARTITION
             return self._stopped(shift, first, first)
+        own = slot * panes.width
+        given = panes.numbers[own + GIVEN] >= self.ring.latest
         at: i64
         for at in range(end - first):
-            entries[at] = slot
-        own = slot * panes.width
+            entries[at] = NO_PARTITION if given else slot
+        if given:
+            self.account.turn_over(end - first, 1)
+            return end
         if panes.numbers[own + UPTO] < self.ring.latest:
             entries[0] = self._enter(slot, times[first], shift + first)
         numbers = panes.numbers
-        room = self.events_max - panes.events(slot)
+        room = max(self.events_max - panes.events(slot), 0)
         stopped = room < end - first
-        if stopped:
-            end = first + max(room, 0) + 1
+        end = min(end, first + room + 1)
         numbers[own + EVENTS] += end - first
         numbers[own + NEWEST] = shift + end - 1
         numbers[own + LAST] = times[end - 1]
         if stopped:
-            panes.leave(slot, self.ring.latest)
+            panes.give_up(slot, self.events_max)
             return self._stopped(shift, first, end - 1)
         self.account.turn_over(end - first, 1)
         return end
@@ -208,15 +213,18 @@ class PackedClockMachine(Executor):
             numbers = panes.numbers
             if numbers[own + UPTO] < latest:
                 entries[at - first] = self._enter(slot, times[at], shift + at)
-            else:
+            elif numbers[own + GIVEN] < latest:
                 entries[at - first] = slot
+            else:
+                entries[at - first] = NO_PARTITION  # all windows that it is in have been given up
+                continue
             links[shift + at - base] = numbers[own + NEWEST]
             numbers[own + NEWEST] = shift + at
             events = numbers[own + EVENTS] + 1
             numbers[own + EVENTS] = events
             numbers[own + LAST] = times[at]
             if events > events_max and panes.events(slot) > events_max:
-                panes.leave(slot, latest)
+                panes.give_up(slot, events_max)
                 return self._stopped(shift, since, at)
         account.turn_over(end - since, 1)
         return end
@@ -252,6 +260,8 @@ class PackedClockMachine(Executor):
         if panes.numbers[own + UPTO] < latest:
             self.entries[0] = self._enter(slot, time, self.log.count)
         numbers = panes.numbers
+        if numbers[own + GIVEN] >= latest:
+            return False  # all windows that it is in have been given up
         numbers[own + NEWEST] = self.log.add(row, item, numbers[own + NEWEST])
         numbers[own + EVENTS] += 1
         numbers[own + LAST] = time
@@ -259,7 +269,7 @@ class PackedClockMachine(Executor):
         panes.sums.add_each(self.entries, self.one_batch, 0, 1)
         if panes.events(slot) > self.events_max:
             self.lost += 1
-            panes.leave(slot, latest)
+            panes.give_up(slot, self.events_max)
         return True
 
     def _enter(self, slot: i64, time: i64, place: i64) -> i64:
@@ -293,7 +303,7 @@ class PackedClockMachine(Executor):
 
     def _tell(self, entered: EnteredWindow, number: i64, begin: i64, found: Completions) -> None:
         """Report the window of each partition, in one row: all its events since the first one in the window."""
-        count = entered.count
+        count = told = entered.count
         self.account.spend(count)
         page = self.page = page_of(self.page, self.log, found)
         into = found.room(ROW_NUMBERS + EACH_NUMBERS * count)
@@ -307,6 +317,11 @@ class PackedClockMachine(Executor):
         for each in range(count):
             slot = entries[each]
             own = slot * panes.width
+            if numbers[own + GIVEN] >= number:
+                told -= 1
+                if numbers[own + UPTO] == number:
+                    panes.leave(slot, number + 1)
+                continue
             pane = numbers[own + HEAD]
             if numbers[own + PANES + PANE * pane + PERIOD] < number:
                 pane = panes.head(slot, number)
@@ -319,7 +334,8 @@ class PackedClockMachine(Executor):
             sums.settle(slot, pane, page)
             if numbers[place + PERIOD] == number:
                 panes.leave(slot, number + 1)
-        found.close(page, 0, 0, ROW_NUMBERS + EACH_NUMBERS * count, count)
+        if told > 0:
+            found.close(page, 0, 0, ROW_NUMBERS + EACH_NUMBERS * told, told)
 
     def _trim(self) -> None:
         """Have a log without the events of windows that are over. O(events of the others); amortised O(1)."""
@@ -361,8 +377,10 @@ class PackedClockMachine(Executor):
         for slot in panes.slots.values():
             own = slot * panes.width
             newest = panes.numbers[own + HEAD] + panes.numbers[own + COUNT] - 1
-            assert panes.numbers[own + COUNT] > 0
-            assert panes.numbers[own + PANES + PANE * (newest % panes.room) + PERIOD] == panes.numbers[own + UPTO]
+            if panes.numbers[own + COUNT] > 0:
+                assert panes.numbers[own + PANES + PANE * (newest % panes.room) + PERIOD] == panes.numbers[own + UPTO]
+            else:
+                assert panes.numbers[own + GIVEN] == panes.numbers[own + UPTO]
         for number, slots in self.ring.opened():
             assert all(panes.numbers[slot * panes.width + UPTO] >= number for slot in slots)
             assert set(slots) <= set(panes.slots.values())

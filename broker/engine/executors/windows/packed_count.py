@@ -121,7 +121,7 @@ class PackedCountMachine(Executor):
         return "panes by the number of events, as numbers; windows told as they end"
 
     def audience(self) -> Audience:
-        return PackedAudience([] if self.member is None else [self.member.target], self.tables)
+        return PackedAudience([] if self.member is None else [self.member.target], self.tables, self.size > self.every)
 
     # --- events ------------------------------------------------------------------------------------------------------
 

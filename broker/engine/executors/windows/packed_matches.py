@@ -17,6 +17,7 @@ from ..completions import HEADER, Audience, Completions, Events
 from ..matches import Matched, MatchSource
 from ..packed import Floats, Integers, floats, integers, put_integer, roomy_floats
 from .batch_log import BatchLog
+from .sliding import SHORT
 from .tables import EXACT, TOTAL, WindowTables
 from .window_matches import matched_window, value_of_measure, value_of_rows
 
@@ -61,16 +62,17 @@ class PackedPage:
 class PackedAudience(Audience):
     """The subscribers of a machine of packed partitions."""
 
-    def __init__(self, targets: list[Target], tables: WindowTables) -> None:
+    def __init__(self, targets: list[Target], tables: WindowTables, overlap: bool) -> None:
         super().__init__(targets, False)
         self.tables = tables
+        self.overlap = overlap
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         page = found.pages[found.numbers[at + 2] >> 2]
         assert isinstance(page, PackedPage)
         count = found.numbers[at + 4]
         numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
-        return CompletedPacked(self.tables, page, numbers)
+        return CompletedPacked(self.tables, page, numbers, self.overlap)
 
     def total(self, found: Completions, at: i64) -> int:
         return int((found.numbers[at + 4] - ROW_NUMBERS) // EACH_NUMBERS) * self.served()[-1]
@@ -86,10 +88,11 @@ def page_of(page: PackedPage | None, log: BatchLog, found: Completions) -> Packe
 @final
 @mypyc_attr(acyclic=True)
 class CompletedPacked(MatchSource):
-    """The windows of a row; its numbers as ROW_NUMBERS and EACH_NUMBERS say."""
+    """The windows of a row; its numbers as ROW_NUMBERS and EACH_NUMBERS say. `overlap`: an event is in several."""
 
-    def __init__(self, tables: WindowTables, page: PackedPage, numbers: list[int]) -> None:
+    def __init__(self, tables: WindowTables, page: PackedPage, numbers: list[int], overlap: bool) -> None:
         self.tables = tables
+        self.overlap = overlap
         self.page = page
         self.numbers = numbers
 
@@ -121,12 +124,18 @@ class CompletedPacked(MatchSource):
                     count = int(page.counts[counts_at])
                     counts_at += 1
                 said.append((told, count))
-            columns = page.log.columns(newest, events, read or (tables.rows and not certain))
+            summed = read or (tables.rows and not certain)
+            if self.overlap and events > SHORT and read == summed:
+                columns = page.log.going_on(newest, events, read)
+            else:
+                columns = page.log.columns(newest, events, summed)
+            last = int(columns.logged + columns.size) - 1
+            first = last - events + 1
             values: list[Value] = []
             for plan in tables.aggregates:
                 if plan.measure < 0:
-                    values.append(value_of_rows(tables, plan, columns, 0, events - 1, begin))
+                    values.append(value_of_rows(tables, plan, columns, first, last, begin))
                 else:
                     told, count = said[plan.measure]
-                    values.append(value_of_measure(tables, plan, told, count, columns, 0, events - 1, begin))
-            yield matched_window(columns, 0, events - 1, start, end, tuple(values), begin)
+                    values.append(value_of_measure(tables, plan, told, count, columns, first, last, begin))
+            yield matched_window(columns, first, last, start, end, tuple(values), begin)

@@ -25,7 +25,8 @@ LAST: Final = 3  # the time of that
 HEAD: Final = 4  # the place in the ring of its first pane of an open window
 COUNT: Final = 5  # how many panes it has from that one on
 WORD: Final = 6  # that of its key, if it is found by that
-PANES: Final = 7
+GIVEN: Final = 7  # the newest window that has been given up
+PANES: Final = 8
 # The numbers of a pane.
 PERIOD: Final = 0
 BEFORE: Final = 1  # how many events the partition had before it
@@ -99,6 +100,7 @@ class PackedPanes:
         numbers[own + HEAD] = 0
         numbers[own + COUNT] = 0
         numbers[own + WORD] = NO_WORD
+        numbers[own + GIVEN] = NEVER_IN
         self.sums.begin(slot)
         return slot
 
@@ -145,6 +147,17 @@ class PackedPanes:
             self.numbers[slot * self.width + WORD] = NO_WORD
             self.free.append(int(slot))
             self.freed += 1
+
+    def give_up(self, slot: i64, events_max: i64) -> None:
+        """Give up the oldest windows of a partition, so that it keeps at most so many events. Amortised O(1)."""
+        numbers = self.numbers
+        own = slot * self.width
+        while self.events(slot) > events_max:
+            period = numbers[own + PANES + PANE * numbers[own + HEAD] + PERIOD]
+            numbers[own + GIVEN] = period
+            self.head(slot, period + 1)
+        if numbers[own + COUNT] == 0:
+            numbers[own + NEWEST] = NOTHING
 
     def _note(self, word: i64, slot: i64) -> None:
         """Have a partition found by its word, which has come again. Words of those that have gone are forgotten now and
@@ -219,9 +232,10 @@ class PackedPanes:
         before = self._of_panes(slot, BEFORE)
         columns = log.columns(numbers[own + NEWEST], self.events(slot), True)
         events = int(numbers[own + EVENTS])
+        given = [int(numbers[own + GIVEN]), 0] if numbers[own + GIVEN] != NEVER_IN else []
         return [
             list(key) if isinstance(key, tuple) else [key],
-            [events, 0, before[0] if before else 0, int(numbers[own + LAST]), int(numbers[own + UPTO]), 0],
+            [events, 0, before[0] if before else 0, int(numbers[own + LAST]), int(numbers[own + UPTO]), 0, *given],
             [],
             [],
             [],
@@ -243,7 +257,10 @@ class PackedPanes:
             self.open(slot, periods[pane], begun[2 * pane + 1])
         self.sums.load(slot, sums, head)
         numbers = self.numbers
-        numbers[own + NEWEST] = log.restore(kept, begun[2 * head] - logged)
+        if head < len(periods):
+            numbers[own + NEWEST] = log.restore(kept, begun[2 * head] - logged)
+        if len(counted) > 6:
+            numbers[own + GIVEN] = counted[6]
         numbers[own + EVENTS] = count
         numbers[own + LAST] = last
         numbers[own + UPTO] = upto

@@ -15,6 +15,7 @@ from ....events.schema import Row
 from ..event_ids import EventIds
 from ..matches import Item
 from ..packed import Integers, integers, integers_of, put_integer, roomy
+from .sliding import MovingWindows
 from .window_page import SharedColumns
 
 EMPTIED_MAX: Final = 32  # numbers of panes up to which their column is used again
@@ -90,6 +91,7 @@ class PaneColumns(SharedColumns):
         self._items: list[Item] = NO_ITEMS
         self.row: Row = ()
         self.rows: list[Row] = NO_ROWS
+        self.moving: MovingWindows | None = None  # of the windows that were read
         self.stretches: list[ColumnStretch] = NO_STRETCHES
 
     def end(self) -> i64:
@@ -109,6 +111,7 @@ class PaneColumns(SharedColumns):
         self.rows = NO_ROWS
         self.stretches = NO_STRETCHES
         self.row = ()
+        self.moving = None
         return self
 
     def begun(self) -> Integers:
@@ -225,12 +228,21 @@ class PaneColumns(SharedColumns):
             self.mixed = True
         return self
 
+    def add_all(self, items: list[Item], rows: list[Row]) -> PaneColumns:
+        """Add these events to the log. O(their number)."""
+        if self.size == 0:
+            return self.fill(items, rows)
+        for at, item in enumerate(items):
+            self.note(rows[at] if self.rowed else UNMADE, NO_ID, item)
+        return self
+
     def behind(self, first: i64, events: i64, panes: Integers) -> PaneColumns:
         """Columns that begin with the pane number `first`, and the event behind so many of the log. O(what is left)."""
         rows = self.listed().rows[events:] if self.rowed else NO_ROWS
         left = PaneColumns(first, panes, self.logged + events, self.rowed)
         left.rows = rows
         left.size = self.size - events
+        left.moving = self.moving
         if self.mixed:
             left._items = self._items[events:]
             left.mixed = True

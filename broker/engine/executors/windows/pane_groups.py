@@ -18,6 +18,10 @@ NO_REST: Final[list[int]] = []
 class StartGroup:
     """Open starts with the same future."""
 
+    def first(self) -> i64:
+        """The number of its oldest pane."""
+        raise AssertionError
+
     def cut(self, least: i64) -> bool:
         """Forget the panes below a number; returns whether any is left."""
         raise AssertionError
@@ -33,6 +37,13 @@ def cut_all(groups: list[Starts], least: i64) -> list[Starts]:
         if group.cut(least):
             kept.append(group)
     return kept
+
+
+def oldest(groups: list[Starts], end: i64) -> i64:
+    """The number of the oldest pane of all groups; `end` if there is none. O(groups)."""
+    for group in groups:
+        end = min(end, group.first())
+    return end
 
 
 @final
@@ -54,7 +65,6 @@ class Group(StartGroup):
         self.moment: i64 = 0
 
     def first(self) -> i64:
-        """The number of its oldest pane."""
         if len(self.rest) > 0:
             return self.rest[0]
         return self.low

@@ -20,7 +20,8 @@ from ...program.account import Account
 from ..matches import Item
 from ..packed import Integers, integers, put_integer
 from .cell import WindowCell
-from .pane_groups import NO_REST, NONE_YET, Group, cut_all
+from .pane_groups import NO_REST, NONE_YET, Group, cut_all, oldest
+from .start_limits import StartLimits
 from .tables import WindowTables
 
 FEW: Final = 8  # groups up to which the one in a state is searched for
@@ -45,8 +46,9 @@ class Stepper:
     def __init__(self, tables: WindowTables, account: Account, starts_max: int, events_max: int) -> None:
         self.tables = tables
         self.account = account
-        self.starts_max: i64 = starts_max
-        self.events_max: i64 = events_max
+        self.limits = StartLimits(tables, starts_max, events_max)
+        self.starts_max = self.limits.starts_max
+        self.events_max = self.limits.events_max
         self.lost: i64 = 0
         self.waits = tables.waits
         self.over: list[Group] = []
@@ -336,27 +338,19 @@ class Stepper:
                 marks[place] = columns.base + at
 
     def _limit(self, cell: WindowCell) -> None:
-        """Cut off the oldest starts, beyond the most that may be open."""
-        first = self.cut_off(cell)
-        cell.groups = cut_all(cell.groups, first)
-        self.lose(cell, first, len(cell.groups))
+        """Give up the oldest starts, beyond the most that may be open."""
+        first = self.limits.give_up(cell, oldest(cell.groups, cell.columns.end()))
+        if first >= 0:
+            cell.groups = cut_all(cell.groups, first)
+            self.lose(cell, first, len(cell.groups))
 
     def lose(self, cell: WindowCell, first: i64, groups: i64) -> None:
-        """The starts below a number have been cut off; so many groups are left."""
+        """The starts below a number have been given up; so many groups are left."""
         self.lost += 1
         if groups == 0:
             cell.forget()
         else:
-            cell.trim(first, True)
-
-    def cut_off(self, cell: WindowCell) -> i64:
-        """The first pane that may stay open, if there are too many or they keep too many events."""
-        columns = cell.columns
-        end = columns.end()
-        first = max(end - self.starts_max, columns.base)
-        while first < end and cell.count - columns.panes[2 * (first - columns.base)] >= self.events_max:
-            first += 1
-        return first
+            cell.trim(first, self.trims_at_once)
 
     def ripe(self, cell: WindowCell, part: i64) -> i64:
         """The first pane whose windows are too short. O(1) amortised."""

@@ -52,10 +52,11 @@ GREATEST: Final = "greatest"
 class AggregatePlan:
     """How one aggregate is read: by the measure with the number `measure`, or from the rows of the window.
 
-    `values`: what computes its arguments.
+    `number`: which of the aggregates it is; `values`: what computes its arguments.
     """
 
-    def __init__(self, aggregate: WindowAggregate, values: list[Computation], kind: str, measure: int) -> None:
+    def __init__(self, aggregate: WindowAggregate, values: list[Computation], kind: str, measure: int, at: int) -> None:
+        self.number = at
         self.function = aggregate.function
         self.distinct = aggregate.distinct
         self.share = aggregate.share
@@ -202,6 +203,19 @@ class WindowTables:
         """The key with these values."""
         return values[0] if self.single >= 0 else tuple(values)
 
+    def starts_max(self, runs_max: int, events_max: int) -> int:
+        """The most open starts of a partition: `runs_max` if one event may complete windows of all. O(parts)."""
+        single = self.keep == "earliest" or all(one.least == one.most for one in self.windows.parts)
+        return events_max if single else runs_max
+
+    def reaches(self, start: i64, begun: i64, count: i64, time: i64) -> bool:
+        """Whether a window may end with the event `count` at a time that began with the event `start`. O(parts)."""
+        part: i64
+        for part in range(self.parts):  # noqa: SIM110  compiled code has no generators here
+            if count - start < self.most[part] and time - begun <= self.within[part]:
+                return True
+        return False
+
     # --- conditions -------------------------------------------------------------------------------------------------
 
     def _read_conditions(self, conditions: list[Form], back: int) -> None:
@@ -308,7 +322,7 @@ class WindowTables:
                 measure = kinds.setdefault((kind, terms[0]), len(kinds))
             if values and (not kind or kind == EXACT):
                 self.rows = True
-            self.aggregates.append(AggregatePlan(aggregate, values, kind, measure))
+            self.aggregates.append(AggregatePlan(aggregate, values, kind, measure, len(self.aggregates)))
         self._measured = list(kinds)
         if windows.keep == "longest":
             self.rows = any(aggregate.arguments for aggregate in windows.aggregates)

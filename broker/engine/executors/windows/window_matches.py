@@ -13,7 +13,6 @@ from typing import Any, cast, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.functions import bounded
-from ....algebra.window_aggregates import aggregate
 from ....events.schema import Row, Value
 from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events
@@ -21,6 +20,7 @@ from ..matches import Assigned, Matched, MatchSource, WaitingRun
 from .cell import WindowCell
 from .exact_sums import between
 from .pane_columns import PaneColumns
+from .sliding import FEW, MovingWindows, aggregate_of, ratio
 from .tables import COUNT, EXACT, TOTAL, AggregatePlan, WindowTables
 from .window_page import (
     ONE,
@@ -78,6 +78,7 @@ class CompletedWindows(MatchSource):
         self.kind = kind
         self.numbers = numbers
         self.columns = cast(PaneColumns, page.columns[numbers[0]])
+        self.moving: MovingWindows | None = None  # along many windows of one event
 
     def amount(self) -> int:
         if self.kind == OVER:
@@ -90,6 +91,8 @@ class CompletedWindows(MatchSource):
     def all(self) -> Iterator[Matched]:
         numbers = self.numbers
         columns = self.columns
+        if self.kind != ONE and self.amount() > FEW:
+            self.moving = MovingWindows(True)
         if self.kind == OVER:
             for at in range(1, len(numbers), 4):
                 first, last, start, end = numbers[at : at + 4]
@@ -144,7 +147,7 @@ class CompletedWindows(MatchSource):
     def _value_of(
         self, plan: AggregatePlan, told: Any, count: int, first: int, last: int, begin: int | None
     ) -> Value:
-        return value_of_measure(self.tables, plan, told, count, self.columns, first, last, begin)
+        return value_of_measure(self.tables, plan, told, count, self.columns, first, last, begin, self.moving)
 
     def _value(self, plan: AggregatePlan, pane: int, first: int, last: int, begin: int | None) -> Value:
         """The value for one of several windows."""
@@ -178,7 +181,7 @@ class CompletedWindows(MatchSource):
         return self._value(self.tables.aggregates[position], at, first, self.numbers[1], None)
 
     def _of_rows(self, plan: AggregatePlan, first: int, last: int, begin: int | None) -> Value:
-        return value_of_rows(self.tables, plan, self.columns, first, last, begin)
+        return value_of_rows(self.tables, plan, self.columns, first, last, begin, self.moving)
 
 
 def open_windows(tables: WindowTables, cell: WindowCell) -> CompletedWindows:
@@ -202,7 +205,7 @@ def matched_window(
 
 def value_of_measure(
     tables: WindowTables, plan: AggregatePlan, told: Any, count: int, columns: PaneColumns, first: int, last: int,
-    begin: int | None,
+    begin: int | None, moving: MovingWindows | None = None,
 ) -> Value:  # fmt: skip
     """The value of an aggregate from what its measure said of the window."""
     if plan.kind == COUNT:
@@ -211,22 +214,23 @@ def value_of_measure(
         if count == 0:
             return None
         if told - told != 0.0:  # uncertain, or not finite
-            return value_of_rows(tables, plan, columns, first, last, begin)
+            return value_of_rows(tables, plan, columns, first, last, begin, moving)
         exact: float = told
         return exact if plan.function == "sum" else exact / float(count)
     if plan.kind == TOTAL:
         if count == 0:
             return None
         total: int = told
-        return bounded(total) if plan.function == "sum" else bounded(total / count)
+        return bounded(total) if plan.function == "sum" else bounded(ratio(total, count))
     value: Value = told
     return value
 
 
 def value_of_rows(
-    tables: WindowTables, plan: AggregatePlan, columns: PaneColumns, first: int, last: int, begin: int | None
-) -> Value:
-    """A value that no measure says, from the rows of the window. O(events)."""
+    tables: WindowTables, plan: AggregatePlan, columns: PaneColumns, first: int, last: int, begin: int | None,
+    moving: MovingWindows | None = None,
+) -> Value:  # fmt: skip
+    """A value that no measure says, from the rows of the window; the cost as MovingWindows.read says."""
     if plan.function == "from":
         return begin
     if plan.function == "until":
@@ -235,16 +239,16 @@ def value_of_rows(
     if not plan.values:
         return last - first + 1
     logged = int(columns.logged)
-    rows = columns.made()[first - logged : last - logged + 1]
-    if plan.function == "first":
-        rows = rows[:1]
-    elif plan.function == "last":
-        rows = rows[-1:]
-    arguments = [
-        [value.value(row, (), row[tables.width :] if tables.timed else (), 1, 1) for row in rows]
-        for value in plan.values
-    ]
-    return aggregate(plan.function, plan.distinct, plan.share, arguments)
+    rows = columns.made()
+    width = tables.width if tables.timed else -1
+    if plan.function in ("first", "last"):
+        row = rows[(first if plan.function == "first" else last) - logged]
+        return aggregate_of(plan, width, [row])
+    if moving is None:
+        moving = columns.moving
+    if moving is None:
+        moving = columns.moving = MovingWindows(False)
+    return moving.read(plan, width, rows, logged, first, last + 1)
 
 
 def waiting_starts(cells: Sequence[WindowCell]) -> Iterator[WaitingRun]:

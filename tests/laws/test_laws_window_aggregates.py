@@ -1,0 +1,90 @@
+"""Aggregates of windows that have many events, and move on: each value is the one that all events of the window give.
+
+Which events a window has, other laws say; here the meaning is asked for the values of those that are told.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any, Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies.windows import AGGREGATES, SCHEMA
+
+from broker.algebra.window.lowering import lower
+from broker.algebra.window.semantics import TimedEvent, result_of
+from broker.engine import Engine, Options
+from broker.language.window import parse, print_query
+
+MOVING: Final = (
+    "LAST 40 EVENTS",
+    "LAST 90 EVENTS",
+    "LAST 60",
+    "LAST 70 EVENTS EVERY 1 EVENT",
+    "LAST 80 EVENTS EVERY 20 EVENTS",
+    "EVERY 50 EVENTS",
+    "LAST 90 EVERY 4",
+    "LAST 60 EVERY 50",
+    "SESSION 3",
+    "AFTER any* MATCHING [v = 1] any* [v = 4] & any{1,60}",
+    "AFTER any* MATCHING [v = 1 AND ty = 'C'] any* [v = 4] WITHIN 90",
+    "AFTER any* MATCHING [v = 1 AND ty = 'C'] any* [v = 4] & any{1,150} KEEP LATEST",
+    "AFTER any* MATCHING [v = 1] any* [v = 4] & any{40,90} KEEP EARLIEST",
+    "AFTER any* MATCHING [v = 1 AND ty = 'C'] any{1,90} KEEP LONGEST",
+    "AFTER any* MATCHING [v = 1] any{70,} [v = 4] KEEP SHORTEST",
+)
+QUANTILES: Final = "quantile(x, 90%) AS q9, quantile(v, 0.1) AS q1, max(v) AS hv"
+NUMBERS: Final = (None, 0.0, 0.1, 0.2, -0.3, 1e6, 1e-6, 3.0, 1e12, 2.0**53 + 2, -1e300, 1e300)
+HUGE: Final = (1e308, -1e308, 1.7e308, 5e-324, 2.0**-1040)
+
+
+@given(
+    st.sampled_from(MOVING),
+    st.sampled_from(("", " BY ty")),
+    st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=4, unique_by=lambda one: one.name),
+    st.integers(0, 2**30),
+    st.integers(-1, 5),
+    st.booleans(),
+    st.sampled_from(("arrival", "arrival", "speculate")),
+)
+def test_values_are_those_of_all_events(
+    windows: str, by: str, some: list[Any], seed: int, saved: int, in_columns: bool, disorder: Any
+) -> None:
+    query = parse(f"FROM S{by} WINDOW {windows} AGGREGATE {QUANTILES}")
+    query = replace(query, aggregates=(*query.aggregates, *some))
+    text = print_query(query)
+    expression = lower(query, text, lambda name: SCHEMA, lambda: ["S"])
+    draw = random.Random(seed)
+    numbers = NUMBERS if draw.random() < 0.7 else (*NUMBERS, *HUGE)
+    time, events = 0, {}
+    for number in range(1, draw.choice((110, 160))):
+        time += draw.choice((0, 0, 1, 1, 2))
+        row = draw.choice("AAAC"), draw.choice((None, 1, 2, 3, 4)), draw.choice(numbers)
+        events[number] = TimedEvent(number, time, row)
+    engine = Engine(Options(clock_columns=draw.random() < 0.5, count_columns=draw.random() < 0.5))
+    engine.add_stream("S", SCHEMA.declared(), None, disorder)
+    engine.subscribe("q", language="window", query=text, lineage=True)
+    at, batch, told = 1, 0, 0
+    while at <= len(events):
+        part = [events[number] for number in range(at, min(at + draw.choice((1, 7, 60, 300)), len(events) + 1))]
+        times, rows, ids = [each.time for each in part], [each.row for each in part], [each.id for each in part]
+        if in_columns:
+            found = list(engine.publish_columns("S", dict(zip(SCHEMA.names, map(list, zip(*rows)))), times, ids))
+        else:
+            found = list(engine.publish("S", times, rows, ids))
+        at += len(part)
+        if at > len(events):
+            found += engine.finish()
+        if draw.random() < 0.3:
+            found.reverse()
+        for match in found:
+            if match.kind == "match":
+                inside = [events[number] for number in match.lineage]
+                assert repr(tuple(match.data.values())) == repr(result_of(expression, inside, None).values)
+                told += 1
+        if batch == saved:
+            engine = Engine.restore(engine.snapshot())
+        batch += 1
+    assert told > 0
