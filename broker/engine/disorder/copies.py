@@ -106,7 +106,8 @@ class OrderedCopies:
             return  # it finds nothing any more
         plan = subscriber.machine
         assert plan is not None
-        feed = self.feeds[name] = Feed(self.program.directory.stream(reader.publish), ALWAYS_SINCE, reader.salt)
+        number, place = self.program.directory.stream(reader.publish), (reader.publish, name)
+        feed = self.feeds[name] = Feed(number, ALWAYS_SINCE, place, reader.salt)
         safe = self.marks.safe(reader.streams[0])
         begun = restoring is None and safe > NOTHING_PROMISED
         kept = reader.group.reviser.settled(reader.place, safe) if begun else None

@@ -28,15 +28,25 @@ def report(results: Results, time: i64) -> None:
             trace = trace_of(matched)
             for feed in target.feeds or ():
                 number = trace if feed.salt == 0 else mixed(trace, feed.salt, 0)
-                made = Derived(feed.stream, values, matched.start, int(time), int(number), links)
+                made = Derived(feed, values, matched.start, matched.end, int(time), int(number), links)
                 results.epochs.derived.append(made)
                 if feed.salt != 0:
                     results.epochs.by_number = True
 
 
-def number_of(event: Derived) -> int:
-    """The number by which a derived event is known."""
+def in_order(events: list[Derived], by_number: bool) -> list[Derived]:
+    """Events of one instant, each of which as many subscriptions lead to, in the order in which others see them: by the
+    ends of their matches, then by the names of their streams and of their publishers. Those that may be withdrawn are
+    in the order of their numbers, `by_number`, as they are where they are told at once."""
+    return sorted(events, key=_number_of if by_number else _place_of)
+
+
+def _number_of(event: Derived) -> int:
     return event.trace
+
+
+def _place_of(event: Derived) -> tuple[int, tuple[str, str]]:
+    return event.end, event.place
 
 
 def _links(events: list[int]) -> Lineage:

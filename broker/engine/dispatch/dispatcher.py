@@ -26,7 +26,7 @@ from ..program.program import Program
 from ..results import Results
 from ..subscribing.subscriber import ResultIds
 from .batch_path import Entry
-from .derived import number_of, report
+from .derived import in_order, report
 from .foretelling import ForetoldEvents
 from .time_order import TimeOrder
 from .usual_room import UsualRoom
@@ -317,8 +317,8 @@ class Dispatcher:
         while done < len(found.derived):
             if done == depth_ends:
                 depth_ends = len(found.derived)
-                if found.by_number and depth_ends > done + 1:
-                    found.derived[done:] = sorted(found.derived[done:], key=number_of)
+                if depth_ends > done + 1:
+                    found.derived[done:] = in_order(found.derived[done:], found.by_number)
             event = found.derived[done]
             runs.alone = False  # others may follow in its epoch
             runs.row, runs.start, runs.length = event.row, event.start, runs.time - event.start + 1

@@ -17,7 +17,7 @@ from ...algebra.computation import Slots
 from ...events.batch import Batch, batch_of_rows
 from ...events.instant import FOREVER
 from ...events.schema import Row
-from ..program.target import Target
+from ..program.target import Feed, Target
 from .event_ids import EventIds
 from .matches import Lineage, PartialMatch
 from .member_matches import FIELDS, MemberMatches
@@ -26,12 +26,15 @@ from .trace import FINAL_DEPTH, mixed
 
 @final
 class Derived:
-    """An event that an end published: processed within the epoch in which it ends."""
+    """An event that an end published: processed within the epoch in which it ends. `end`: of the match, which may have
+    waited for time to pass."""
 
-    __slots__ = ("lineage", "row", "start", "stream", "time", "trace")
+    __slots__ = ("end", "lineage", "place", "row", "start", "stream", "time", "trace")
 
-    def __init__(self, stream: int, row: Row, start: int, time: int, trace: int, lineage: Lineage) -> None:
-        self.stream = stream
+    def __init__(self, feed: Feed, row: Row, start: int, end: int, time: int, trace: int, lineage: Lineage) -> None:
+        self.stream = feed.stream
+        self.place = feed.place
+        self.end = end
         self.row = row
         self.start = start
         self.time = time
@@ -241,7 +244,7 @@ class EpochMatches:
         values = target.outcome.values(row, bound, slots, end - start + 1, end - t0 + 1)
         for feed in target.feeds or ():
             if born > feed.since:
-                self.derived.append(Derived(feed.stream, values, t0, end, trace, (links, link)))
+                self.derived.append(Derived(feed, values, t0, end, end, trace, (links, link)))
 
 
 def no_matches() -> EpochMatches:

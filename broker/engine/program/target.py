@@ -57,12 +57,14 @@ class Outcome:
 class Feed:
     """A stream made of an end's results, for the subscriptions that have published it since a time.
 
-    `salt`: distinguishes equal events of two publishers, if they may be withdrawn; 0 if they may not.
+    `place`: the names of the stream and of the publisher, by which events of one instant are in order. `salt`:
+    distinguishes equal events of two publishers, if they may be withdrawn; 0 if they may not.
     """
 
-    def __init__(self, stream: int, since: int, salt: int = 0) -> None:
+    def __init__(self, stream: int, since: int, place: tuple[str, str], salt: int = 0) -> None:
         self.stream = stream
         self.since = since
+        self.place = place
         self.salt = salt
 
 

@@ -91,7 +91,7 @@ def _publishes(program: Program, subscriber: Subscriber, salted: bool) -> Feed |
     if publish is None:
         return None
     salt = salt_of(subscriber) if salted else 0
-    return Feed(program.directory.stream(publish), subscriber.since, salt)
+    return Feed(program.directory.stream(publish), subscriber.since, (publish, subscriber.name), salt)
 
 
 def _attach_internal(catalog: Catalog, program: Program, holding: Holding, internal: Internal, since: int) -> None:
@@ -101,7 +101,7 @@ def _attach_internal(catalog: Catalog, program: Program, holding: Holding, inter
         if known is not None:
             known.users += 1
             continue
-        feed = Feed(program.directory.stream(name), since)
+        feed = Feed(program.directory.stream(name), since, (name, ""))
         plans = [plan_of(Wanted(automaton), program.options) for automaton in automata]
         services = [program.enter(f"{name} {at}", plan, None, feed) for at, plan in enumerate(plans)]
         catalog.internal[name] = InternalStream(1, services)

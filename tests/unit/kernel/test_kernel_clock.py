@@ -79,6 +79,33 @@ def test_one_stream_that_is_never_idle_keeps_it_from_promising() -> None:
     assert rig.notified() == 1
 
 
+def test_a_stream_that_is_idle_is_released_beside_a_busy_one_that_no_subscription_relates() -> None:
+    rig = Clocked()
+    rig.publish("I", rig.now - 5)
+    rig.engine.orders = [(["I"], rig.now - 5)]
+    for _ in range(4):
+        rig.now += SECOND // 2
+        rig.publish("S", rig.now)
+    assert rig.due() == rig.now
+    rig.step(ClockDue())
+    assert rig.engine.punctuated == [(rig.now, "I", None)]
+
+
+def test_a_stream_that_is_idle_is_released_beside_a_busy_one_that_is_related() -> None:
+    rig = Clocked()
+    rig.publish("I", rig.now - 5)
+    for _ in range(4):
+        rig.now += SECOND // 2
+        rig.publish("S", rig.now)  # S is never idle, and its own events say how far it has come
+        rig.engine.orders = [(["I", "S"], rig.now - 1)]
+    assert rig.due() == rig.now
+    rig.step(ClockDue())
+    assert rig.engine.punctuated == [(rig.now, "I", None)]
+    assert rig.due() is None, "the promise is not made again for what waits for S"
+    rig.engine.orders = [(["I", "S"], rig.now + 1)]
+    assert rig.due() == rig.now + 2
+
+
 def test_a_batch_that_was_refused_as_late_keeps_it_too() -> None:
     rig = Clocked()
     rig.publish("I")
