@@ -111,3 +111,20 @@ def test_what_is_refused(text: str, message: str) -> None:
     with pytest.raises(QueryError) as caught:
         parse(text)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arc", "same"),
+    [
+        ("b -> c WHEN time - r < 5 s", "b -> c WHEN time - r < 5000000"),
+        ("a -> b SET r = 10 min b -> c WHEN time - r BETWEEN 1 s AND 2 mins", "a -> b SET r = 600000000 b -> c WHEN "
+         "time - r BETWEEN 1000000 AND 120000000"),
+        ("a -> b WHEN n < 5 ms s -> b", "a -> b WHEN n < 5000 s -> b"),
+        ("a -> b WHEN n < 5 s -> b", "a -> b WHEN n < 5\ns -> b"),  # a state
+        ("a -> b WHEN n < 5 s -- a state\n -> b", "a -> b WHEN n < 5\ns -> b"),
+        ("a -> b WHEN n < 5 s: a -> b", "a -> b WHEN n < 5\ns: a -> b"),  # a label
+    ],
+)  # fmt: skip
+def test_a_number_has_a_unit_unless_an_arrow_or_a_colon_follows(arc: str, same: str) -> None:
+    text = "FROM S REGISTER r INT = 0 START a FINAL c {} a -> c s -> c b -> c"
+    assert print_query(parse(text.format(arc))) == print_query(parse(text.format(same)))
