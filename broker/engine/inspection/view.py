@@ -6,7 +6,7 @@ Here: the part of the public interface that changes nothing. Not here: the parts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -34,7 +34,7 @@ from ..subscribing.subscriber import Subscriber
 from .explanation import diagram, explain, live, sharing
 from .sharing import MachinesSeen, company_of, machines
 from .waiting import RunsSeen, waiting_runs
-from .warning import warnings_of
+from .warning import warnings_of, warnings_of_absence
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
@@ -139,6 +139,11 @@ class EngineView:
     def warnings(self, query: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
         """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing."""
         return list(map(str, warnings_of(self.catalog, SubscriptionDefinition("warned", language, query))))
+
+    def warnings_of_absence(self, name: str, stamped: Collection[str] | None = None) -> list[str]:
+        """Streams that keep a subscription from telling absence as time passes; `stamped`: whose publishers give times,
+        None if that is not known. Raises UnknownSubscription. O(streams)."""
+        return warnings_of_absence(self.catalog, self.disorder, self._known(name), stamped)
 
     def says(self, name: str, query: str) -> bool:
         """Whether a text says what a subscription does since its arcs were updated. Raises UnknownSubscription."""
