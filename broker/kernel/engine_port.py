@@ -230,8 +230,9 @@ class EnginePort(Protocol):
         """What is right in a text, but probably not meant; each with its place."""
         ...
 
-    def warnings_of_absence(self, name: str, stamped: Collection[str]) -> list[str]:
-        """Streams that keep a subscription from telling absence, of those whose publishers give times."""
+    def warnings_of_streams(self, name: str, stamped: Collection[str]) -> list[str]:
+        """Streams that keep a subscription from telling absence, of those whose publishers give times, and that which
+        holds others back."""
         ...
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> EngineAnswer:

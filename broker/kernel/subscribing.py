@@ -121,7 +121,7 @@ class Subscribing:
         answer, *due = self._attach(key, session, request, now)
         if request.query is not None and isinstance(answer.message, Subscribed):
             stamped = [stream for stream in self._receipts.used if not self._receipts.clocked.get(stream)]
-            warnings = self._engine.warnings_of_absence(name, stamped)
+            warnings = self._engine.warnings_of_streams(name, stamped)
             warnings += self._engine.warnings(request.query, request.language)
             cut = tuple([warning[:WARNING_CHARACTERS_MAX] for warning in warnings[:WARNINGS_MAX]])
             answer.message = replace(answer.message, warnings=cut)

@@ -281,7 +281,7 @@ class SmallEngine:
     def warnings(self, query: str, language: str) -> list[str]:
         return self.warned
 
-    def warnings_of_absence(self, name: str, stamped: Collection[str]) -> list[str]:
+    def warnings_of_streams(self, name: str, stamped: Collection[str]) -> list[str]:
         return [f"absence in {stream}" for stream in stamped if name == "absent"]
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> SmallAnswer:

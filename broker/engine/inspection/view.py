@@ -21,6 +21,7 @@ from ...forecast.explanation import chain_diagram
 from ...forecast.model_file import Model
 from ...language.names import DEFAULT_LANGUAGE
 from ...language.subscription import SubscriptionDefinition
+from ..disorder.looking import held_back, held_in_words
 from ..disorder.reordering import Reordering
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest
@@ -140,10 +141,16 @@ class EngineView:
         """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing."""
         return list(map(str, warnings_of(self.catalog, SubscriptionDefinition("warned", language, query))))
 
-    def warnings_of_absence(self, name: str, stamped: Collection[str] | None = None) -> list[str]:
-        """Streams that keep a subscription from telling absence as time passes; `stamped`: whose publishers give times,
-        None if that is not known. Raises UnknownSubscription. O(streams)."""
-        return warnings_of_absence(self.catalog, self.disorder, self._known(name), stamped)
+    def warnings_of_streams(self, name: str, stamped: Collection[str] | None = None) -> list[str]:
+        """Streams that keep a subscription from telling absence as time passes, and the one that holds others back;
+        `stamped`: whose publishers give times, None if that is not known. Raises UnknownSubscription. O(streams, and
+        events that wait)."""
+        subscriber, found = self._known(name), list[str]()
+        if self.disorder is not None:
+            self.disorder.orders.follow()
+            held = held_back(self.disorder.orders.of_subscriber(subscriber))
+            found += [] if held is None else [held_in_words(held)]
+        return [*found, *warnings_of_absence(self.catalog, self.disorder, subscriber, stamped)]
 
     def says(self, name: str, query: str) -> bool:
         """Whether a text says what a subscription does since its arcs were updated. Raises UnknownSubscription."""

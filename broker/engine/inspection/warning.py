@@ -47,8 +47,6 @@ def warnings_of_absence(
     O(its automata, streams)."""
     if not any(map(looks_ahead, subscriber.automata())):
         return []
-    if disorder is not None:
-        disorder.orders.follow()
     if stamped is None:
         names = catalog.declared_of([stream for stream, _ in subscriber.form.sources])
         given = "where publishers give the times, absence is not told while no events come"
