@@ -158,6 +158,8 @@ def explained(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str
         yield f"warning {name}: hidden has no results, as it publishes no stream"
     for warned in engine.warnings(definition.query, definition.language):
         yield f"warning {name}: {escaped(warned)}"
+    for silent in engine.warnings_of_streams(name):
+        yield f"warning {name}: {silent}"
     subscriber = engine.catalog.subscriptions[name]
     for costly in warnings_of_cost(subscriber):
         yield f"warning {name}: {costly}"

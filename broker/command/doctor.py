@@ -224,8 +224,11 @@ def _running(address: str) -> Trouble:
             began = time.perf_counter()
             client.ping()
             took = time.perf_counter() - began
+            held = client.statistics()["engine"].get("held_back", ())
     except ForetellError as error:
         return Trouble("broker", "bad", str(error))
+    if held:
+        return Trouble("broker", "note", f"{address}: {'; '.join(held)}")
     return Trouble("broker", "ok", f"{address} answers within {took * 1_000:.1f} ms")
 
 

@@ -28,10 +28,13 @@ class ClockPunctuation:
     """The streams that let the clock promise, and its punctuations. Times are microseconds.
 
     `_heard`: when a batch of a stream came last, of those whose publishers give times. `_blocking`: how many of these
-    do not say `idle`. `_promised`: up to when the clock has promised for a stream by itself. The receipts have what must survive a restart; there a stream is held to be heard at the start.
+    do not say `idle`. `_promised`: up to when the clock has promised for a stream by itself. The receipts have what
+    must survive a restart; there a stream is held to be heard at the start.
     """
 
-    __slots__ = ("_blocking", "_clock_guard", "_count", "_distribute", "_engine", "_heard", "_promised", "_receipts", "_record")
+    __slots__ = (
+        "_blocking", "_clock_guard", "_count", "_distribute", "_engine", "_heard", "_promised", "_receipts", "_record",
+    )  # fmt: skip
 
     def __init__(
         self,

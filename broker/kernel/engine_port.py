@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..automaton.diagram import Graph
@@ -228,6 +228,11 @@ class EnginePort(Protocol):
 
     def warnings(self, query: str, language: str) -> list[str]:
         """What is right in a text, but probably not meant; each with its place."""
+        ...
+
+    def warnings_of_streams(self, name: str, stamped: Collection[str]) -> list[str]:
+        """Streams that keep a subscription from telling absence, of those whose publishers give times, and that which
+        holds others back."""
         ...
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> EngineAnswer:

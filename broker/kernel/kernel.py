@@ -150,12 +150,13 @@ class Kernel:
         self._draining = False
         self._clock_guard = ClockGuard(self.limits.ahead_max)
         self._sessions = Sessions(secret)
+        receipts = receipts or Receipts()
         self._subscribing = Subscribing(
             engine, self.limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
-            durability, self._record, self._check_open,
+            receipts, durability, self._record, self._check_open,
         )  # fmt: skip
         self._intake = Intake(
-            engine, self._admission, self._distribution, receipts or Receipts(), durability, self._record,
+            engine, self._admission, self._distribution, receipts, durability, self._record,
             self._subscribing.end_slow, self._clock_guard, self._by_stream,
         )  # fmt: skip
         self._reading = ReadRequests(

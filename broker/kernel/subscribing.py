@@ -40,6 +40,7 @@ from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
 from .limits import Limits
 from .permissions import User
+from .receipts import Receipts
 from .records import Record
 from .requests import Requests
 from .sessions import Session, Sessions
@@ -66,8 +67,8 @@ class Subscribing:
     the broker is stopping."""
 
     __slots__ = (
-        "_admission", "_attachments", "_check_open", "_cursors", "_distribution", "_durability", "_engine", "_sessions",
-        "cursor_requests", "denied", "limits",
+        "_admission", "_attachments", "_check_open", "_cursors", "_distribution", "_durability", "_engine",
+        "_receipts", "_sessions", "cursor_requests", "denied", "limits",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +80,7 @@ class Subscribing:
         distribution: Distribution,
         sessions: Sessions,
         cursors: Cursors,
+        receipts: Receipts,
         durability: str,
         record: Callable[[Record], None],
         check_open: Callable[[], None],
@@ -91,6 +93,7 @@ class Subscribing:
         self._distribution = distribution
         self._sessions = sessions
         self._cursors = cursors
+        self._receipts = receipts
         self._durability = durability
         self._check_open = check_open
         self.cursor_requests = CursorRequests(
@@ -117,8 +120,10 @@ class Subscribing:
         check_deadline(request.deadline, now)
         answer, *due = self._attach(key, session, request, now)
         if request.query is not None and isinstance(answer.message, Subscribed):
-            warnings = self._engine.warnings(request.query, request.language)[:WARNINGS_MAX]
-            cut = tuple([warning[:WARNING_CHARACTERS_MAX] for warning in warnings])
+            stamped = [stream for stream in self._receipts.used if not self._receipts.clocked.get(stream)]
+            warnings = self._engine.warnings_of_streams(name, stamped)
+            warnings += self._engine.warnings(request.query, request.language)
+            cut = tuple([warning[:WARNING_CHARACTERS_MAX] for warning in warnings[:WARNINGS_MAX]])
             answer.message = replace(answer.message, warnings=cut)
         return [answer, *due]
 

@@ -7,7 +7,7 @@ NAME, which therefore cannot go before it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -280,6 +280,9 @@ class SmallEngine:
 
     def warnings(self, query: str, language: str) -> list[str]:
         return self.warned
+
+    def warnings_of_streams(self, name: str, stamped: Collection[str]) -> list[str]:
+        return [f"absence in {stream}" for stream in stamped if name == "absent"]
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> SmallAnswer:
         if name not in self.subscriptions:

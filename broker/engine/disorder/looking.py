@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...events.instant import FOREVER
+from ...events.instant import FOREVER, format_instant
 from .reordering import Reordering
+from .stream_order import NOTHING_PROMISED, StreamOrder
 
 
 def statistics(disorder: Reordering) -> dict[str, Any]:
     """Events that are not final, and how far the safe time is behind the newest event."""
     orders = disorder.orders.all
     behind = [each for each in map(disorder.marks.behind, orders) if each is not None]
+    held = [each for each in map(held_back, orders) if each is not None]
     return {
+        **({"held_back": [held_in_words(each) for each in held]} if held else {}),
         "buffered_events": sum([len(order.buffer) for order in orders]),
         "overtaken_events": sum([int(order.buffer.overtaken) for order in orders]),
         "events_ahead": sum([len(order.ahead) for order in orders]),
@@ -25,6 +28,24 @@ def statistics(disorder: Reordering) -> dict[str, Any]:
         "numbers_missing": sum([numbers.missing() for numbers in disorder.checks.numbers.values()]),
         "numbers_lost": sum([numbers.lost for numbers in disorder.checks.numbers.values()]),
     }
+
+
+def held_back(order: StreamOrder) -> tuple[str, int, int] | None:
+    """The stream that others of an order wait for, how many of their events wait, and the time of the first that waits;
+    None if none do. O(events that wait)."""
+    last, columns = order.last, order.buffer.columns
+    if last is None or len(order.buffer) == 0 or (columns.stream == last and order.buffer.apart == 0):
+        return None
+    waiting = [event.time for event in order.buffer.since(NOTHING_PROMISED) if event.stream != last]
+    return (last, len(waiting), waiting[0]) if waiting else None
+
+
+def held_in_words(held: tuple[str, int, int]) -> str:
+    """One sentence on it."""
+    stream, events, since = held
+    said = "1 event of a related stream waits" if events == 1 else f"{events:,} events of related streams wait"
+    why = "an earlier event may still come on it: give it lateness and idle, or punctuate it"
+    return f"{said} for stream {stream!r} since {format_instant(since)}, because {why}"
 
 
 def dump(disorder: Reordering) -> Any:

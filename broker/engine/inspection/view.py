@@ -6,7 +6,7 @@ Here: the part of the public interface that changes nothing. Not here: the parts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from ...forecast.explanation import chain_diagram
 from ...forecast.model_file import Model
 from ...language.names import DEFAULT_LANGUAGE
 from ...language.subscription import SubscriptionDefinition
+from ..disorder.looking import held_back, held_in_words
 from ..disorder.reordering import Reordering
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest
@@ -34,7 +35,7 @@ from ..subscribing.subscriber import Subscriber
 from .explanation import diagram, explain, live, sharing
 from .sharing import MachinesSeen, company_of, machines
 from .waiting import RunsSeen, waiting_runs
-from .warning import warnings_of
+from .warning import warnings_of, warnings_of_absence
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
@@ -139,6 +140,17 @@ class EngineView:
     def warnings(self, query: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
         """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing."""
         return list(map(str, warnings_of(self.catalog, SubscriptionDefinition("warned", language, query))))
+
+    def warnings_of_streams(self, name: str, stamped: Collection[str] | None = None) -> list[str]:
+        """Streams that keep a subscription from telling absence as time passes, and the one that holds others back;
+        `stamped`: whose publishers give times, None if that is not known. Raises UnknownSubscription. O(streams, and
+        events that wait)."""
+        subscriber, found = self._known(name), list[str]()
+        if self.disorder is not None:
+            self.disorder.orders.follow()
+            held = held_back(self.disorder.orders.of_subscriber(subscriber))
+            found += [] if held is None else [held_in_words(held)]
+        return [*found, *warnings_of_absence(self.catalog, self.disorder, subscriber, stamped)]
 
     def says(self, name: str, query: str) -> bool:
         """Whether a text says what a subscription does since its arcs were updated. Raises UnknownSubscription."""

@@ -6,11 +6,11 @@ Here: names, schemas, publishers and readers of streams, refusal of circles. Not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, final
 
-from ...algebra.timed_stream import timed
+from ...algebra.timed_stream import timed, untimed
 from ...events.errors import DefinitionError, UnknownStream
 from ...events.names import checked_subscription_name
 from ...events.nearest import suggestion
@@ -109,6 +109,17 @@ class Catalog:
         if known is None or len(known) != len(stream.schema):
             known = self._coded[stream.name] = [False] * len(stream.schema)
         return known
+
+    def declared_of(self, streams: Iterable[str]) -> list[str]:
+        """The declared streams that these are, or are made of, each once. O(them)."""
+        found: dict[str, None] = {}
+        waiting = list(streams)
+        while waiting:
+            name = untimed(waiting.pop(0))
+            if name not in found:
+                found[name] = None
+                waiting += self.published[name].sources if name in self.published else ()
+        return [name for name in found if name in self.streams]
 
     def schema_of(self, name: str) -> Schema | None:
         declared = self.streams.get(name)

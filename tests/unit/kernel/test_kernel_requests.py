@@ -406,6 +406,13 @@ def test_the_end_tells_what_was_not_delivered(rig: Rig) -> None:
     assert other == Send(BEN, Closing(0, "the broker is stopping"))
 
 
+def test_the_answer_warns_of_streams_whose_publishers_give_times_where_absence_is_asked_for(rig: Rig) -> None:
+    rig.ask(publish([rig.now], [1]))
+    answer = rig.ask(subscribe("absent", "every S"))
+    assert isinstance(answer, Subscribed)
+    assert answer.warnings == ("absence in S",)
+
+
 def test_the_answer_has_the_warnings_on_the_text_of_the_request(rig: Rig) -> None:
     for name, query, warned, expected in (
         ("one", "every S", [], ()),
