@@ -6,13 +6,15 @@ Not here: what else is warned of (broker.language.lint, and the `doubts` of a la
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from operator import attrgetter
+from typing import Any
 
 from ...automaton.analyses.window import looks_ahead
+from ...automaton.automaton import Automaton
 from ...events.errors import ForetellError
-from ...language.lint import Warned, lint
+from ...language.lint import Warned, lint, nodes_of
 from ...language.subscription import SubscriptionDefinition
 from ..disorder.reordering import Reordering
 from ..languages.table import language_of
@@ -34,9 +36,30 @@ def warnings_of(catalog: Catalog, definition: SubscriptionDefinition) -> list[Wa
     nullable = {attribute.name for schema in schemas for attribute in schema.attributes if attribute.nullable}
     required = {name for schema in schemas for name in schema.names} - nullable
     found = lint(text, syntax, nullable, required)
+    found += [Warned(at, message, text) for at, message in _overlapping(catalog, syntax)]
     with suppress(ForetellError):
         found += [Warned(at, message, text) for at, message in language.doubts(syntax, text, catalog.schema_of)]
     return sorted(dict.fromkeys(found), key=attrgetter("at"))
+
+
+def _overlapping(catalog: Catalog, syntax: Any) -> Iterator[tuple[int, str]]:
+    """NEXT and FOLD over published windows that overlap, of which one follows another only if it begins later."""
+    for node in nodes_of(syntax):
+        if type(node).__name__ in ("Next", "FoldExpression"):
+            read = [each.stream for each in nodes_of(node.right) if type(each).__name__ == "StreamReference"]
+            for name in dict.fromkeys(read):
+                if name in catalog.published and any(
+                    subscriber.form.publish == name and any(map(_overlaps, subscriber.automata()))
+                    for subscriber in catalog.subscriptions.values()
+                ):
+                    word = "NEXT" if type(node).__name__ == "Next" else "FOLD"
+                    taken = f"{word} takes the next one that begins after the former was told"
+                    yield node.at, f"the windows of {name!r} overlap: {taken}, and skips those between"
+
+
+def _overlaps(automaton: Automaton) -> bool:
+    windows = automaton.windows
+    return windows is not None and (windows.clock is None or windows.clock.size > windows.clock.slide)
 
 
 def warnings_of_absence(
