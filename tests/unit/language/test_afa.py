@@ -126,5 +126,5 @@ def test_what_is_refused(text: str, message: str) -> None:
     ],
 )  # fmt: skip
 def test_a_number_has_a_unit_unless_an_arrow_or_a_colon_follows(arc: str, same: str) -> None:
-    text = "FROM S REGISTER r INT = 0 START a FINAL c {} a -> c s -> c b -> c"
+    text = "FROM S REGISTER r INT = 0 START a FINAL c {} a -> c a -> s a -> b s -> c b -> c"
     assert print_query(parse(text.format(arc))) == print_query(parse(text.format(same)))
