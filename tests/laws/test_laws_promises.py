@@ -19,7 +19,7 @@ from broker.algebra.afa.semantics import LivingEvent
 from broker.algebra.promises import Promise, covered, keeps, predicate
 from broker.algebra.regions import axes, number_of, regions, rows, satisfied
 from broker.engine.disorder.promised import PromisedRows
-from broker.engine.disorder.watermarks import NOTHING_PROMISED
+from broker.engine.disorder.stream_order import NOTHING_PROMISED
 from broker.engine.notices import Finality
 from broker.events.errors import LateEvent, UnknownEvent
 from broker.events.schema import Schema
