@@ -39,7 +39,8 @@ class Incompleteness:
         for name, first in self._first.items():
             end = self._suspended.get(name)
             told = f"subscription {escaped(name)!r}: results may lack some from {format_instant(first['since'])} on"
-            told += f" ({first['limit']}), told {self._numbers[name]} times"
+            number = self._numbers[name]
+            told += f" ({first['limit']}), told {'once' if number == 1 else f'{number} times'}"
             if end is not None:
                 told += f"; suspended, without any results, since {format_instant(end['since'])} ({end['limit']})"
             print(f"foretell: {told}", file=output)
