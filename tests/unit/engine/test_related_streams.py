@@ -87,3 +87,25 @@ def test_a_stream_of_results_relates_what_it_is_made_of() -> None:
     assert told(engine.publish("T", [25 * SECOND], [(1,)])) == [
         ("other", 10 * SECOND), ("reader", 10 * SECOND), ("one", 20 * SECOND), ("reader", 20 * SECOND),
     ]  # fmt: skip
+
+
+def test_a_run_that_the_newest_moment_has_touched_outlives_a_snapshot_while_its_stream_waits_for_another() -> None:
+    """The order that both share is not as far as that moment, of which another event may still come."""
+    engine = Engine()
+    engine.add_stream("S", {"k": "int"}, disorder="buffer")
+    engine.add_stream("Other", {"n": "int"})
+    engine.subscribe("other", query="SELECT * FROM FILTER{DUR < 5}(Other NEXT{} Other)")
+    relating = "SELECT 1 AS one FROM S NEXT{} Other"
+    engine.subscribe("relating", query=relating)
+    found = list(engine.publish("S", [4], [(1,)]))
+    for time in (6, 7):
+        found += engine.publish("Other", [time], [(time,)])
+    found += engine.unsubscribe("relating")
+    found += engine.publish("S", [11], [(1,)])
+    engine.subscribe("relating", query=relating)
+    found += engine.publish("S", [14], [(1,)])
+    engine = Engine.restore(engine.snapshot())
+    found += engine.unsubscribe("relating")
+    found += engine.publish("S", [19], [(1,)])
+    found += engine.publish("Other", [7], [(8,)])
+    assert [tuple(match.data.values()) for match in found if match.subscription == "other"] == [(6, 7), (6, 8)]

@@ -286,9 +286,13 @@ def _since(each: tuple[int, int, Cell]) -> int:
 
 
 def live(run: Run, now: int | None) -> bool:
-    """Whether a later event can still affect the run."""
+    """Whether a later event can still affect the run. `now` is earlier than an epoch that has touched it where its
+    stream has come to share the order of another one that has not come as far."""
     newest = now if now is not None else UNTOUCHED
-    return not run.place.dead and run.limit >= newest and run.touched in (UNTOUCHED, newest)
+    touched = run.touched
+    if touched != UNTOUCHED and (touched == ENDED or touched < newest):
+        return False
+    return not run.place.dead and run.limit >= newest
 
 
 def check_cells(
