@@ -29,17 +29,7 @@ from .complaint import BadInput, escaped
 from .csv_rows import header_of, lines_of, other_separator
 from .file_times import FileTimes
 from .flat_events import within
-from .reading import (
-    ColumnOption,
-    DecimalOption,
-    Format,
-    FormatOption,
-    Reading,
-    SeparatorOption,
-    TimeFormatOption,
-    form_of,
-    format_of,
-)
+from .reading import AS_DECLARED, Format, FormatOption, FormOptions, Reading, format_of, with_form_options
 from .scanning import COMMA, OTHERS, ROWS_MAX, TWICE, ColumnFindings, divides, note, rows_of
 from .sources import STANDARD_INPUT, opened, place_of
 
@@ -83,6 +73,7 @@ class Guess:
                 self.samples.setdefault(key, []).append(value)
 
 
+@with_form_options
 def new(
     events: Annotated[str, typer.Argument(metavar="FILE", help="The events; '-' is standard input.")],
     out: Annotated[
@@ -93,17 +84,14 @@ def new(
         str | None, typer.Option(metavar="NAME", help="The stream of events that name none; by default from the file.")
     ] = None,
     time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the times.")] = None,
-    column: ColumnOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    time_format: TimeFormatOption = None,
+    form: FormOptions = AS_DECLARED,
 ) -> None:
     """Write a first subscription file for a file of events: types, times and key are guessed and shown."""
     if out is not None and out.exists():
         raise BadInput(f"{out}: expected a new file, found one that exists")
     text = first_file(
         events,
-        look_at(events, stream, time, events_format, form_of(column, separator, decimal, time_format)),
+        look_at(events, stream, time, events_format, form.said()),
         quote("SUBS.toml" if out is None else str(out)),
         events_format,
     )
