@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, final
 import typer
 
 from ..events import EventError, StreamDefinition, TimeUnit, instant_of, likely_unit, shown, suggestion
-from ..events.file_form import TIME_COLUMN, FileForm, legal_name
+from ..events.file_form import TIME_COLUMN, USUAL_FORM, FileForm, legal_name
 from ..events.names import checked_name
 from ..events.schema import Schema
 from ..language.names import DEFAULT_LANGUAGE
@@ -62,7 +62,7 @@ class Guess:
     rows: int = 0
     time: str | None = None
     unit: TimeUnit | None = None
-    form: FileForm = field(default_factory=FileForm)
+    form: FileForm = USUAL_FORM
     wrong: int = 0
 
     def add(self, values: Mapping[str, Any], texts: bool, place: str) -> None:
@@ -102,11 +102,11 @@ def new(
 
 
 def look_at(
-    events: str, stream: str | None, time: str | None, format: Format | None = None, form: FileForm | None = None
+    events: str, stream: str | None, time: str | None, format: Format | None = None, form: FileForm = USUAL_FORM
 ) -> dict[str, Guess]:
     """What the first rows of a file tell of each stream, by its name. Raises BadInput as `look` does."""
     name = stream_name(events) if stream is None else checked_name(stream, "stream")
-    guesses = look(events, format, time, form or FileForm())
+    guesses = look(events, format, time, form)
     return {name if each == _UNNAMED else each: guess for each, guess in guesses.items()}
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, final, get_args
 import typer
 
 from ..events import DefinitionError, StreamDefinition, TimeUnit
-from ..events.file_form import TIME_COLUMN, FileForm, columns_of_pairs
+from ..events.file_form import TIME_COLUMN, USUAL_FORM, FileForm, columns_of_pairs
 from .bad_events import BadEvents
 from .batch import Item, only_stream, stream_named
 from .complaint import BadInput
@@ -132,9 +132,9 @@ class Reading:
         time: str | None = None,
         unit: TimeUnit | None = None,
         bad: BadEvents | None = None,
-        form: FileForm | None = None,
+        form: FileForm = USUAL_FORM,
     ) -> None:
-        if form is not None and form != FileForm():
+        if form != USUAL_FORM:
             chosen = only_stream(streams) if stream is None else stream_named(streams, stream)
             streams = {**streams, chosen.name: replace(chosen, files=form.over(chosen.files))}
         self.streams = streams
@@ -167,9 +167,8 @@ class Reading:
             from .parquet_rows import open_parquet, read_parquet
 
             whole = extent is None or file == STANDARD_INPUT
-            named = {} if definition.files is None else definition.files.columns
             strings = [each.name for each in definition.schema.attributes if each.type == "string"]
-            texts = {named.get(name, name) for name in strings} - {self.time}
+            texts = {definition.files.column(name) for name in strings} - {self.time}
             with open_parquet(source.read() if whole else file, place, texts) as table:
                 rows = read_parquet(table, place, definition, self.time, self.times, self.bad)
                 yield EventReader(rows, place, "row", table.metadata.num_rows)
@@ -180,17 +179,15 @@ class Reading:
 
     def separator(self, kind: Format) -> str:
         """What is between the fields of a file of CSV or TSV. Raises as `definition`."""
-        form = self.definition().files
-        default = "\t" if kind == "tsv" else ","
-        return default if form is None else form.separator or default
+        return self.definition().files.separator or ("\t" if kind == "tsv" else ",")
 
     def _time_column(self) -> str:
         known = self.streams.get(self.stream) if self.stream is not None else None
         if self.stream is None and len(self.streams) == 1:
             known = next(iter(self.streams.values()))
-        if known is None or known.files is None or known.schema.position(TIME_COLUMN) >= 0:
+        if known is None or known.schema.position(TIME_COLUMN) >= 0:
             return TIME_COLUMN
-        return known.files.columns.get(TIME_COLUMN, TIME_COLUMN)
+        return known.files.column(TIME_COLUMN)
 
     def _lines(self) -> Gathering:
         if self._gathering is None:  # one for all files, which numbers their events
