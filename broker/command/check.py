@@ -15,17 +15,7 @@ from ..events.errors import ForetellError
 from .complaint import BadInput, at, escaped, one_line
 from .file_times import TimeUnitOption
 from .loading import SubscriptionsArgument, text_of
-from .reading import (
-    ColumnOption,
-    DecimalOption,
-    FormatOption,
-    Reading,
-    SeparatorOption,
-    StreamOption,
-    TimeFormatOption,
-    TimeOption,
-    form_of,
-)
+from .reading import AS_DECLARED, FormatOption, FormOptions, Reading, StreamOption, TimeOption, with_form_options
 from .sources import files_of
 
 if TYPE_CHECKING:
@@ -37,6 +27,7 @@ SHOWN_MAX: Final = 24
 _PUBLISH: Final = re.compile(r"\bPUBLISH\s+(\w+)", re.IGNORECASE)
 
 
+@with_form_options
 def check(
     subscriptions: SubscriptionsArgument,
     events: Annotated[
@@ -51,10 +42,7 @@ def check(
     stream: StreamOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
-    column: ColumnOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    time_format: TimeFormatOption = None,
+    form: FormOptions = AS_DECLARED,
 ) -> int:
     """Check a subscription file, and events for it; status 2 if something is wrong."""
     from ..engine.inspection.sharing import sharing
@@ -76,8 +64,7 @@ def check(
     from .scanning import scan
 
     worst = 0
-    form = form_of(column, separator, decimal, time_format)
-    reading = Reading(engine.streams, events_format, stream, time, time_unit, form=form)
+    reading = Reading(engine.streams, events_format, stream, time, time_unit, form=form.said())
     for verdict, finding in scan(reading, files_of(events)):
         worst = 2 if verdict == "bad" else worst
         typer.echo(f"{verdict} {escaped(finding)}")

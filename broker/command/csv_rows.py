@@ -58,7 +58,7 @@ def read_csv(
     bad = BadEvents() if bad is None else bad
     tells = source.seekable()
     with placed(place):
-        comma = stream.files is not None and stream.files.decimal == ","
+        comma = stream.files.decimal == ","
         parts = LineParts(source) if by_columns and not comma and available() else None
         head = None if parts is None else _head(parts, separator)
         before = 0 if head is None else 1
@@ -161,8 +161,6 @@ def named_columns(header: Sequence[str], stream: StreamDefinition, separator: st
             f"write --separator {written!r}",
             line=1,
         )
-    if stream.files is None:
-        return list(header)
     try:
         return stream.files.renamed(header, stream.schema)
     except EventError as error:
@@ -301,7 +299,7 @@ def _one_by_one(
     times: list[int] = []
     rows: list[Row] = []
     good: list[int] = []
-    decimal = "." if stream.files is None else stream.files.decimal or "."
+    decimal = stream.files.decimal or "."
     for record, line in zip(records, lines):
         try:
             time = clock.text(record[time_column], stream.name)

@@ -34,7 +34,7 @@ class FileTimes:
     def __init__(self, streams: Mapping[str, StreamDefinition], unit: TimeUnit | None = None) -> None:
         self._other = unit
         self._units = {name: unit or stream.time_unit for name, stream in streams.items()}
-        self._formats = {name: form.time_format for name, each in streams.items() if (form := each.files) is not None}
+        self._formats = {name: each.files.time_format for name, each in streams.items()}
         self.plain: set[str | None] = set()
         self.now = False
 

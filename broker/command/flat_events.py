@@ -27,8 +27,7 @@ class FlatEvents:
         self._stream = stream
         self._time = time
         self._names = stream.schema.names
-        columns = {} if stream.files is None else stream.files.columns
-        self._keys = [columns.get(name, name) for name in self._names]
+        self._keys = [stream.files.column(name) for name in self._names]
 
     def plain(self, record: Mapping[str, object], times: FileTimes) -> tuple[str, int, Row, None] | None:
         """The event of an object that has all attributes and nothing unusual; None for any other. Raises EventError."""

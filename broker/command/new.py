@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, final
 import typer
 
 from ..events import EventError, StreamDefinition, TimeUnit, instant_of, likely_unit, shown, suggestion
-from ..events.file_form import TIME_COLUMN, FileForm, legal_name
+from ..events.file_form import TIME_COLUMN, USUAL_FORM, FileForm, legal_name
 from ..events.names import checked_name
 from ..events.schema import Schema
 from ..language.names import DEFAULT_LANGUAGE
@@ -29,17 +29,7 @@ from .complaint import BadInput, escaped
 from .csv_rows import header_of, lines_of, other_separator
 from .file_times import FileTimes
 from .flat_events import within
-from .reading import (
-    ColumnOption,
-    DecimalOption,
-    Format,
-    FormatOption,
-    Reading,
-    SeparatorOption,
-    TimeFormatOption,
-    form_of,
-    format_of,
-)
+from .reading import AS_DECLARED, Format, FormatOption, FormOptions, Reading, format_of, with_form_options
 from .scanning import COMMA, OTHERS, ROWS_MAX, TWICE, ColumnFindings, divides, note, rows_of
 from .sources import STANDARD_INPUT, opened, place_of
 
@@ -72,7 +62,7 @@ class Guess:
     rows: int = 0
     time: str | None = None
     unit: TimeUnit | None = None
-    form: FileForm = field(default_factory=FileForm)
+    form: FileForm = USUAL_FORM
     wrong: int = 0
 
     def add(self, values: Mapping[str, Any], texts: bool, place: str) -> None:
@@ -83,6 +73,7 @@ class Guess:
                 self.samples.setdefault(key, []).append(value)
 
 
+@with_form_options
 def new(
     events: Annotated[str, typer.Argument(metavar="FILE", help="The events; '-' is standard input.")],
     out: Annotated[
@@ -93,17 +84,14 @@ def new(
         str | None, typer.Option(metavar="NAME", help="The stream of events that name none; by default from the file.")
     ] = None,
     time: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the times.")] = None,
-    column: ColumnOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    time_format: TimeFormatOption = None,
+    form: FormOptions = AS_DECLARED,
 ) -> None:
     """Write a first subscription file for a file of events: types, times and key are guessed and shown."""
     if out is not None and out.exists():
         raise BadInput(f"{out}: expected a new file, found one that exists")
     text = first_file(
         events,
-        look_at(events, stream, time, events_format, form_of(column, separator, decimal, time_format)),
+        look_at(events, stream, time, events_format, form.said()),
         quote("SUBS.toml" if out is None else str(out)),
         events_format,
     )
@@ -114,11 +102,11 @@ def new(
 
 
 def look_at(
-    events: str, stream: str | None, time: str | None, format: Format | None = None, form: FileForm | None = None
+    events: str, stream: str | None, time: str | None, format: Format | None = None, form: FileForm = USUAL_FORM
 ) -> dict[str, Guess]:
     """What the first rows of a file tell of each stream, by its name. Raises BadInput as `look` does."""
     name = stream_name(events) if stream is None else checked_name(stream, "stream")
-    guesses = look(events, format, time, form or FileForm())
+    guesses = look(events, format, time, form)
     return {name if each == _UNNAMED else each: guess for each, guess in guesses.items()}
 
 

@@ -81,8 +81,7 @@ def read_parquet(
             time = header.names[0]
         else:
             _check_time(header, time, clock.fractional(stream.name))
-        named = {} if stream.files is None else stream.files.columns
-        sources = {each.name: named.get(each.name, each.name) for each in stream.schema.attributes}
+        sources = {each.name: stream.files.column(each.name) for each in stream.schema.attributes}
         known = [each for each in stream.schema.attributes if _present(raw, header, stream, each, sources[each.name])]
         wanted = list(dict.fromkeys([time, *(sources[each.name] for each in known)]))
         count = 0

@@ -14,17 +14,7 @@ from .file_times import TimeUnitOption
 from .known_names import subscription_names
 from .loading import SubscriptionsArgument, load_engine
 from .progress import progress
-from .reading import (
-    ColumnOption,
-    DecimalOption,
-    FormatOption,
-    Reading,
-    SeparatorOption,
-    StreamOption,
-    TimeFormatOption,
-    TimeOption,
-    form_of,
-)
+from .reading import AS_DECLARED, FormatOption, FormOptions, Reading, StreamOption, TimeOption, with_form_options
 from .results import json_line
 from .run import EventsOption, apply_control
 from .sorting import sources
@@ -34,6 +24,7 @@ if TYPE_CHECKING:
     from ..engine.match import Match
 
 
+@with_form_options
 def partial(
     subscriptions: SubscriptionsArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription.", autocompletion=subscription_names)],
@@ -42,10 +33,7 @@ def partial(
     stream: StreamOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
-    column: ColumnOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    time_format: TimeFormatOption = None,
+    form: FormOptions = AS_DECLARED,
     count: Annotated[int, typer.Option(metavar="N", min=1, help="Print at most N partial matches.")] = 1_000,
 ) -> None:
     """Print the partial matches that a subscription has after the events of a file."""
@@ -55,9 +43,7 @@ def partial(
     def publish(batch: EventBatch) -> Sequence[Match]:
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
 
-    reading = Reading(
-        engine.streams, events_format, stream, time, time_unit, form=form_of(column, separator, decimal, time_format)
-    )
+    reading = Reading(engine.streams, events_format, stream, time, time_unit, form=form.said())
     for source in sources(reading, files_of(events)):
         with progress(source) as advance:
             for item in source.items:

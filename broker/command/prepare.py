@@ -13,20 +13,13 @@ from .batch import only_stream, stream_named
 from .complaint import BadInput
 from .loading import SubscriptionsArgument, load_file
 from .parquet_rows import open_parquet
-from .reading import (
-    ColumnOption,
-    DecimalOption,
-    Reading,
-    SeparatorOption,
-    TimeFormatOption,
-    TimeOption,
-    form_of,
-)
+from .reading import AS_DECLARED, FormOptions, Reading, TimeOption, with_form_options
 from .spark_session import ConfOption, LogOption, MasterOption, require_spark, spark_session
 
 Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
 
 
+@with_form_options
 def prepare(
     subscriptions: SubscriptionsArgument,
     history: Annotated[list[str], typer.Option(metavar="FILE", help="Files or folders of events; may be repeated.")],
@@ -42,10 +35,7 @@ def prepare(
     id: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="CSV, Parquet: the column of the ids; by default row numbers.")
     ] = None,
-    column: ColumnOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    time_format: TimeFormatOption = None,
+    form: FormOptions = AS_DECLARED,
     rejects_max: Annotated[
         float, typer.Option(metavar="SHARE", help="The share of rows that may be invalid; they are kept apart.")
     ] = 0.0,
@@ -66,11 +56,11 @@ def prepare(
     check_units(streams, str(subscriptions))
     by_name = {each.name: each for each in streams}
     files = Files(tuple(history), None, format)
-    asked = any(each is not None for each in (stream, time, id, column, separator, decimal, time_format))
+    asked = form != AS_DECLARED or any(each is not None for each in (stream, time, id))
     if asked or any(_is_foreign(file, kind) for file, kind in files.listed()):
         chosen = only_stream(by_name) if stream is None else stream_named(by_name, stream)
-        form = form_of(_written(column or [], chosen), separator, decimal, time_format)
-        by_name[chosen.name] = chosen = replace(chosen, files=form.over(chosen.files))
+        said = replace(form, column=_written(form.column or [], chosen)).said()
+        by_name[chosen.name] = chosen = replace(chosen, files=said.over(chosen.files))
         reading = Reading(by_name, None, chosen.name, time)
         files = Files(files.paths, Columns(chosen, reading.time, id), format)
     pieces_of([files], by_name)  # raises errors in headers before Spark starts

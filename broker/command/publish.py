@@ -20,17 +20,7 @@ from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .file_times import NOW, TimeUnitOption
 from .known_names import stream_names
 from .progress import progress
-from .reading import (
-    ColumnOption,
-    DecimalOption,
-    EventReader,
-    FormatOption,
-    Reading,
-    SeparatorOption,
-    TimeFormatOption,
-    TimeOption,
-    form_of,
-)
+from .reading import AS_DECLARED, EventReader, FormatOption, FormOptions, Reading, TimeOption, with_form_options
 from .sorting import sources
 from .sources import files_of
 
@@ -38,6 +28,7 @@ if TYPE_CHECKING:
     from client import Client, Receipt
 
 
+@with_form_options
 def publish(
     stream: Annotated[
         str,
@@ -52,10 +43,7 @@ def publish(
     events_format: FormatOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
-    column: ColumnOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    time_format: TimeFormatOption = None,
+    form: FormOptions = AS_DECLARED,
     sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
     on_bad: OnBadOption = STOP,
     batch: Annotated[
@@ -73,11 +61,11 @@ def publish(
         declared = () if subscriptions is None else declare_streams(client, subscriptions).streams
         own = next((each for each in declared if each.name == stream), None)
         definition = stream_named({known.name: known for known in client.streams()}, stream)
-        form = form_of(column, separator, decimal, time_format)
+        said = form.said()
         if own is not None:
-            form, time_unit = form.over(own.files), time_unit or own.time_unit
+            said, time_unit = said.over(own.files), time_unit or own.time_unit
         # Beyond this the times are microseconds, whatever the unit that the file or the broker says.
-        reading = Reading({stream: definition}, events_format, stream, time, time_unit, bad, form)
+        reading = Reading({stream: definition}, events_format, stream, time, time_unit, bad, said)
         reading.times.now = time == NOW
         if sort and reading.times.now:
             raise BadInput("--sort: expected times by which events are sorted, found --time now")

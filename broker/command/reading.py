@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import Signature, signature
 from types import MappingProxyType
-from typing import Annotated, Final, Literal, TypeAlias, final, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, final, get_args
 
 import typer
 
 from ..events import DefinitionError, StreamDefinition, TimeUnit
-from ..events.file_form import TIME_COLUMN, FileForm, columns_of_pairs
+from ..events.file_form import TIME_COLUMN, USUAL_FORM, FileForm, columns_of_pairs
 from .bad_events import BadEvents
 from .batch import Item, only_stream, stream_named
 from .complaint import BadInput
@@ -40,42 +42,58 @@ TimeOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--time", metavar="COLUMN", help="The column of the times where events name no stream; 'time'."),
 ]
-ColumnOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column",
-        metavar="COLUMN=ATTRIBUTE",
-        help="The column of an attribute that has another name, or its path such as user.name; may be repeated.",
-    ),
-]
-SeparatorOption: TypeAlias = Annotated[
-    str | None, typer.Option("--separator", metavar="CHARACTER", help="What is between the fields of CSV, such as ';'.")
-]
-DecimalOption: TypeAlias = Annotated[
-    str | None, typer.Option("--decimal", metavar=".|,", help="What is before the fraction of a number in CSV.")
-]
-TimeFormatOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--time-format", metavar="FORMAT", help="The format of the times, such as '%d.%m.%Y %H:%M:%S'."),
-]
 
 
-def form_of(
-    column: Sequence[str] | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    time_format: str | None = None,
-) -> FileForm:
-    """The form that options say. Raises BadInput."""
-    pairs = [each.rpartition("=")[::2] for each in column or ()]
-    for each, (source, name) in zip(column or (), pairs):
-        if not source or not name:
-            raise BadInput(f"--column: expected COLUMN=ATTRIBUTE, found {each!r}")
-    try:
-        return FileForm(columns_of_pairs(pairs), separator, decimal, time_format)
-    except DefinitionError as error:
-        what, _, rest = str(error).partition(": ")
-        raise BadInput(f"--{what.replace('_', '-').replace('columns', 'column')}: {rest}") from None
+@final
+@dataclass(frozen=True, slots=True)
+class FormOptions:
+    """The options of a command that say how its files write the events of a stream."""
+
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=ATTRIBUTE",
+            help="The column of an attribute that has another name, or its path such as user.name; may be repeated.",
+        ),
+    ] = None
+    separator: Annotated[
+        str | None, typer.Option(metavar="CHARACTER", help="What is between the fields of CSV, such as ';'.")
+    ] = None
+    decimal: Annotated[
+        str | None, typer.Option(metavar=".|,", help="What is before the fraction of a number in CSV.")
+    ] = None
+    time_format: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="The format of the times, such as '%d.%m.%Y %H:%M:%S'.")
+    ] = None
+
+    def said(self) -> FileForm:
+        """The form that they say. Raises BadInput."""
+        pairs = [each.rpartition("=")[::2] for each in self.column or ()]
+        for each, (source, name) in zip(self.column or (), pairs):
+            if not source or not name:
+                raise BadInput(f"--column: expected COLUMN=ATTRIBUTE, found {each!r}")
+        try:
+            return FileForm(columns_of_pairs(pairs), self.separator, self.decimal, self.time_format)
+        except DefinitionError as error:
+            what, _, rest = str(error).partition(": ")
+            raise BadInput(f"--{what.replace('_', '-').replace('columns', 'column')}: {rest}") from None
+
+
+AS_DECLARED: Final = FormOptions()
+
+
+def with_form_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that has the options of FormOptions in place of its parameter `form`."""
+    own = list(signature(command, eval_str=True).parameters.values())
+    at = [each.name for each in own].index("form")
+    options = signature(FormOptions, eval_str=True).parameters
+
+    @wraps(command)
+    def called(**given: Any) -> Any:
+        return command(form=FormOptions(**{name: given.pop(name) for name in options}), **given)
+
+    called.__signature__ = Signature([*own[:at], *options.values(), *own[at + 1 :]])  # type: ignore[attr-defined]
+    return called
 
 
 @final
@@ -114,9 +132,9 @@ class Reading:
         time: str | None = None,
         unit: TimeUnit | None = None,
         bad: BadEvents | None = None,
-        form: FileForm | None = None,
+        form: FileForm = USUAL_FORM,
     ) -> None:
-        if form is not None and form != FileForm():
+        if form != USUAL_FORM:
             chosen = only_stream(streams) if stream is None else stream_named(streams, stream)
             streams = {**streams, chosen.name: replace(chosen, files=form.over(chosen.files))}
         self.streams = streams
@@ -149,9 +167,8 @@ class Reading:
             from .parquet_rows import open_parquet, read_parquet
 
             whole = extent is None or file == STANDARD_INPUT
-            named = {} if definition.files is None else definition.files.columns
             strings = [each.name for each in definition.schema.attributes if each.type == "string"]
-            texts = {named.get(name, name) for name in strings} - {self.time}
+            texts = {definition.files.column(name) for name in strings} - {self.time}
             with open_parquet(source.read() if whole else file, place, texts) as table:
                 rows = read_parquet(table, place, definition, self.time, self.times, self.bad)
                 yield EventReader(rows, place, "row", table.metadata.num_rows)
@@ -162,17 +179,15 @@ class Reading:
 
     def separator(self, kind: Format) -> str:
         """What is between the fields of a file of CSV or TSV. Raises as `definition`."""
-        form = self.definition().files
-        default = "\t" if kind == "tsv" else ","
-        return default if form is None else form.separator or default
+        return self.definition().files.separator or ("\t" if kind == "tsv" else ",")
 
     def _time_column(self) -> str:
         known = self.streams.get(self.stream) if self.stream is not None else None
         if self.stream is None and len(self.streams) == 1:
             known = next(iter(self.streams.values()))
-        if known is None or known.files is None or known.schema.position(TIME_COLUMN) >= 0:
+        if known is None or known.schema.position(TIME_COLUMN) >= 0:
             return TIME_COLUMN
-        return known.files.columns.get(TIME_COLUMN, TIME_COLUMN)
+        return known.files.column(TIME_COLUMN)
 
     def _lines(self) -> Gathering:
         if self._gathering is None:  # one for all files, which numbers their events

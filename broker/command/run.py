@@ -36,16 +36,14 @@ from .loading import SubscriptionsArgument, load_engine, load_file, load_model
 from .progress import ProgressOption
 from .progress import progress as showing
 from .reading import (
-    ColumnOption,
-    DecimalOption,
+    AS_DECLARED,
     EventReader,
     FormatOption,
+    FormOptions,
     Reading,
-    SeparatorOption,
     StreamOption,
-    TimeFormatOption,
     TimeOption,
-    form_of,
+    with_form_options,
 )
 from .result_files import ResultFormat, TimesAs, sink_of
 from .results import Printable, ResultSink, ResultSinks, ResultWriter
@@ -104,6 +102,7 @@ class EmbeddedEngine(Protocol):
     def finish(self) -> Sequence[Printable]: ...
 
 
+@with_form_options
 def run(
     subscriptions: SubscriptionsArgument,
     events: EventsOption,
@@ -115,10 +114,7 @@ def run(
     stream: StreamOption = None,
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
-    column: ColumnOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    time_format: TimeFormatOption = None,
+    form: FormOptions = AS_DECLARED,
     sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
     on_bad: OnBadOption = STOP,
     only: Annotated[
@@ -156,7 +152,7 @@ def run(
         load_model(engine, model)
     if save_model is not None and not save_model.absolute().parent.is_dir():
         raise BadInput(f"{save_model}: expected a folder that exists, found none of the name {save_model.parent}")
-    files, form = files_of(events), form_of(column, separator, decimal, time_format)
+    files, said = files_of(events), form.said()
     known = Contributing(engine.streams, lambda: engine.events) if with_events else None
     wanted = chosen(subscriptions, only or (), engine.subscriptions)
     missing = Incompleteness()
@@ -173,7 +169,7 @@ def run(
         closing(ResultSinks(sinks)) as sink,
     ):
         results = ResultWriter(sink, complete)
-        reading = Reading(engine.streams, events_format, stream, time, time_unit, bad, form)
+        reading = Reading(engine.streams, events_format, stream, time, time_unit, bad, said)
         for source in sources(reading, files, sort):
             match_events(engine, source, results, bad, known, progress)
         finish(engine, results)

@@ -117,7 +117,7 @@ def scan(reading: Reading, files: list[str]) -> Iterator[tuple[Verdict, str]]:
                 if not stream.wrong_times:
                     reading.times.plain.add(name)  # tell it once
                 stream.wrong_times.append(f"{place}: {error}")
-            note(stream.columns, values, (definition.files or FileForm()) if texts else None, place)
+            note(stream.columns, values, definition.files if texts else None, place)
     if rows >= ROWS_MAX:
         yield "note", f"the first {ROWS_MAX:,} rows were read"
     if lines:
@@ -281,8 +281,7 @@ def _csv_rows(
 
 def _whole_columns(stream: StreamDefinition) -> set[str]:
     """The columns of the attributes that are ints."""
-    named = {} if stream.files is None else stream.files.columns
-    return {named.get(each.name, each.name) for each in stream.schema.attributes if each.type == "int"}
+    return {stream.files.column(each.name) for each in stream.schema.attributes if each.type == "int"}
 
 
 def column_values(column: Any, whole: bool) -> list[Any]:
@@ -323,8 +322,7 @@ def _json_row(reading: Reading, line: str, number: int) -> tuple[str, Any, Mappi
 def _timed(reading: Reading, record: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
     """The time of a record, and its values by attribute."""
     time = record.get(reading.time)
-    form = reading.definition().files
-    names = {} if form is None else {column: name for name, column in form.columns.items()}
+    names = {column: name for name, column in reading.definition().files.columns.items()}
     return "" if time is None else time, {names.get(each, each): value for each, value in record.items()}
 
 

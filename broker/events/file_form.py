@@ -56,16 +56,18 @@ class FileForm:
         if self.time_format is not None:
             _check_format(self.time_format)
 
-    def over(self, other: FileForm | None) -> FileForm:
+    def over(self, other: FileForm) -> FileForm:
         """This form, and what it leaves open as the other has it."""
-        if other is None:
-            return self
         return FileForm(
             {**other.columns, **self.columns},
             self.separator or other.separator,
             self.decimal or other.decimal,
             self.time_format or other.time_format,
         )
+
+    def column(self, attribute: str) -> str:
+        """The column of an attribute."""
+        return self.columns.get(attribute, attribute)
 
     def check(self, schema: Schema) -> None:
         """Raise DefinitionError for a target that is no attribute."""
@@ -81,6 +83,10 @@ class FileForm:
             if column not in header:
                 raise EventError(f"expected a column {column!r} for {name!r}, found none{suggestion(column, header)}")
         return [sources.get(each, "" if each in self.columns and each in schema.names else each) for each in header]
+
+
+USUAL_FORM: Final = FileForm()
+"""Of files that are written as our own are."""
 
 
 def columns_of_pairs(pairs: Iterable[tuple[str, object]]) -> dict[str, str]:

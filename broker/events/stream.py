@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final, Literal, TypeAlias, final, get_args
 
 from .errors import DefinitionError, EventError, shown
-from .file_form import FileForm
+from .file_form import USUAL_FORM, FileForm
 from .instant import parse_duration
 from .names import checked_name
 from .nearest import suggestion
@@ -64,7 +64,7 @@ class StreamDefinition:
     time_unit: TimeUnit | None = field(default=None, compare=False)
     added: int = field(default=0, compare=False)
     sequence: str | None = None
-    files: FileForm | None = field(default=None, compare=False)
+    files: FileForm = field(default=USUAL_FORM, compare=False)
 
     def __post_init__(self) -> None:
         checked_name(self.name, "stream")
@@ -85,8 +85,7 @@ class StreamDefinition:
         self._check_duration("speculation", self.speculation, DISORDERS[2:])
         if self.idle is not None and (type(self.idle) is not int or self.idle < 1):
             raise self._error(f"idle: expected microseconds, 1 or more, found {shown(self.idle)}")
-        if self.files is not None:
-            self.files.check(self.schema)
+        self.files.check(self.schema)
         if self.sequence is not None:
             self._check_sequence(self.sequence)
 

@@ -127,10 +127,8 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
     )
 
 
-def _files(table: Mapping[str, Any]) -> FileForm | None:
-    """How files write a stream's events, None if the table says nothing. A path may be written without quotes."""
-    if not any(key in table for key in ("columns", "separator", "decimal", "time_format")):
-        return None
+def _files(table: Mapping[str, Any]) -> FileForm:
+    """How files write a stream's events. A path may be written without quotes."""
     columns = columns_of_pairs(paths_of(_table(table.get("columns", {}), "columns")).items())
     return FileForm(columns, table.get("separator"), table.get("decimal"), table.get("time_format"))
 

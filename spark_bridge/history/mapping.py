@@ -47,9 +47,8 @@ class Columns:
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.stream.files is not None:  # what is said here is before what the stream says
-            own = {name: at for name, at in self.stream.files.columns.items() if self.stream.schema.position(name) >= 0}
-            object.__setattr__(self, "attributes", {**own, **self.attributes})
+        own = {name: at for name, at in self.stream.files.columns.items() if self.stream.schema.position(name) >= 0}
+        object.__setattr__(self, "attributes", {**own, **self.attributes})  # what is said here is before the stream's
         for name in self.attributes:
             if self.stream.schema.position(name) < 0:
                 hint = suggestion(name, self.stream.schema.names)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from broker.events import LARGEST, Attribute, EventError, StreamDefinition, parse_instant, row_from_mapping, shown
-from broker.events.file_form import FileForm, formatted_instant
+from broker.events.file_form import USUAL_FORM, FileForm, formatted_instant
 
 from .form import arrow_schema, columns_of
 from .mapping import Columns
@@ -196,9 +196,9 @@ def check_start(start: int, time: int, column: str) -> None:
         raise EventError(f"column {column!r}: expected a start not after the time {time}, found {start}")
 
 
-def instant_of(value: object, column: str, form: FileForm | None = None) -> int:
+def instant_of(value: object, column: str, form: FileForm = USUAL_FORM) -> int:
     """A table's value as a time in microseconds, a text in the form's format. Raises EventError with the column."""
-    if form is not None and form.time_format is not None and isinstance(value, str):
+    if form.time_format is not None and isinstance(value, str):
         return formatted_instant(value, form.time_format)
     if isinstance(value, float) and value.is_integer():
         value = int(value)

@@ -62,7 +62,7 @@ _BOOLS: Final[Mapping[str, bool]] = {"true": True, "false": False, "True": True,
 
 def separator_of(columns: Columns) -> str:
     """What is between the fields of a file of CSV."""
-    return (columns.stream.files and columns.stream.files.separator) or ","
+    return columns.stream.files.separator or ","
 
 
 def csv_header(file: Path, separator: str = ",") -> list[str]:
@@ -263,7 +263,7 @@ def _plain(
         return [fields[place] for _, fields, _, _ in records]
 
     form = columns.stream.files
-    if form is not None and (form.decimal == "," or form.time_format is not None):
+    if form.decimal == "," or form.time_format is not None:
         raise ValueError  # one by one
     stamps = texts(columns.time)
     try:
@@ -327,7 +327,7 @@ def _one(
         identity = id_of(int(text) if whole else text, columns.id)
     present = [a for a in columns.stream.schema.attributes if columns.of(a) in places]
     texts = {a.name: fields[places[columns.of(a)]] for a in present}
-    row = row_from_text(columns.stream, texts, (form and form.decimal) or ".")
+    row = row_from_text(columns.stream, texts, form.decimal or ".")
     return time, row, identity, start
 
 

@@ -12,19 +12,12 @@ from ...events.errors import ForetellError
 from ...events.file_form import FileForm
 from ..complaint import BadInput
 from ..loading import text_of
-from ..reading import (
-    ColumnOption,
-    DecimalOption,
-    SeparatorOption,
-    StreamOption,
-    TimeFormatOption,
-    TimeOption,
-    form_of,
-)
+from ..reading import AS_DECLARED, FormOptions, StreamOption, TimeOption, with_form_options
 
 PORT: Final = 5590
 
 
+@with_form_options
 def playground(
     subscriptions: Annotated[
         Path | None, typer.Argument(metavar="SUBS.toml", help="What the editor shows first.", show_default=False)
@@ -32,10 +25,7 @@ def playground(
     events: Annotated[str | None, typer.Option("--events", metavar="FILE", help="The events to try it on.")] = None,
     stream: StreamOption = None,
     time: TimeOption = None,
-    column: ColumnOption = None,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = None,
-    time_format: TimeFormatOption = None,
+    form: FormOptions = AS_DECLARED,
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="The port; 0 takes a free one.")] = PORT,
 ) -> None:
     """Try subscriptions in a browser: matches, mistakes and diagrams while you type, without a broker."""
@@ -50,11 +40,11 @@ def playground(
     text = None if subscriptions is None else text_of(subscriptions)
     if events is not None and not Path(events).is_file():
         raise BadInput(f"{events}: expected a file of events, found none")
-    form: FileForm | None = form_of(column, separator, decimal, time_format)
+    said: FileForm | None = form.said()
     if subscriptions is None and events is not None:
-        text, stream, time = _first(events, stream, time, form)
-        form = form if text is None else None  # the text says it
-    opening = Opening(text, events, stream, time, form)
+        text, stream, time = _first(events, stream, time, said)
+        said = said if text is None else None  # the text says it
+    opening = Opening(text, events, stream, time, said)
     with folder() as uploads:
         serving = Playground(opening, Path(uploads), new_token())
         try:
