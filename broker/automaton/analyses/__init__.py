@@ -9,8 +9,9 @@ of windows, and `composite_key`, of composite subscriptions; `ignoring`, the eve
 `value_regions`, the classes of events that can follow each other. Time: `window`, the duration of a match and what
 lies outside it; `window_bounds`, how many windows are open at once; `window_chain`, the states of a forecast of
 windows; `horizon` and `kept_times`, how long the times that a run keeps are needed. Runs: `growth`, how many a key may
-have; `cycles`, where they stay for ever; `memory`, what is still read of them; `pasts`, whether distinct ones are few;
-`measures`, whether conditions compare two numbers; `countable`, how paths can be counted.
+have; `cycles`, where they stay for ever; `hopeless`, when one can match no more; `memory`, what is still read of them;
+`pasts`, whether distinct ones are few; `measures`, whether conditions compare two numbers; `countable`, how paths can
+be counted.
 
 What subscriptions that differ in constants have in common: `grouping`, the `template` of an automaton and its
 constants, found by `epoch_template`, `arrival_template`, and where an operand repeats by `kleene_template` and
