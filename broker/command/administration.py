@@ -10,7 +10,7 @@ import typer
 
 from ..events import DefinitionError, UnknownSubscription, suggestion
 from .connection import DEFAULT_BROKER, BrokerOption, connect
-from .known_names import cursor_names, session_numbers, stream_names, subscription_names
+from .known_names import CursorNameArgument, StreamNameArgument, SubscriptionNameArgument, session_numbers, stream_names
 from .listing import JsonOption, show
 from .loading import load_file
 
@@ -48,10 +48,7 @@ def cursors(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> 
 
 
 def forget(
-    cursor: Annotated[
-        str,
-        typer.Argument(metavar="CURSOR", help="The cursor's name.", show_default=False, autocompletion=cursor_names),
-    ],
+    cursor: CursorNameArgument,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Delete a cursor with the results that it keeps."""
@@ -61,10 +58,7 @@ def forget(
 
 
 def move_cursor(
-    cursor: Annotated[
-        str,
-        typer.Argument(metavar="CURSOR", help="The cursor's name.", show_default=False, autocompletion=cursor_names),
-    ],
+    cursor: CursorNameArgument,
     position: Annotated[
         int, typer.Argument(metavar="POSITION", min=0, help="Results behind it come next.", show_default=False)
     ],
@@ -77,12 +71,7 @@ def move_cursor(
 
 
 def delete_subscription(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="The subscription's name.", show_default=False, autocompletion=subscription_names
-        ),
-    ],
+    name: SubscriptionNameArgument,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Delete a subscription for all clients that have it."""
@@ -92,12 +81,7 @@ def delete_subscription(
 
 
 def replace_subscription(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="The subscription's name.", show_default=False, autocompletion=subscription_names
-        ),
-    ],
+    name: SubscriptionNameArgument,
     query: Annotated[str | None, typer.Option(metavar="TEXT", help="The new text.")] = None,
     file: Annotated[
         Path | None, typer.Option(metavar="SUBS.toml", help="Take the text from the subscription of that name here.")
@@ -126,10 +110,7 @@ def replace_subscription(
 
 
 def add_attribute(
-    stream: Annotated[
-        str,
-        typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False, autocompletion=stream_names),
-    ],
+    stream: StreamNameArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new attribute.", show_default=False)],
     type: Annotated[str, typer.Argument(metavar="TYPE", help="Its type with ?, such as int?.", show_default=False)],
     broker: BrokerOption = DEFAULT_BROKER,

@@ -12,7 +12,7 @@ import typer
 from .. import __version__
 from .complaint import BadInput
 from .history_job import HistoryJob, HistoryOption, PlanOption, check_foretelling, check_plan, history_job
-from .loading import SubscriptionsArgument
+from .loading import ModelOption, SubscriptionsArgument
 from .spark_session import ConfOption, LogOption, MasterOption, spark_session
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ def backtest(
     subscriptions: SubscriptionsArgument,
     history: HistoryOption,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder of the results.")] = None,
-    model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
-    ] = None,
+    model: ModelOption = None,
     plan: PlanOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="Only show how the work is divided, and why.")] = False,
     evaluate: Annotated[

@@ -28,7 +28,6 @@ _IN_QUERY: Final = re.compile(r"subscription '([^']+)': (?:line (\d+), column (\
 _IN_FILE: Final = re.compile(r"line (\d+), column (\d+): (.*)", re.DOTALL)
 _IN_TABLE: Final = re.compile(r"(streams|subscriptions)\.('[^']*'|[\w-]+): (.*)", re.DOTALL)
 _OF_STREAM: Final = re.compile(r"stream '([^']+)': (.*)", re.DOTALL)
-_WARNED: Final = re.compile(r"line (\d+), column (\d+): (.*)", re.DOTALL)
 _WORD: Final = re.compile(r"\w+")
 _PARTS: Final = re.compile(r"(?:'(?:[^']|'')*'|[^\s'])+")
 WIDTH: Final = 100

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
@@ -65,3 +65,17 @@ def _beginning(incomplete: str, context: typer.Context, names: Callable[[Client]
 
 def _sorted(incomplete: str, names: Iterable[str]) -> list[str]:
     return sorted(name for name in names if name.startswith(incomplete))
+
+
+StreamNameArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False, autocompletion=stream_names)
+]
+SubscriptionNameArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="The subscription's name.", show_default=False, autocompletion=subscription_names
+    ),
+]
+CursorNameArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="CURSOR", help="The cursor's name.", show_default=False, autocompletion=cursor_names)
+]

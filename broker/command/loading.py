@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SubscriptionsArgument: TypeAlias = Annotated[
     Path, typer.Argument(metavar="SUBS.toml", help="The streams and subscriptions.", show_default=False)
 ]
+ModelOption: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
+]
 
 
 def load_file(path: Path) -> SubscriptionFile:

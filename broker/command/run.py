@@ -32,7 +32,7 @@ from .contributing import Contributing
 from .file_times import TimeUnitOption
 from .incompleteness import Incompleteness
 from .known_names import subscription_names
-from .loading import SubscriptionsArgument, load_engine, load_file, load_model
+from .loading import ModelOption, SubscriptionsArgument, load_engine, load_file, load_model
 from .progress import ProgressOption
 from .progress import progress as showing
 from .reading import (
@@ -140,9 +140,7 @@ def run(
         Path | None, typer.Option(metavar="FILE.svg", help="Draw the matches by key over time, and the forecasts.")
     ] = None,
     save_model: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the counts of forecasts.")] = None,
-    model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
-    ] = None,
+    model: ModelOption = None,
     progress: ProgressOption = None,
 ) -> int:
     """Match the events of a file; write results as JSON lines to standard output."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .loading import ModelOption
+
 if TYPE_CHECKING:
     from ..console.playground_pages import PlaygroundPages
     from ..server import ServerConfiguration
@@ -21,9 +23,7 @@ def serve(
     subscriptions: Annotated[
         Path | None, typer.Option(metavar="SUBS.toml", help="Streams and subscriptions that exist from the start.")
     ] = None,
-    model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
-    ] = None,
+    model: ModelOption = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Let other machines read and change everything, without keys.")
     ] = False,

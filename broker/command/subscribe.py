@@ -15,7 +15,7 @@ from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import Report, Results
 from .complaint import one_line, placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
-from .known_names import subscription_names
+from .known_names import SubscriptionNameArgument
 from .result_files import TimesAs
 from .results import json_line, with_iso_times
 
@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 
 def subscribe(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="The subscription's name.", show_default=False, autocompletion=subscription_names
-        ),
-    ],
+    name: SubscriptionNameArgument,
     query: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The query of a new subscription; omit it to attach.")
     ] = None,

@@ -19,7 +19,7 @@ import typer
 from ..events import DefinitionError, UnknownStream
 from ..language.names import DEFAULT_LANGUAGE
 from .connection import DEFAULT_BROKER, BrokerOption, connect
-from .known_names import stream_names
+from .known_names import StreamNameArgument
 from .results import json_line
 
 if TYPE_CHECKING:
@@ -35,10 +35,7 @@ RETRY_SECONDS: Final = 0.5
 
 
 def tail(
-    stream: Annotated[
-        str,
-        typer.Argument(metavar="STREAM", help="The stream's name.", show_default=False, autocompletion=stream_names),
-    ],
+    stream: StreamNameArgument,
     count: Annotated[int, typer.Option(metavar="N", min=1, help="How many events; 20 are kept.")] = 10,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on with events as they come, until Ctrl-C.")

@@ -8,16 +8,11 @@ import typer
 
 from ..events import DefinitionError
 from .connection import DEFAULT_BROKER, BrokerOption, connect
-from .known_names import subscription_names
+from .known_names import SubscriptionNameArgument
 
 
 def update(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="The subscription's name.", show_default=False, autocompletion=subscription_names
-        ),
-    ],
+    name: SubscriptionNameArgument,
     insert: Annotated[list[str] | None, typer.Option(metavar="ARC", help="An arc to insert; may be repeated.")] = None,
     delete: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="The name of an arc to delete; may be repeated.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
 
@@ -50,12 +51,13 @@ class Words:
     names: Mapping[str, tuple[str, ...]]
 
 
-def build(file: str, reader: Transformer[Any, Any], start: str = "query") -> Lark:
+@cache
+def parser_of(file: str, reader: type[Transformer[Any, Any]], start: str = "query") -> Lark:
     """Return the parser of the grammar `file`, a path relative to this folder; the file imports expression.lark.
 
-    Takes tens of milliseconds.
+    The first call takes tens of milliseconds.
     """
-    merged = merge_transformers(reader, expression=ExpressionReader())  # type: ignore[no-untyped-call]  # lark's own
+    merged = merge_transformers(reader(), expression=ExpressionReader())  # type: ignore[no-untyped-call]  # lark's own
     # By package, not by path: Spark's executors import this package out of an archive.
     package: str = __package__
     parser: Lark = Lark.open_from_package(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from lark import Lark, Token, Transformer
+from lark import Token, Transformer
 
 from .expression import KEYWORDS, LABELS
-from .grammar import Words, build, read
+from .grammar import Words, parser_of, read
 from .syntax import Expression
 
 _WORDS: Final = Words(
@@ -24,13 +23,8 @@ def parse_predicate(text: str) -> Expression:
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
-    found: Expression = read(_parser(), _WORDS, text)
+    found: Expression = read(parser_of("predicate.lark", _PredicateReader), _WORDS, text)
     return found
-
-
-@cache
-def _parser() -> Lark:
-    return build("predicate.lark", _PredicateReader())
 
 
 @final

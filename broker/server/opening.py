@@ -114,15 +114,6 @@ def examined(journal: Journalling, wanted: Engine, model: str | None, now: int) 
     return ExaminedStart(store, state, recovery, records, now)
 
 
-def opened(
-    journal: Journalling, wanted: Engine, model: str | None, now: int
-) -> tuple[Store, ReplicatedState, Recovery]:
-    """`examined`, and begun: the store, the state, and the recovery's outcome."""
-    start = examined(journal, wanted, model, now)
-    start.begin()
-    return start.store, start.state, start.recovery
-
-
 def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Iterator[Record]:
     """Records of the configuration that the state lacks. Apply each before requesting the next."""
     engine = state.engine

@@ -17,6 +17,7 @@ from mypy_extensions import i64
 from sortedcontainers import SortedList
 
 from ...algebra.computation import Computation, Slots
+from ...algebra.functions import MIRRORED
 from ...algebra.normal_form import Clause, Form
 from ...algebra.predicate import All, computation, condition, holds
 from ...algebra.terms import Attribute, Comparison, Constant, Duration, Register, Term, walk
@@ -25,7 +26,6 @@ from ...events.schema import Row, Value
 EVENT: Final = "event"
 RUN: Final = "run"
 BOTH: Final = "both"
-TURNED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 M = TypeVar("M")
 
@@ -139,7 +139,7 @@ def _reads(term: Term) -> str:
 
 
 def _pivot(atom: Comparison) -> Pivot | None:
-    if atom.operator not in TURNED:
+    if atom.operator == "!=":
         return None
     left, right, operator = atom.left, atom.right, atom.operator
     if isinstance(left, Duration) and left.composition and isinstance(right, Constant):
@@ -147,7 +147,7 @@ def _pivot(atom: Comparison) -> Pivot | None:
         return Pivot(operator, None, None, whole) if type(whole) is int else None
     sides = (_reads(left), _reads(right))
     if sides == (RUN, EVENT):
-        left, right, operator = right, left, TURNED[operator]
+        left, right, operator = right, left, MIRRORED[operator]
     elif sides != (EVENT, RUN):
         return None
     if any(isinstance(leaf, Duration) for side in (left, right) for leaf in walk(side)):

@@ -9,11 +9,10 @@ not look up streams and attributes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from lark import Lark, Token, Transformer
+from lark import Token, Transformer
 
 from ...events.errors import EventError
 from ...events.instant import parse_duration
@@ -21,7 +20,7 @@ from ...events.nearest import suggestion
 from ...events.schema import VALUE_TYPES, ValueType
 from ..diagnostics import Misread, quoted
 from ..expression import KEYWORDS, LABELS, name_of, place
-from ..grammar import Words, build, read
+from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX
 from ..syntax import Expression, Name
 from .syntax import AfaQuery, ArcExpression, Assignment, Label, RegisterDeclaration
@@ -71,19 +70,14 @@ def parse(text: str) -> AfaQuery:
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
-    query: AfaQuery = read(_parser("query"), _WORDS, text)
+    query: AfaQuery = read(parser_of("afa/grammar.lark", _AfaReader), _WORDS, text)
     return query
 
 
 def parse_arc(text: str) -> ArcExpression:
     """Return the syntax of one arc, which an update inserts. Costs and errors as of `parse`."""
-    arc: ArcExpression = read(_parser("arc"), _WORDS, text)
+    arc: ArcExpression = read(parser_of("afa/grammar.lark", _AfaReader, "arc"), _WORDS, text)
     return arc
-
-
-@cache
-def _parser(start: str) -> Lark:
-    return build("afa/grammar.lark", _AfaReader(), start)
 
 
 @final

@@ -8,15 +8,14 @@ PUBLISH is not allowed. It does not look up names.
 
 from __future__ import annotations
 
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from lark import Lark, Token, Transformer
+from lark import Token, Transformer
 
 from ..diagnostics import Misread
 from ..expression import KEYWORDS, LABELS, name_of, place
-from ..grammar import Words, build, read
+from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX
 from ..syntax import Expression
 from .syntax import (
@@ -73,13 +72,8 @@ def parse(text: str) -> CelQuery:
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
-    query: CelQuery = read(_parser(), _WORDS, text)
+    query: CelQuery = read(parser_of("cayuga/grammar.lark", _CayugaReader), _WORDS, text)
     return query
-
-
-@cache
-def _parser() -> Lark:
-    return build("cayuga/grammar.lark", _CayugaReader())
 
 
 @final

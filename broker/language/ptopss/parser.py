@@ -11,18 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, final
 
-from lark import Lark, Token, Transformer
+from lark import Token, Transformer
 
 from ...events.errors import EventError
 from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
 from ..expression import KEYWORDS, LABELS, name_of, place
-from ..grammar import Words, build, read
+from ..grammar import Words, parser_of, read
 from ..limits import OPERANDS_MAX
 from ..syntax import And, ComparisonExpression, Expression, Name
 from .syntax import (
@@ -75,13 +74,8 @@ def parse(text: str) -> PtopssQuery:
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
-    query: PtopssQuery = read(_parser(), _WORDS, text)
+    query: PtopssQuery = read(parser_of("ptopss/grammar.lark", _PtopssReader), _WORDS, text)
     return query
-
-
-@cache
-def _parser() -> Lark:
-    return build("ptopss/grammar.lark", _PtopssReader())
 
 
 @final

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from lark import Lark, Token, Transformer
+from lark import Token, Transformer
 
 from ...events.errors import EventError
 from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
 from ..expression import KEYWORDS, LABELS, name_of, place
-from ..grammar import Words, build, read
+from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX
 from ..syntax import And, Call, Expression, MemberAccess, Name
 from .checks import Covered, check_member, check_names, checked_bounds, checked_test, count
@@ -96,13 +95,8 @@ def parse(text: str) -> SaseQuery:
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
-    query: SaseQuery = read(_parser(), _WORDS, text)
+    query: SaseQuery = read(parser_of("sase/grammar.lark", _SaseReader), _WORDS, text)
     return query
-
-
-@cache
-def _parser() -> Lark:
-    return build("sase/grammar.lark", _SaseReader())
 
 
 @final

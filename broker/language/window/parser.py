@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from lark import Lark, Token, Transformer
+from lark import Token, Transformer
 
 from ...events.errors import EventError
 from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
 from ..expression import KEYWORDS, LABELS, ExpressionReader, name_of, place
-from ..grammar import Words, build, read
+from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX, REPETITIONS_MAX
 from ..syntax import (
     ArithmeticExpression,
@@ -117,13 +116,8 @@ def parse(text: str) -> WindowQuery:
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
-    query: WindowQuery = read(_parser(), _WORDS, text)
+    query: WindowQuery = read(parser_of("window/grammar.lark", _WindowReader), _WORDS, text)
     return query
-
-
-@cache
-def _parser() -> Lark:
-    return build("window/grammar.lark", _WindowReader())
 
 
 @final

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from doubles.broker_process import BrokerProcess, broker_process, spawn_broker
+from doubles.opened_journal import opened
 
 from broker.command.shell import perform
 from broker.engine import Engine
@@ -23,7 +24,7 @@ from broker.kernel.records import ClockTick, StreamDeclared
 from broker.server import Broker, ServerConfiguration, check, read_configuration
 from broker.server.durability_gate import DurabilityGate
 from broker.server.logs import LOG
-from broker.server.opening import Journalling, opened
+from broker.server.opening import Journalling
 from broker.server.replicated_state import ReplicatedState
 from broker.storage import Damaged, Durability, Folder, Occupied, Store, files
 from client import Client

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from doubles.opened_journal import opened
 from doubles.running_broker import running
 from unit.server.test_server_console import Visitor
 
@@ -22,7 +23,7 @@ from broker.kernel import Access, Admission, Limits, Sources, User, flows, state
 from broker.server.console import ConsoleSettings, console
 from broker.server.durability_gate import DurabilityGate
 from broker.server.loop import Broker, wall_clock
-from broker.server.opening import Journalling, opened
+from broker.server.opening import Journalling
 from broker.storage import Durability
 from client import Client
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doubles.opened_journal import opened
 from doubles.running_broker import running
 
 from broker.engine import Engine
 from broker.events import DefinitionError
 from broker.server import Broker, read_configuration, tracing
 from broker.server.durability_gate import DurabilityGate
-from broker.server.opening import Journalling, opened
+from broker.server.opening import Journalling
 from broker.server.tracing import BatchTraces, TraceSettings, open_traces
 from broker.storage import Durability
 from client import Client
