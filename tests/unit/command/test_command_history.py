@@ -76,9 +76,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("prepare subs.toml --history ticks.parquet --out file", "file: expected a folder"),
         (
             "prepare subs.toml --history ticks.parquet --out new --column prise=price",
-            "expected the name of an attribute",
+            "expected one column 'prise' (attribute 'price'), found 0; did you mean 'price'?",
         ),
-        ("prepare subs.toml --history ticks.parquet --out new --column price", "--column: expected ATTRIBUTE=COLUMN"),
+        ("prepare subs.toml --history ticks.parquet --out new --column price", "--column: expected COLUMN=ATTRIBUTE"),
         ("prepare subs.toml --history ticks.parquet --out new --stream Tock", "Tock"),
         ("prepare subs.toml --history ticks.parquet --out new --rejects-max 2", "--rejects-max: expected a share"),
         ("prepare subs.toml --history ticks.parquet --out new --slice-rows 0", "--slice-rows: expected 1 or more"),
