@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from broker.engine import Engine, Options
-from broker.engine.executors.kleene.run import Restored, unrolled
 
 DENIED = "a[1].s = 'denied' AND a[i].s = 'denied'"
 ONE_BY_ONE = Options(columns=False, merging=False, buffer=False)
@@ -131,16 +130,6 @@ def test_groups_divide_by_a_bound_on_the_number_of_events() -> None:
     found = publish(made, 0, 100)
     assert {(m.subscription, len(m.lineage)) for m in found} == {(f"q{n}", n + 2) for n in range(4)}
     assert runs(made) == 2 + 3 + 4 + 5
-
-
-def test_trails_of_earlier_versions_are_read() -> None:
-    """They had a list for each event of each trail: the number of the earlier one, component, id, time, position."""
-    restored = Restored([[-1, 0, 7, 10, 3], [0, 0, 9, 11, 5], [0, 1, 8, 11, 4]])
-    (page,) = restored.pages
-    run = restored.run([[10, -1, 5, 1], 1, []])
-    assert unrolled(page, run.trail) == [(0, 7, 10), (0, 9, 11)]
-    assert unrolled(page, restored.trails[2]) == [(0, 7, 10), (1, 8, 11)]
-    assert int(run.first) == 0
 
 
 LONG = "PATTERN SEQ(E+ a[]) WHERE partition_contiguity(a[]) { [ip] AND sum(a[].v) > 1000000000 } WITHIN 5 min"
