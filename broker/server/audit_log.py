@@ -122,11 +122,11 @@ def _numbered(path: Path, number: int) -> Path:
 
 
 def open_audit(path: Path) -> tuple[int, int]:
-    """The file, created if it is missing, and its size. It does not wait for who would read a named pipe. Raises
-    OSError, also for what is no file."""
+    """The file or character device, created if it is missing, and its size. It does not wait for who would read a
+    named pipe. Raises OSError, also for anything else."""
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, MODE)
     found = os.fstat(file)
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISCHR(found.st_mode):
         os.close(file)
         raise OSError(errno.EINVAL, "expected a file, found something else")
     return file, found.st_size

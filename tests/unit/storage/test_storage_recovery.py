@@ -67,6 +67,7 @@ def test_after_a_loss_of_power_results_and_ids_are_the_same(seed: int) -> None:
         told = drive(files, records, uncrashed)
         files.lose_power()
         store = Store(files, IDENTITY, SETTINGS, 0)
+        store.recover(JournaledEngine())
         assert store.journal.position >= told
         store.close()
     files.losing_power_after = None
