@@ -99,7 +99,7 @@ QUERIES: Final = [
     ("ptopss", "FROM Stock, News a: price > 1 MATCH a", "write 'a ON Stock: …'"),
     # --- windows ---
     ("window", "FROM Stock WINDOW TUMBLE 5 min", "write EVERY 5 min"),
-    ("window", "FROM Stock WINDOW HOP(5 min, 1 min)", "write LAST 5 min EVERY ..."),
+    ("window", "FROM Stock WINDOW HOP(5 min, 1 min)", "write LAST 5 min"),
     ("window", "FROM Stock WINDOW SESSION 5 min SELECT count() AS n", "write AGGREGATE count() AS n"),
     ("window", "SELECT count(*) FROM Stock WINDOW SESSION 5 min", "write FROM Stock WINDOW SESSION 5 min AGGREGATE"),
     ("window", "FROM Stock WINDOW SESSION 5 min HAVING count() > 5", "write PUBLISH name, and FILTER{...}(name)"),
