@@ -144,7 +144,7 @@ EVENTS: Final = [
     ("e.csv", 'time,name,price\n1,a,"5,5"\n', "write 5.5, with a decimal point"),
     ("e.csv", "name,price\na,5\n", "(--time COLUMN names it), found name, price"),
     ("e.csv", "time,name,price\n01/02/2026,a,5\n", "ISO-8601 such as 2024-05-01T09:30:00Z"),
-    ("e.csv", "time,name,price\n1,a,5\n".encode("utf-16"), "iconv -t UTF-8 converts the file"),
+    ("e.csv", "time,name,price\n1,a,5\n".encode("utf-16"), "-t UTF-8 converts the file"),
     ("e.json", '[{"stream": "Stock"}]\n', "write one object a line, without brackets"),
     ("e.jsonl", '{"time": 1, "name": "a", "price": 5}\n', "lines with nothing but the attributes need --stream NAME"),
     ("e.jsonl", '{"stream": "Stok", "time": 1, "data": {}}\n', "did you mean 'Stock'?"),
