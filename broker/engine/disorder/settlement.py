@@ -23,6 +23,7 @@ from .joined import RevisedResults
 from .promised import PromisedRows
 from .readers import RevisingReaders
 from .revising_groups import RevisingReader
+from .stream_order import NOTHING_PROMISED
 from .watermarks import Watermarks
 
 
@@ -105,8 +106,9 @@ class Settlement:
         definition, safe = self.marks.streams.get(stream), self.marks.safe(stream)
         if definition is None:
             return asked.coming(source, None, max(safe, ends.get(stream, FOREVER)), FOREVER)
-        speculation = definition.speculation
-        most = FOREVER if speculation is None else safe + speculation  # later events may not be told yet
+        most, speculation = FOREVER, definition.speculation
+        if speculation is not None:  # later events may not be told yet: before any promise, none
+            most = safe + speculation if safe > NOTHING_PROMISED else safe
         return asked.coming(source, self.promised.get(stream), self.marks.floor(stream), most)
 
     def _keys(self, positions: dict[str, tuple[int, ...]]) -> Iterator[Row]:

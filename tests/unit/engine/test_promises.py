@@ -184,3 +184,12 @@ def test_predicates_that_cannot_be_decided_are_refused_with_the_way_to_write_the
     engine.punctuate(1, "Stock", "price BETWEEN 1 AND 9")
     engine.punctuate(1, "Stock", "price = 12")
     assert engine.statistics()["promised_regions"] == 7, "what says the same of several values joins them"
+
+
+def test_a_promise_of_some_events_tells_nothing_before_anything_is_safe() -> None:
+    """Of a subscription without a way to a match, of which few events ahead are shown."""
+    engine = Engine()
+    engine.add_stream("S", {"ty": "string"}, disorder="speculate", speculation=3)
+    engine.subscribe("q", "afa", "FROM S START a FINAL b a -> a WHEN ty = 'A' a -> b WHEN FALSE")
+    assert list(engine.punctuate(0, "S", "NOT ty = 'A'")) == []
+    assert [result.notice.time for result in engine.punctuate(0, "S")] == [0]
