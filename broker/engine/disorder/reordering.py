@@ -144,19 +144,24 @@ class Reordering:
     def settled(self) -> list[Results | RevisedResults]:
         """What is final since streams have no relation any more, of those that waited for each other. O(1) if nothing
         has changed."""
-        parts: list[Results | RevisedResults] = []
         if not self.orders.unsettled:
-            return parts
-        leaving = self.orders.leaving
-        for order in leaving:
+            return []
+        parts = self._parted()
+        for order in self.orders.all:
+            if self.marks.advance(order):
+                parts += self._advanced(order)
+        return parts
+
+    def _parted(self) -> list[Results | RevisedResults]:
+        """The part of streams without disorder, which wait for nothing more. A promise in words tells the rest."""
+        parts: list[Results | RevisedResults] = []
+        for order in self.orders.leaving:
             order.safe = FOREVER
             parts += self._process(order)
             if IN_ORDER in self.marks.arrived:
                 parts.append(punctuate(self.runtime, self.marks.arrived[IN_ORDER]))
-        self.orders.settle()
-        for order in self.orders.all:
-            if self.marks.advance(order):
-                parts += self._advanced(order)
+        if self.orders.unsettled:
+            self.orders.settle()
         return parts
 
     def _take(
@@ -211,7 +216,7 @@ class Reordering:
         self.checks.numbers[stream.name] = numbers
         self.orders.follow()
         self._remember()
-        return JoinedResults([*self.settled(), *self._promised(True)])
+        return JoinedResults([*self._parted(), *self._promised(True)])
 
     def _settle(self, found: RevisedResults) -> None:
         """Time has passed by a promise in words."""
@@ -294,7 +299,7 @@ class Reordering:
             self.marks.promise(time, stream)
         else:
             self.settlement.promise(time, self.marks.streams[stream], where)
-        return JoinedResults([*self.settled(), *self._promised(True)])
+        return JoinedResults([*self._parted(), *self._promised(True)])
 
     def _remember(self) -> None:
         """Note what is safe before a promise."""

@@ -109,3 +109,12 @@ def test_a_run_that_the_newest_moment_has_touched_outlives_a_snapshot_while_its_
     found += engine.publish("S", [19], [(1,)])
     found += engine.publish("Other", [7], [(8,)])
     assert [tuple(match.data.values()) for match in found if match.subscription == "other"] == [(6, 7), (6, 8)]
+
+
+def test_a_promise_after_a_restart_is_told_once() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"n": "int"}, disorder="speculate", speculation=0)
+    engine.subscribe("q", "afa", "FROM S START a FINAL b a -> b WHEN n > 0")
+    engine.publish("S", [1], [(1,)])
+    engine = Engine.restore(engine.snapshot())
+    assert [result.kind for result in engine.punctuate(4, None)] == ["match", "punctuation"]
