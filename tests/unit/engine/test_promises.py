@@ -192,4 +192,4 @@ def test_a_promise_of_some_events_tells_nothing_before_anything_is_safe() -> Non
     engine.add_stream("S", {"ty": "string"}, disorder="speculate", speculation=3)
     engine.subscribe("q", "afa", "FROM S START a FINAL b a -> a WHEN ty = 'A' a -> b WHEN FALSE")
     assert list(engine.punctuate(0, "S", "NOT ty = 'A'")) == []
-    assert [result.notice.time for result in engine.punctuate(0, "S")] == [0]
+    assert [result.line()["time"] for result in engine.punctuate(0, "S")] == [0]
