@@ -62,7 +62,7 @@ def lint(text: str, syntax: Any, nullable: Container[str] = (), required: Collec
     """Return the warnings on a parsed query, in the order of the text. `nullable`: the attributes that may be null, for
     which `x = x` is a test; `required`: those that never are, unless the query computes a value of that name. O(text,
     and the conditions of each conjunction squared)."""
-    own = {alias for node in nodes_of(syntax) if isinstance(alias := getattr(node, "alias", None), str)}
+    own = {alias for node in _nodes(syntax) if isinstance(alias := getattr(node, "alias", None), str)}
     found = [Warned(at, message, text) for at, message in _all(text, syntax, nullable, set(required) - own)]
     times = [name for name in TIME_NAMES if name not in own and name not in required and name not in nullable]
     found += [Warned(at, message, text) for at, message in _gaps(text, syntax, times)]
@@ -70,8 +70,8 @@ def lint(text: str, syntax: Any, nullable: Container[str] = (), required: Collec
 
 
 def _all(text: str, syntax: Any, nullable: Container[str], required: Container[str]) -> Iterator[tuple[int, str]]:
-    bounded = any(isinstance(node, DurationExpression) for node in nodes_of(syntax))
-    for node in nodes_of(syntax):
+    bounded = any(isinstance(node, DurationExpression) for node in _nodes(syntax))
+    for node in _nodes(syntax):
         match node:
             case And(operands):
                 yield from _conjunction(operands)
@@ -93,18 +93,18 @@ def _all(text: str, syntax: Any, nullable: Container[str], required: Container[s
     yield from _windows(syntax)
 
 
-def nodes_of(node: Any) -> Iterator[Any]:
+def _nodes(node: Any) -> Iterator[Any]:
     """All nodes of a syntax tree, with those of its tuples; IN and BETWEEN also as what they stand for."""
     if isinstance(node, tuple):
         for each in node:
-            yield from nodes_of(each)
+            yield from _nodes(each)
     elif isinstance(node, OneOf | InRange):
         yield node
-        yield from nodes_of(written_out(node))
+        yield from _nodes(written_out(node))
     elif is_dataclass(node):
         yield node
         for field in fields(node):
-            yield from nodes_of(getattr(node, field.name))
+            yield from _nodes(getattr(node, field.name))
 
 
 # --- one comparison ---
@@ -311,7 +311,7 @@ def _units(text: str) -> Iterator[tuple[int, str]]:
 
 def _gaps(text: str, syntax: Any, times: Container[str]) -> Iterator[tuple[int, str]]:
     """Numbers without a unit that differences of built-in times are compared with."""
-    for node in nodes_of(syntax):
+    for node in _nodes(syntax):
         match node:
             case (
                 ComparisonExpression(_, ArithmeticExpression("-", one, other), Number() as number)

@@ -6,15 +6,14 @@ Not here: what else is warned of (broker.language.lint, and the `doubts` of a la
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from operator import attrgetter
-from typing import Any
 
 from ...automaton.analyses.window import looks_ahead
 from ...automaton.automaton import Automaton
 from ...events.errors import ForetellError
-from ...language.lint import Warned, lint, nodes_of
+from ...language.lint import Warned, lint
 from ...language.subscription import SubscriptionDefinition
 from ..disorder.reordering import Reordering
 from ..languages.table import language_of
@@ -36,25 +35,21 @@ def warnings_of(catalog: Catalog, definition: SubscriptionDefinition) -> list[Wa
     nullable = {attribute.name for schema in schemas for attribute in schema.attributes if attribute.nullable}
     required = {name for schema in schemas for name in schema.names} - nullable
     found = lint(text, syntax, nullable, required)
-    found += [Warned(at, message, text) for at, message in _overlapping(catalog, syntax)]
+    for at, operator, streams in language.followers(syntax):
+        for stream in [name for name in dict.fromkeys(streams) if _overlap(catalog, name)]:
+            taken = f"{operator} takes the next one that begins after the former was told"
+            found.append(Warned(at, f"the windows of {stream!r} overlap: {taken}, and skips those between", text))
     with suppress(ForetellError):
         found += [Warned(at, message, text) for at, message in language.doubts(syntax, text, catalog.schema_of)]
     return sorted(dict.fromkeys(found), key=attrgetter("at"))
 
 
-def _overlapping(catalog: Catalog, syntax: Any) -> Iterator[tuple[int, str]]:
-    """NEXT and FOLD over published windows that overlap, of which one follows another only if it begins later."""
-    for node in nodes_of(syntax):
-        if type(node).__name__ in ("Next", "FoldExpression"):
-            read = [each.stream for each in nodes_of(node.right) if type(each).__name__ == "StreamReference"]
-            for name in dict.fromkeys(read):
-                if name in catalog.published and any(
-                    subscriber.form.publish == name and any(map(_overlaps, subscriber.automata()))
-                    for subscriber in catalog.subscriptions.values()
-                ):
-                    word = "NEXT" if type(node).__name__ == "Next" else "FOLD"
-                    taken = f"{word} takes the next one that begins after the former was told"
-                    yield node.at, f"the windows of {name!r} overlap: {taken}, and skips those between"
+def _overlap(catalog: Catalog, name: str) -> bool:
+    """Whether a stream is of published windows that overlap. O(subscriptions) if it is published."""
+    return name in catalog.published and any(
+        subscriber.form.publish == name and any(map(_overlaps, subscriber.automata()))
+        for subscriber in catalog.subscriptions.values()
+    )
 
 
 def _overlaps(automaton: Automaton) -> bool:

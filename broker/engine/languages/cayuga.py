@@ -6,7 +6,7 @@ from typing import Final
 
 from ...algebra.cayuga.lowering import lower
 from ...language.cayuga import parse, print_query
-from ...language.cayuga.syntax import reads
+from ...language.cayuga.syntax import followers, reads
 from .language import Language
 from .operators import compiling
 
@@ -18,4 +18,5 @@ CAYUGA: Final = Language(
     compile=compiling(lower),
     lineage=False,
     forecasts=True,
+    followers=followers,
 )

@@ -122,7 +122,8 @@ class Language:
     `lineage`: whether results carry theirs by default. `reports`: the values of the option `report`, its default first.
     `forecasts`: whether its subscriptions may be predictive, `forecast_parts` whether forecasts may be combined from
     those of a subscription's parts. `doubts`: warnings on a text that only its automaton shows, each with its place; it
-    may raise what `compile` raises. `copying`: makes a query that copies the events of streams with these schemas, if
+    may raise what `compile` raises. `followers`: the operators that take the next event of a stream, each with its
+    place, its name and the streams. `copying`: makes a query that copies the events of streams with these schemas, if
     the language has one.
     """
 
@@ -142,3 +143,4 @@ class Language:
     forecast_parts: bool = False
     copying: Callable[[Sequence[tuple[str, Schema]]], CopyingQuery] | None = None
     doubts: Callable[[Any, str, SchemaOf], Iterator[tuple[int, str]]] = lambda syntax, text, schema_of: iter(())
+    followers: Callable[[Any], Iterator[tuple[int, str, list[str]]]] = lambda syntax: iter(())

@@ -6,6 +6,7 @@ once at the end. `at` is as in syntax.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
@@ -120,3 +121,17 @@ def _sources(node: StreamExpression) -> list[str]:
             return _sources(node.source)
         case Next() | FoldExpression() | UnionExpression():
             return _sources(node.left) + _sources(node.right)
+
+
+def followers(query: CelQuery) -> Iterator[tuple[int, str, list[str]]]:
+    """Each NEXT and FOLD: its place, its name, and the streams of which an event follows those before."""
+    left: list[StreamExpression] = [query.source]
+    while left:
+        node = left.pop()
+        match node:
+            case Filter() | Select():
+                left.append(node.source)
+            case Next() | FoldExpression() | UnionExpression():
+                left += (node.left, node.right)
+                if not isinstance(node, UnionExpression):
+                    yield node.at, "NEXT" if isinstance(node, Next) else "FOLD", _sources(node.right)
