@@ -41,11 +41,11 @@ class BatchChecks:
         elif self.says_more(stream):
             self.refuse(stream, times, rows, ids)
 
-    def is_free(self, ids: Sequence[int], but: StreamOrder | None = None, known: bool = True) -> bool:
-        """Whether no event that may be withdrawn has one of these ids, if they are `known`; `but`: nor one of this
-        order, which is asked elsewhere. O(orders with such events x ids)."""
-        orders = self.orders.all if known else ()
-        return all(order is but or not order.buffer.known or order.buffer.known.isdisjoint(ids) for order in orders)
+    def is_free(self, ids: Sequence[int], but: StreamOrder | None = None) -> bool:
+        """Whether no event that may be withdrawn has one of these ids; those of the order `but` are not asked. O(orders
+        with such events x ids)."""
+        known = [order.buffer.known for order in self.orders.all if order is not but]
+        return all(not taken or taken.isdisjoint(ids) for taken in known)
 
     def says_more(self, stream: StreamDefinition) -> bool:
         """Whether events can be refused for more than their times and ids."""

@@ -98,7 +98,8 @@ class Reordering:
         if checks.says_more(stream) or self.orders.unsettled:
             checks.refuse(stream, times, rows, ids)
         known = checks.known(stream)
-        newest = order.buffer.add(name, times, ids, starts, rows, known) if checks.is_free(ids, order, known) else None
+        free = not known or checks.is_free(ids, order)
+        newest = order.buffer.add(name, times, ids, starts, rows, known) if free else None
         if newest is None:
             checks.refuse(stream, times, rows, ids)
             raise AssertionError("an id that is taken is a fault")

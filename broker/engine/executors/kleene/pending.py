@@ -78,8 +78,8 @@ class Pending:
         ]
 
     def load(self, data: Any, cells: list[RunCell], restored: Restored) -> None:
-        for run, last, cell, *page in data:
-            self.add((restored.pages[page[0] if page else 0], restored.run(run)), last, cells[cell])
+        for run, last, cell, page in data:
+            self.add((restored.pages[page], restored.run(run)), last, cells[cell])
 
 
 def _first(entry: tuple[Any, Whole, RunCell]) -> Any:
