@@ -78,6 +78,42 @@ def test_any_order_of_registration_gives_the_same_matches(
     assert played(made(names), events, replaced, at, cut) == played(made(sorted(TEXTS)), events, replaced, at, -1)
 
 
+@given(st.data(), EVENTS)
+def test_promises_and_batches_change_no_match(data: st.DataObject, steps: list[Any]) -> None:
+    """What waits for time to pass becomes an event of its own moment, whatever shows that this moment has passed."""
+    times, time = [], 0
+    for step, _, _ in steps:
+        time += step
+        times.append(time)
+    rows = [(key, x) for _, key, x in steps]
+    alone, other = made(sorted(TEXTS)), made(sorted(TEXTS))
+    wanted = [match for at in range(len(rows)) for match in alone.publish("S", times[at : at + 1], rows[at : at + 1])]
+    found: list[Any] = []
+    begin = 0
+    while begin < len(rows):
+        end = data.draw(st.integers(begin + 1, len(rows)))
+        found += other.publish("S", times[begin:end], rows[begin:end])
+        following = times[end] if end < len(rows) else time + 9
+        if following > times[end - 1]:
+            for promised in sorted(data.draw(st.sets(st.integers(times[end - 1] + 1, following)))):
+                found += other.punctuate(promised)
+        begin = end
+    found, wanted = [*found, *other.finish()], [*wanted, *alone.finish()]
+    assert Counter(repr(match.line()) for match in found) == Counter(repr(match.line()) for match in wanted)
+
+
+def test_published_windows_of_the_clock_last_from_their_beginning_to_their_end() -> None:
+    """Each is followed by the next one, also where both are told at once."""
+    engine = Engine()
+    engine.add_stream("S", {"x": "int"})
+    engine.subscribe("w", "window", "FROM S WINDOW EVERY 10 us AGGREGATE from() AS since, sum(x) AS x PUBLISH W")
+    engine.subscribe("next", query="SELECT since_1, x_1, since, x, DUR AS lasted FROM W NEXT{} W")
+    found = [*engine.publish("S", [1, 3, 12, 15, 24, 57, 61], [(at,) for at in range(7)]), *engine.punctuate(100)]
+    told = [(match.end, *match.data.values()) for match in found if match.subscription == "next"]
+    assert told == [(19, 0, 1, 10, 5, 20), (29, 10, 5, 20, 4, 20), (59, 20, 4, 50, 5, 40), (69, 50, 5, 60, 6, 20)]
+    assert [match.start for match in found if match.subscription == "next"] == [0, 10, 20, 50]
+
+
 def test_windows_that_end_together_are_joined_whatever_was_first() -> None:
     events = [(at, "K", at) for at in range(0, 16, 2)]
     for names in permutations(("f", "g", "fg", "gf")):

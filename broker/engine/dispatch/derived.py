@@ -1,7 +1,7 @@
 """Turns completions into events of the streams that subscriptions publish.
 
-A match that waited for time to pass ended before the event that released it. Its event in a published stream gets the
-time of the release, because a stream accepts no late event.
+A match that waited for time to pass becomes an event of the moment at which nothing can prevent it any more, whichever
+event or promise shows that this moment has passed. A window of the clock is an event from its beginning to its end.
 
 Not here: when this happens (dispatcher), how results are read (results).
 """
@@ -26,9 +26,10 @@ def report(results: Results, time: i64) -> None:
         for matched in composed.expanded().each():
             values, links = target.outcome.bound(matched.values), _links(contributed(matched))
             trace = trace_of(matched)
+            start = matched.start if matched.begin is None else matched.begin
             for feed in target.feeds or ():
                 number = trace if feed.salt == 0 else mixed(trace, feed.salt, 0)
-                made = Derived(feed, values, matched.start, matched.end, int(time), int(number), links)
+                made = Derived(feed, values, start, matched.end, int(time), int(number), links)
                 results.epochs.derived.append(made)
                 if feed.salt != 0:
                     results.epochs.by_number = True

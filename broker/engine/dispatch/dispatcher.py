@@ -205,20 +205,18 @@ class Dispatcher:
                         upto = NO_COLUMNS
                     continue
             runs.alone = False
-            runs.index = i
-            runs.time = time
             if time > now:
                 now = time
-                runs.now = time
                 if clock.next < time:
                     results.completions.event = i
-                    clock.advance(time, results.completions)
-                    if not self.later:
-                        report(results, time)
+                    done = self.wake(results, n, done, time)
+                runs.now = time
                 if runs.due < time:
                     runs.expire(time)
                 # The last event of a batch is never alone: the next batch may continue its epoch.
                 runs.alone = i + 1 < n and times[i + 1] > time
+            runs.index = i
+            runs.time = time
             runs.row = plain[i] if given else batch.row(i)
             runs.start = starts[i]
             runs.length = time - runs.start + 1
@@ -304,6 +302,29 @@ class Dispatcher:
             report(results, self.runs.time)
         self.suspend(results, event)
         return True
+
+    def wake(self, results: Results, events: i64, done: i64, time: i64) -> i64:
+        """Report the matches that wait for a moment before `time`; returns how many derived events are processed.
+
+        Where others read them, each is an event of the moment at which nothing could prevent it any more, whoever comes
+        next: moment after moment, before an event of `time`.
+        """
+        clock, runs = self.program.machines.clock, self.runs
+        if self.later or not self._feeding:
+            runs.time = time
+            clock.advance(time, results.completions)
+            if not self.later:
+                report(results, time)
+            return done
+        while clock.next < time:
+            moment: i64 = clock.next if runs.now is None else max(clock.next, i64(runs.now))
+            runs.now = runs.time = moment
+            if runs.due < moment:
+                runs.expire(moment)
+            clock.advance(moment + 1, results.completions)
+            report(results, moment)
+            done = self.derive(results, events, done)
+        return done
 
     def derive(self, results: Results, events: i64, done: i64) -> i64:
         """Process the derived events from number `done` on, and those that they cause; returns how many there are."""

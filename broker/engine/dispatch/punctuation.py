@@ -6,16 +6,16 @@ Not here: the waiting matches (executors), the order of events (dispatcher).
 from __future__ import annotations
 
 from ..results import Results, results_of_moment
-from .derived import report
 from .dispatcher import Dispatcher
 
 
 def punctuate(runtime: Dispatcher, time: int) -> Results:
     """Process the promise that no event before `time` follows. O(matches that have waited for it)."""
     runtime.promised = time
+    results = release(runtime, time)
     if runtime.now is None or runtime.now < time - 1:
-        runtime.runs.now = time - 1  # an event at `time` itself belongs to a new epoch
-    return release(runtime, time)
+        runtime.runs.now = runtime.runs.time = time - 1  # an event at `time` itself belongs to a new epoch
+    return results
 
 
 def release(runtime: Dispatcher, time: int) -> Results:
@@ -28,9 +28,7 @@ def release(runtime: Dispatcher, time: int) -> Results:
         return results_of_moment(now, {})
     results = runtime.results = results_of_moment(now, runtime.results.tally_after(now))
     runtime.runs.found = results.epochs
-    program.machines.clock.advance(time, results.completions)
-    report(results, now)
-    runtime.derive(results, 1, 0)
+    runtime.wake(results, 1, 0, time)
     runtime.give_up(results, 0)
     for target, notice in program.forecasts.finish(now):
         results.notify(0, target, notice)

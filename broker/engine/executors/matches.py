@@ -75,10 +75,10 @@ class Matched:
 
     The events are in the order of the operands or of the stream. If they are a `stretch` of a partition, `assigned` has
     only what identifies the match. `trace`: the number by which it is known, if its events are not enough. `lifetime`:
-    from when, and to when, all its events live; None for no end.
+    from when, and to when, all its events live; None for no end. `begin`: that of its window of the clock.
     """
 
-    __slots__ = ("assigned", "end", "lifetime", "start", "stretch", "trace", "values")
+    __slots__ = ("assigned", "begin", "end", "lifetime", "start", "stretch", "trace", "values")
 
     def __init__(
         self,
@@ -89,8 +89,10 @@ class Matched:
         trace: int | None = None,
         lifetime: tuple[int, int | None] | None = None,
         stretch: Stretch | None = None,
+        begin: int | None = None,
     ) -> None:
         self.assigned = assigned
+        self.begin = begin
         self.start = start
         self.end = end
         self.values = values

@@ -11,7 +11,7 @@ from contextlib import suppress
 from operator import attrgetter
 
 from ...automaton.analyses.window import looks_ahead
-from ...automaton.automaton import Automaton
+from ...automaton.windows.overlap import overlap
 from ...events.errors import ForetellError
 from ...language.lint import Warned, lint
 from ...language.subscription import SubscriptionDefinition
@@ -37,7 +37,7 @@ def warnings_of(catalog: Catalog, definition: SubscriptionDefinition) -> list[Wa
     found = lint(text, syntax, nullable, required)
     for at, operator, streams in language.followers(syntax):
         for stream in [name for name in dict.fromkeys(streams) if _overlap(catalog, name)]:
-            taken = f"{operator} takes the next one that begins after the former was told"
+            taken = f"{operator} takes the next one that begins after the former has ended"
             found.append(Warned(at, f"the windows of {stream!r} overlap: {taken}, and skips those between", text))
     with suppress(ForetellError):
         found += [Warned(at, message, text) for at, message in language.doubts(syntax, text, catalog.schema_of)]
@@ -47,14 +47,11 @@ def warnings_of(catalog: Catalog, definition: SubscriptionDefinition) -> list[Wa
 def _overlap(catalog: Catalog, name: str) -> bool:
     """Whether a stream is of published windows that overlap. O(subscriptions) if it is published."""
     return name in catalog.published and any(
-        subscriber.form.publish == name and any(map(_overlaps, subscriber.automata()))
+        automaton.windows is not None and overlap(automaton.windows)
         for subscriber in catalog.subscriptions.values()
+        if subscriber.form.publish == name
+        for automaton in subscriber.automata()
     )
-
-
-def _overlaps(automaton: Automaton) -> bool:
-    windows = automaton.windows
-    return windows is not None and (windows.clock is None or windows.clock.size > windows.clock.slide)
 
 
 def warnings_of_absence(

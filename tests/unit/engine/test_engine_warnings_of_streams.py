@@ -66,13 +66,25 @@ def test_a_stream_that_holds_others_back_is_named() -> None:
     assert "held_back" not in engine.statistics()
 
 
-@pytest.mark.parametrize(("windows", "overlap"), [("LAST 5 s", 1), ("EVERY 5 s", 0), ("LAST 5 s EVERY 2 s", 1)])
+@pytest.mark.parametrize(
+    ("windows", "overlap"),
+    [
+        ("LAST 5 s", 1),
+        ("EVERY 5 s", 0),
+        ("LAST 5 s EVERY 2 s", 1),
+        ("LAST 3 EVENTS", 1),
+        ("EVERY 3 EVENTS", 0),
+        ("LAST 4 EVENTS EVERY 2 EVENTS", 1),
+        ("SESSION 3 s", 0),
+        ("START x, END y WHERE x.n > 3 AND y.n < 2", 1),
+    ],
+)
 def test_next_over_windows_that_overlap_is_warned_of(windows: str, overlap: int) -> None:
     engine = Engine()
     engine.add_stream("S", {"n": "int"})
     text = f"FROM S WINDOW {windows} AGGREGATE sum(n) AS t PUBLISH P"
     engine.subscribe("made", language="window", query=text)
     found = [each for each in engine.warnings("FILTER{DUR < 9 s}(P NEXT{$2.t > $1.t} P)") if "overlap" in each]
-    after = "NEXT takes the next one that begins after the former was told, and skips those between"
+    after = "NEXT takes the next one that begins after the former has ended, and skips those between"
     said = f"the windows of 'P' overlap: {after}"
     assert [each.partition(": ")[2] for each in found] == [said] * overlap

@@ -200,7 +200,7 @@ def matched_window(
     assigned: Assigned = [(0, items[first - shift], start), (1, items[last - shift], end)]
     if begin is not None:
         assigned.append((2, begin, begin))
-    return Matched(assigned, start, end, values, stretch=(items, first - shift, last - shift + 1))
+    return Matched(assigned, start, end, values, stretch=(items, first - shift, last - shift + 1), begin=begin)
 
 
 def value_of_measure(
