@@ -27,13 +27,12 @@ DECIDING: Final = 5
 THRESHOLD: Final = 0.5
 JUDGED_FROM: Final = int(datetime(2013, 4, 1, tzinfo=UTC).timestamp()) * 1_000_000  # candidates, after a quarter
 POOLED, KEYED = "one chain for all", "context key"
-OURS, CORRECTED, DRIFTING = "ours", "ours, recalibrate", "ours, drift"
+OURS, CORRECTED = "ours", "ours, recalibrate"
 CEILING, MONTHLY = "logistic regression", "logistic regression, monthly"
 CANDIDATES: Final[tuple[tuple[tuple[str, ...], int | None], ...]] = (  # parts of the context, half-life in days
     ((), None),
     (("key",), None),
     (("hour",), None),
-    (("delay",), None),
     (("carrier",), None),
     (("carrier",), 30),
     (("carrier",), 14),
@@ -50,9 +49,7 @@ SHARES: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.45)
 
 def options(parts: Sequence[str], half_life: int | None) -> dict[str, Any]:
     """What a subscription asks for."""
-    cuts = {"attribute": "delay", "cuts": [*flights.DELAYS]}
-    context = [cuts if part == "delay" else part for part in parts]
-    return {"context": context} | ({} if half_life is None else {"half_life": f"{half_life} days"})
+    return {"context": [*parts]} | ({} if half_life is None else {"half_life": f"{half_life} days"})
 
 
 def features(rows: Sequence[Departure], walk: Walk) -> dict[int, Features]:
@@ -117,7 +114,7 @@ def chosen(rows: Sequence[Departure], say: Say, few: bool) -> list[dict[str, Any
     ahead = Ahead(walk)
     named = {
         f"context {list(parts)}" + ("" if half_life is None else f", half-life {half_life} days"): (parts, half_life)
-        for parts, half_life in (CANDIDATES[:1] + CANDIDATES[6:7] if few else CANDIDATES)
+        for parts, half_life in (CANDIDATES[:1] + CANDIDATES[5:6] if few else CANDIDATES)
     }
     models = {name: options(*each) for name, each in named.items()}
     said = forecasts(walk, flights.feed(before), models, (DECIDING,), flights.PARTIAL, JUDGED_FROM, say)
@@ -145,8 +142,6 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
         OURS: best_options,
         CORRECTED: {**best_options, "recalibrate": True},
     }
-    if best["half_life"] is not None:
-        models[DRIFTING] = {**best_options, "drift": True}
     found = forecasts(walk, flights.feed(rows), models, STEPS, flights.PARTIAL, TEST_FROM, say)
     say(CEILING)
     known = features(rows, walk)

@@ -30,7 +30,6 @@ FIGURE: Final[Mapping[str, str]] = {GENERATED: "generated", FULL: "full", OURS: 
 SAMPLED: Final = 3
 """Every so manyth station is given to the options, which are many."""
 CONTEXT: Final = ["key", "month"]
-CUTS: Final = {"attribute": "temp", "cuts": [68.0, 77.0, 82.0, 86.0, 90.0, 95.0, 100.0]}
 FOUR_YEARS: Final = "1461 days"
 OPTIONS: Final[Models] = {
     "defaults": {"context": CONTEXT},
@@ -38,10 +37,6 @@ OPTIONS: Final[Models] = {
     "context key": {"context": ["key"]},
     "context month": {"context": ["month"]},
     "half_life 4 years": {"context": CONTEXT, "half_life": FOUR_YEARS},
-    "half_life 4 years, drift": {"context": CONTEXT, "half_life": FOUR_YEARS, "drift": True},
-    "and the temperature, 8 cells": {"context": [*CONTEXT, CUTS]},
-    "and the temperature, choose": {"context": [*CONTEXT, CUTS], "choose": True},
-    "the temperature alone": {"context": [CUTS]},
 }
 GOALS: Final = (
     Goal("auc", 5, 0.785, at_least=True),

@@ -11,15 +11,12 @@ counts, versions        how often a chain went from one state to another; model_
 chain, level            rows of probabilities, estimated once and drawn towards larger pools
 passage, combining      the probability of a match within n steps, of one chain and of several
 horizon, inter_arrival  horizons in time
-contexts, choice,       circumstances that have counts of their own, and whether that pays
-trials
-varying, moves,         values of a context that change with the events: the chain over states and marks
-product
+contexts                circumstances that have counts of their own
 forecaster              all chains of one version, by context; context_chain: one of them
 notifying, pending      when a forecast is reported, and predictions without an outcome; columns: of numbers, that grow
 verification, judging   the outcomes of forecasts, of one horizon and of many
-calibration, isotonic,  how far the probabilities can be trusted, corrected, and when the world has changed
-drift, uncertainty
+calibration, isotonic,  how far the probabilities can be trusted, and how they are corrected
+uncertainty
 asking, explanation     answers to clients, and chains in lines and diagrams
 learning, saving        models of many subscriptions, and judges; all of it as plain data
 """

@@ -32,7 +32,6 @@ from .settings import read_horizon
 from .states import NONE, States
 from .subscription import SubscriptionForecaster
 from .uncertainty import around
-from .varying import check_varying
 
 Value: TypeAlias = str | int | float | bool
 
@@ -102,8 +101,7 @@ def probability_of(
     """The answer. `plan`: the subscription's; `schema`: of the first stream that it counts; `key` as in `key_of`;
     `within` as in a subscription's text, None for its own horizon.
 
-    Raises DefinitionError or LimitExceeded if there is no answer. O(levels x states + horizon x edges), if values of
-    the context vary for each of their marks.
+    Raises DefinitionError if there is no answer. O(levels x states + horizon x edges).
     """
     settings, stream, combination = subscription.settings, subscription.stream, subscription.combination
     positions = plan.positions[0][1]
@@ -115,8 +113,6 @@ def probability_of(
         raise DefinitionError("within: forecasts that are put together from parts have one horizon: expected none")
     if duration and subscription.clock is None:
         raise DefinitionError("within: expected a number of events: times between events are measured for who asks")
-    if not own:
-        check_varying(settings.context, [plan.states.shape.states], steps)
     known = stream.keys.get(key)
     state = _aside(subscription, StreamKey(key) if known is None else known)
     chain = state.chain

@@ -20,9 +20,11 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from .choice import MILLIONTHS, surprise
 from .notifying import ResolvedForecast
 
+MILLIONTHS: Final = 1_000_000
+SURPRISE_MAX: Final = 20 * MILLIONTHS
+"""What an outcome costs at most that a prediction held impossible: e**-20, in millionths of a nat."""
 BINS: Final = 100
 SHOWN_BINS: Final = 20
 OUTCOMES_MIN: Final = 200
@@ -31,6 +33,13 @@ WORSE: Final = 1
 """Squared errors, in all, by which predictions may be worse than the base rate, which is known only afterwards."""
 _EMPTY: Final = [0] * BINS  # of all that have no outcome yet; nobody changes it
 _SUMS: Final = ("brier", "log", "true", "false", "censored", "censored_notices", "matches", "foretold", "lead")
+
+
+def surprise(probability: float) -> i64:
+    """-log(probability) in millionths of a nat, at most SURPRISE_MAX."""
+    if probability <= 2.1e-9:
+        return SURPRISE_MAX
+    return min(i64(-log(probability) * MILLIONTHS + 0.5), SURPRISE_MAX)
 
 
 @final

@@ -40,7 +40,6 @@ class PartForecaster:
     ) -> None:
         self.number = number
         self.forecaster = forecaster
-        self.symbols: i64 = settings.context.symbols
         self.values = settings.values
         self.final: i64 = final_state
         self.least = least
@@ -127,7 +126,6 @@ class Combination:
         until: i64 = FOREVER
         reached = self.reached(state, time)
         stays: int = key.events - 1 - state.seen
-        stepped: list[bool] = []
         for number, part in enumerate(self.parts):
             own = state.parts[number]
             part.forecaster.clock().move(time)
@@ -141,19 +139,12 @@ class Combination:
                 fleeting = fleeting or ends
             elif own.on:  # what the parts before had completed is too long ago, and what followed it with it
                 part.progress.forget(row)
-            counted = own.chain is not None and own.on and state.seen < key.events
-            if counted and own.chain is not None:
+            if own.chain is not None and own.on and state.seen < key.events:
                 if stays > 0:
-                    own.chain.stay(int(own.state), stays)
+                    own.chain.step(own.state, own.state, stays)
                 if on:
-                    own.chain.step(int(own.state), int(following), 1)
-            stepped.append(counted and on)
+                    own.chain.step(own.state, following, 1)
             own.state = following
-            if part.forecaster.choice is not None:
-                if on:
-                    part.forecaster.decide(key.run, int(key.events) - own.matched, own.matched)
-                else:  # whether it would have matched is unknown
-                    part.forecaster.drop(key.run)
         self.until = until
         for own in state.parts:
             if own.matched:
@@ -167,14 +158,7 @@ class Combination:
             own = state.parts[number]
             own.on = not self.phased or number <= reached
             if part.values:
-                after = part.forecaster.chain(context_after(state, own.history, part.symbols, own.state, stream))
-                if own.chain is not None and stepped[number]:
-                    own.chain.moved(int(own.state), after)
-                own.chain = after
-            if part.forecaster.choice is not None and own.on and own.chain is not None:
-                steps = part.forecaster.horizon
-                chances = [curve[steps] for curve in own.chain.candidates(int(own.state))]
-                part.forecaster.propose(key.run, int(key.events) + steps, chances)
+                own.chain = part.forecaster.chain(state.context())
         return fleeting
 
     # --- what is forecast ---------------------------------------------------------------------------------------
@@ -265,30 +249,17 @@ class Combination:
     def load(self, saved: Sequence[Any]) -> list[PartState]:
         """Load a dump."""
         found = self.begin()
-        for part, own, (state, done, on, context, history) in zip(self.parts, found, saved, strict=True):
-            own.state, own.done, own.on, own.history = state, done, on, list(history)
+        for part, own, (state, done, on, context) in zip(self.parts, found, saved, strict=True):
+            own.state, own.done, own.on = state, done, on
             own.chain = None if context is None else part.forecaster.chain(tuple(context))
         return found
 
 
 def dumped(states: Sequence[PartState]) -> list[list[Any]]:
     """The states of parts between two events, as plain data."""
-    return [[int(own.state), int(own.done), own.on, context_of(own.chain), own.history] for own in states]
+    return [[int(own.state), int(own.done), own.on, context_of(own.chain)] for own in states]
 
 
 def context_of(chain: ContextChain | None) -> list[str | int] | None:
     """A chain's context as plain data."""
     return None if chain is None else list(chain.context)
-
-
-def context_after(state: KeyState, history: list[int], symbols: i64, following: i64, stream: KeyedStream) -> Context:
-    """Under which circumstances the next step is made: the event at hand was the last, `history` the states before."""
-    group = state.observer.group
-    assert group is not None
-    if symbols == 0:
-        return state.key.contexts[group.number]
-    history.append(int(following))
-    if len(history) > symbols:
-        del history[0]
-    rest = group.rest.of(stream.row, stream.time, history)
-    return (state.key.run, *rest) if group.keyed else rest

@@ -3,16 +3,15 @@
 A context is known before the step that it is counted under: it is that of the event at which the state was entered or
 last looked at, never of the event that comes next. Months, hours and weekdays are those of UTC.
 
-Here: what may be written, and a row's values. Not here: how contexts borrow from each other (shrinkage), which of them
-pays (choice).
+A context is held for the whole horizon, so its values are those that stay: a key, a unit of time, a carrier.
+
+Here: what may be written, and a row's values. Not here: how contexts borrow from each other (shrinkage).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final, Literal, TypeAlias, final
 
 from ..events.errors import DefinitionError, shown
@@ -20,14 +19,12 @@ from ..events.nearest import suggestion
 from ..events.schema import Schema
 from .counts import Context
 
-Kind: TypeAlias = Literal["key", "month", "hour", "weekday", "attribute", "last"]
+Kind: TypeAlias = Literal["key", "month", "hour", "weekday", "attribute"]
 
 UNITS: Final = ("month", "hour", "weekday")
 PARTS_MAX: Final = 8
-CUTS_MAX: Final = 100
-SYMBOLS_MAX: Final = 6
 MISSING: Final = -1
-"""Stands for null, and for a symbol before the first; no other value of its part is this number, or it is a text."""
+"""Stands for null; in a part of texts no other value is a number."""
 
 _HOUR: Final = 3_600_000_000
 _DAY: Final = 24 * _HOUR
@@ -36,13 +33,11 @@ _DAY: Final = 24 * _HOUR
 @final
 @dataclass(frozen=True, slots=True)
 class ContextPart:
-    """One part of a context. `position`: the column of the key or attribute; `length`: how many of the last symbols."""
+    """One part of a context. `position`: the column of the key or attribute."""
 
     kind: Kind
     name: str
     position: int = -1
-    cuts: tuple[float, ...] = ()
-    length: int = 0
 
 
 @final
@@ -57,13 +52,8 @@ class ContextDefinition:
         """Whether the key is a part."""
         return bool(self.parts) and self.parts[0].kind == "key"
 
-    @property
-    def symbols(self) -> int:
-        """How many of the last symbols are needed."""
-        return sum(part.length for part in self.parts)
-
-    def of(self, row: Sequence[object], time: int, symbols: Sequence[int] = ()) -> Context:
-        """The context at an event: its row in the order of the schema, its time, the last symbols, newest last."""
+    def of(self, row: Sequence[object], time: int) -> Context:
+        """The context at an event: its row in the order of the schema, and its time."""
         found: list[str | int] = []
         for part in self.parts:
             match part.kind:
@@ -73,22 +63,17 @@ class ContextDefinition:
                     found.append(time // _HOUR % 24)
                 case "weekday":
                     found.append((time // _DAY + 3) % 7)  # 1970 began on a Thursday; Monday is 0
-                case "last":
-                    padded = [MISSING] * part.length + list(symbols)
-                    found.extend(padded[-part.length :])
                 case "key" | "attribute":
-                    found.append(_discrete(row[part.position], part.cuts))
+                    found.append(_discrete(row[part.position]))
         return tuple(found)
 
 
-def _discrete(value: object, cuts: tuple[float, ...]) -> str | int:
+def _discrete(value: object) -> str | int:
     match value:
-        case int() | float() if cuts:
-            return bisect_right(cuts, value)
         case str() | int():
             return value if isinstance(value, str) else int(value)
         case float():
-            return repr(value)  # only a key may be a float without cuts
+            return repr(value)  # only a key may be a float
         case _:
             return MISSING
 
@@ -106,8 +91,7 @@ def month(time: int) -> int:
 
 
 def read_context(written: object, schema: Schema, key: str | None) -> ContextDefinition:
-    """A context as it is written: a list of "key", "month", "hour", "weekday", names of attributes,
-    {attribute = "price", cuts = [10, 20]} and {last = 2}.
+    """A context as it is written: a list of "key", "month", "hour", "weekday" and names of attributes.
 
     Raises DefinitionError; the caller says of which subscription.
     """
@@ -129,38 +113,29 @@ def _part(written: object, schema: Schema, key: str | None) -> ContextPart:
             return ContextPart("key", "key", schema.position(key))
         case "month" | "hour" | "weekday":
             # An attribute of that name takes precedence over the unit of time.
-            return _attribute(written, (), schema) if written in schema.names else ContextPart(written, written)
+            return _attribute(written, schema) if written in schema.names else ContextPart(written, written)
         case str():
-            return _attribute(written, (), schema)
-        case {"last": int(length), **rest} if not rest and type(length) is int and 1 <= length <= SYMBOLS_MAX:
-            return ContextPart("last", "last", length=length)
-        case {"attribute": str(name), "cuts": [*cuts], **rest} if not rest:
-            return _attribute(name, _checked_cuts(cuts), schema)
+            return _attribute(written, schema)
         case _:
-            found = ", ".join(sorted(map(str, written))) if isinstance(written, Mapping) else shown(written)
+            found, more = shown(written), ""
+            if isinstance(written, Mapping):
+                found = ", ".join(sorted(map(str, written)))
+                more = "; for a band of numbers give events an attribute that names it"
             raise DefinitionError(
-                'context: expected "key", "month", "hour", "weekday", an attribute, {attribute = .., cuts = [..]} or '
-                f"{{last = 1 .. {SYMBOLS_MAX}}}, found {found[:80]}"
+                'context: expected "key", "month", "hour", "weekday" or the name of an attribute, found '
+                f"{found[:80]}{more}"
             )
 
 
-def _checked_cuts(cuts: Sequence[object]) -> tuple[float, ...]:
-    numbers = tuple(cut for cut in cuts if isinstance(cut, int | float) and not isinstance(cut, bool))
-    ascending = all(a < b for a, b in pairwise(numbers)) and not any(cut != cut for cut in numbers)
-    if len(numbers) != len(cuts) or not 1 <= len(cuts) <= CUTS_MAX or not ascending:
-        found = str(list(cuts))[:80]
-        raise DefinitionError(f"context: cuts: expected 1 to {CUTS_MAX} ascending numbers, found {found}")
-    return numbers
-
-
-def _attribute(name: str, cuts: tuple[float, ...], schema: Schema) -> ContextPart:
+def _attribute(name: str, schema: Schema) -> ContextPart:
     position = schema.position(name)
     if position < 0:
         hint = suggestion(name, ("key", *UNITS, *schema.names))
         raise DefinitionError(f"context: expected key, month, hour, weekday or an attribute, found {name!r}{hint}")
     kind = schema.attributes[position].type
-    if cuts and kind not in ("int", "float"):
-        raise DefinitionError(f"context: cuts expect an int or float attribute, found {name!r}, a {kind}")
-    if not cuts and kind == "float":
-        raise DefinitionError(f"context: the float attribute {name!r} expects cuts: {{attribute = .., cuts = [..]}}")
-    return ContextPart("attribute", name, position, cuts)
+    if kind == "float":
+        raise DefinitionError(
+            f"context: expected an attribute that is a string, an int or a bool, found {name!r}, a float; give events"
+            " an attribute that names its band"
+        )
+    return ContextPart("attribute", name, position)

@@ -6,8 +6,8 @@ add up to those of the whole, in any order and however it was split: there are n
 
 Forgetting by half-life keeps that property: a count is never scaled, it is filed under the generation in which it was
 made, a fixed share of a half-life of event time, and each reader weighs generations by their age (forecasting 3,
-"half-life as a config"). So a half-life can be shortened after the fact. What is GENERATIONS_KEPT generations older
-than the newest weighs less than 2**-24 and is not part of the value any more.
+"half-life as a config"). What is GENERATIONS_KEPT generations older than the newest weighs less than 2**-24 and is not
+part of the value any more.
 
 Here: the numbers, their sum, equality and age. Not here: probabilities (chain), files (model_file).
 """
@@ -37,13 +37,12 @@ _NO_COUNTS: Final[dict[int, int]] = {}  # nobody changes it
 
 @final
 class GenerationClock:
-    """Which generation it is, by event time, and how fast what is older loses weight. Shared by all tables."""
+    """Which generation it is, by event time, and what older ones weigh. Shared by all tables."""
 
     def __init__(self, half_life: int | None = None) -> None:
         """`half_life` in microseconds; None: nothing is ever forgotten, all is one generation."""
         self.width: int = 0 if half_life is None else max(1, half_life // GENERATIONS_A_HALF_LIFE)
         self.generation: int = BEGINNING if self.width else 0
-        self.rate: float = 1.0 / GENERATIONS_A_HALF_LIFE  # halvings a generation: greater is forgetting sooner
 
     def move(self, time: int) -> None:
         """It is `time` now, in microseconds; a clock never goes back. O(1)."""
@@ -53,7 +52,7 @@ class GenerationClock:
     def weight(self, generation: int) -> float:
         """What a count of that generation weighs now, in [0, 1]."""
         age = self.generation - generation
-        return 1.0 if age <= 0 else float(2.0 ** (-self.rate * min(age, 100_000)))
+        return 1.0 if age <= 0 else float(2.0 ** (-min(age, 100_000) / GENERATIONS_A_HALF_LIFE))
 
 
 @final
@@ -179,7 +178,7 @@ class Counts:
             mine = self.clock_of(version)
             if mine.width != found.width:
                 mine = self.clocks[version] = GenerationClock(None)
-                mine.width, mine.generation, mine.rate = found.width, found.generation, found.rate
+                mine.width, mine.generation = found.width, found.generation
             mine.generation = max(mine.generation, found.generation)
         for version, context, generation, state, following, count in list(other.records()):
             self.table(version, context).put(generation, state, following, count)

@@ -79,7 +79,7 @@ def spread(whole: Combination, state: KeyState, time: i64, chance: float) -> tup
     horizon = whole.parts[0].forecaster.horizon
     if whole.phased and len(awaited) > 1:
         found = _series(whole, state)
-        _, series = joined([source.chain() for source in found.sources], found.starts)
+        _, series = joined([level.chain() for level in found.levels])
         return interval(chance, standard_error(series, found.passage, _phase(state, found, awaited[0]), horizon))
     chances: list[float] = []
     errors: list[float] = []
@@ -219,7 +219,7 @@ def _series(whole: Combination, state: KeyState) -> SeriesChain:
 
 def _phase(state: KeyState, found: SeriesChain, number: i64) -> int:
     """The number of a phase's state in the series."""
-    return found.begins[number] + _chain(state, number).number(int(state.parts[number].state))
+    return found.begins[number] + int(state.parts[number].state)
 
 
 def _chain(state: KeyState, number: i64) -> ContextChain:

@@ -32,7 +32,7 @@ from typing import Final, TypeAlias, final
 from mypy_extensions import i64
 
 from ..events.errors import DefinitionError
-from .choice import MILLIONTHS, surprise
+from .calibration import MILLIONTHS, surprise
 from .context_chain import ContextChain
 from .counts import Context
 from .forecaster import Forecaster
@@ -40,7 +40,6 @@ from .key_state import KeyState
 from .keyed_stream import StreamKey
 from .level import Level
 from .notifying import Run
-from .product import Product
 
 BUCKETS: Final = 1_000
 """Buckets of probability above 0; bucket 0 holds what is impossible."""
@@ -178,7 +177,7 @@ class Judge:
         self.own = own
         self._open: dict[Run, OpenForecasts] = {}
         self._bins: dict[Context, list[dict[int, Bin]]] = {}
-        self._forecasts: dict[Context, tuple[Level | Product, int, dict[int, StateForecast]]] = {}
+        self._forecasts: dict[Context, tuple[Level, int, dict[int, StateForecast]]] = {}
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
@@ -255,17 +254,17 @@ class Judge:
         context = chain.context
         if self.own is not None:
             chain = self.own.chain(context)
-        source = chain.source()
-        source.refresh()
+        level = chain.level()
+        level.refresh()
         known = self._forecasts.get(context)
-        if known is None or known[0] is not source or known[1] != source.stamp:
-            known = self._forecasts[context] = (source, source.stamp, {})
+        if known is None or known[0] is not level or known[1] != level.stamp:
+            known = self._forecasts[context] = (level, level.stamp, {})
         if chain.effective(state) < self.effective:
             return None
         found = known[2].get(state)
         if found is None:
-            number, passage = chain.number(state), chain.passage(self.longest)
-            chances = [passage.next(number, horizon) for horizon in self.horizons]
+            passage = chain.passage(self.longest)
+            chances = [passage.next(state, horizon) for horizon in self.horizons]
             found = known[2][state] = StateForecast(context, chances, self._of(context), counted)
         return found
 

@@ -13,6 +13,7 @@ from mypy_extensions import i64
 
 from ..events.instant import FOREVER
 from .context_chain import ContextChain
+from .counts import Context
 from .pending import PredictionQueue
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class PartState:
     `state` it has been since the event of the key that the whole was last looked at. `done`: the last moment at which
     what it has completed is of use, and `completing` what this becomes by the event at hand, which has `matched` it."""
 
-    __slots__ = ("chain", "completing", "done", "history", "matched", "on", "state")
+    __slots__ = ("chain", "completing", "done", "matched", "on", "state")
 
     def __init__(self, chain: ContextChain | None, on: bool) -> None:
         self.chain = chain
@@ -36,7 +37,6 @@ class PartState:
         self.done: i64 = NEVER
         self.completing: i64 = NEVER
         self.matched = False
-        self.history: list[int] = []
 
 
 @final
@@ -44,7 +44,7 @@ class KeyState:
     """`state` of the chain after the key's event number `seen`. `chain`: that of the context under which its next step
     counts. `waiting`: how many runs are in each elementary state, and `moments`, where these have a last one, how many
     have which; empty where a machine knows this. `runs` are these with their last moments, by identity, where lineage
-    is wanted. `history`: the chain's last states. `alarm`: the last moment that one was set for. `above`, `open`: what
+    is wanted. `alarm`: the last moment that one was set for. `above`, `open`: what
     the notifier knows of the key; `predictions` that have no outcome yet; `wake`: by when the outcome of all of them is
     looked at. `touched`, `matched` by the event at hand. `parts`: where these are, if forecasts are combined."""
 
@@ -52,7 +52,6 @@ class KeyState:
         "above",
         "alarm",
         "chain",
-        "history",
         "key",
         "matched",
         "moments",
@@ -86,7 +85,6 @@ class KeyState:
         self.waiting: list[int] = [0] * states
         self.moments: list[dict[int, int]] = [{} for _ in range(states)]
         self.runs: list[dict[int, tuple[int, Any]]] = [{} for _ in range(states)]
-        self.history: list[int] = []
         self.alarm: i64 = FOREVER
         self.touched = False
         self.matched = False
@@ -95,6 +93,12 @@ class KeyState:
         self.wake: i64 = -1
         self.predictions = predictions
         self.parts: list[PartState] = []
+
+    def context(self) -> Context:
+        """Under which circumstances the next step is made: those of the key's last event. O(1)."""
+        group = self.observer.group
+        assert group is not None
+        return self.key.contexts[group.number]
 
     def enter(self, state: i64, until: i64, run: object) -> None:
         """A run waits in an elementary state until that moment, if no event affects it. `run`: None without lineage."""

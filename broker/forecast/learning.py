@@ -18,7 +18,6 @@ from .key_state import KeyState
 from .model_file import Model
 from .states import NONE
 from .subscription import SubscriptionForecaster
-from .varying import check_varying
 from .versions import check_version, continued, count_stays, counts_of, others
 
 Forecasters: TypeAlias = Mapping[str, SubscriptionForecaster]  # by the name of the subscription
@@ -85,8 +84,7 @@ def judges_of(subscriptions: Forecasters, horizons: Sequence[int], model: Model 
     """Judge every forecast from now on over these horizons, in events; returns a judge by subscription.
 
     With a model its forecasts are judged, otherwise the engine's. Judges are not in snapshots; the caller closes them
-    at the end. Raises DefinitionError if forecasts are combined from parts, which have one horizon only; and
-    LimitExceeded if varying values of a context make a chain too large for a horizon.
+    at the end. Raises DefinitionError if forecasts are combined from parts, which have one horizon only.
     """
     found: dict[str, Judge] = {}
     for name, each in subscriptions.items():
@@ -96,10 +94,9 @@ def judges_of(subscriptions: Forecasters, horizons: Sequence[int], model: Model 
                 " horizons: expected forecast.parts = false"
             )
         steps, form, version = max(horizons, default=1), each.forecaster.form, each.forecaster.version
-        check_varying(each.settings.context, [form.states], steps)
         own: Forecaster | None = None
         if model is not None:
-            settings = replace(each.settings, steps=steps, choose=False)
+            settings = replace(each.settings, steps=steps)
             own = settings.forecaster(version, form, counts_of(model.counts, version))
         found[name] = Judge(horizons, each.effective, own)
     for name, judge in found.items():

@@ -14,8 +14,7 @@
 `width`: microseconds in a generation of counts, 0 where nothing is forgotten; `newest`: the newest of them, null before
 the first. `rows`: state, next state, count; `buckets`: bucket, how many gaps, their sum in microseconds.
 `digest`: BLAKE2b of what the file says, by which one that was damaged is recognised, whatever its blanks.
-`subscription` is its name and the digest of what its states mean; behind it "/1" for the first part of a subscription,
-and "/marks" for what values that vary do (moves): `context` is then the mark, the next state the code of the next one.
+`subscription` is its name and the digest of what its states mean; behind it "/1" for the first part of a subscription.
 Records are sorted: equal models are equal files.
 
 A damaged file is refused in one line with its place: DefinitionError.

@@ -63,8 +63,8 @@ class ModelForm:
 
 def model_form(settings: Settings, states: States, numbers: list[list[int]], windows: list[int]) -> ModelForm | None:
     """The form of a plan's packed models; None where they have to be objects."""
-    plain = settings.steps > 0 and settings.half_life is None and not settings.values and not settings.context.parts
-    asked = settings.cautious or settings.recalibrate or settings.choose or settings.drift
+    plain = settings.steps > 0 and settings.half_life is None and not settings.context.parts
+    asked = settings.cautious or settings.recalibrate
     if not plain or asked or states.sets or states.exceeding is not None or states.shape.successors is None:
         return None
     if len(numbers) != 1 or len(windows) != len(states.left) or states.shape.states > STATES_MAX:

@@ -14,8 +14,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ..events.batch import Floats, Integers, packed_floats, packed_integers
-from .calibration import BINS, Calibration, bin_of, millionths
-from .choice import MILLIONTHS, surprise
+from .calibration import BINS, MILLIONTHS, Calibration, bin_of, millionths, surprise
 from .columns import with_room, with_room_for_floats
 from .pending import PredictionQueue
 

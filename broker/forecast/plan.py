@@ -22,7 +22,6 @@ from .model_form import model_form
 from .parts import PRODUCT_STATES_MAX, Division, division
 from .settings import Settings, read_settings
 from .states import States, states_of
-from .varying import check_varying
 
 Streams: TypeAlias = tuple[tuple[str, Schema | None], ...]
 
@@ -60,7 +59,8 @@ class ForecastPlan:
     def version(self, name: str, text: str) -> str:
         """What counts are kept under: equal where states and contexts mean the same. Those of parts begin with it."""
         said = f"{text}\0{self.settings.states}\0{self.positions}"
-        context = [(part.kind, part.name, part.cuts, part.length) for part in self.settings.context.parts]
+        # What follows a name has said more of it before, and models that were trained then are still read.
+        context = [(part.kind, part.name, (), 0) for part in self.settings.context.parts]
         if context:  # the 7 of ["hour"] is not that of ["month"]
             said += f"\0{context}"
         if self.division is not None:
@@ -98,14 +98,12 @@ def forecast_plan(
     if settings.parts or (settings.parts is None and len(first.states) - 1 > PRODUCT_STATES_MAX):
         found = division(first, sets)
         if found is not None:
-            check_varying(settings.context, [part.states.shape.states for part in found.parts], settings.steps)
             undivided = States([1], [UNDIVIDED], False)
             return ForecastPlan(settings, undivided, positions, [], [], distances_of(first), found)
         if settings.parts and first.machines is not None:
             raise DefinitionError('forecast: parts = true: expected AND, OR or a group with ";" beside it')
     exceeding = exceeding_of(written.get("exceeds"), first)
     states, numbers = states_of(automata, sets, exceeding)
-    check_varying(settings.context, [states.shape.states], settings.steps)
     return ForecastPlan(settings, states, positions, numbers, [] if merged else _windows(automata, states, numbers))
 
 

@@ -17,7 +17,6 @@ from .forecaster import Forecaster
 from .horizon import Gaps
 from .key_state import KeyState
 from .keyed_stream import KeyedStream, StreamKey
-from .moves import marks_of
 from .notifying import load_notifier
 from .subscription import SubscriptionForecaster
 
@@ -38,7 +37,7 @@ def _forecaster(forecaster: Forecaster) -> dict[str, Any]:
     counts = forecaster.counts
     clock = counts.clock_of(forecaster.version)
     return {
-        "clock": [clock.width, clock.generation, clock.rate],
+        "clock": [clock.width, clock.generation],
         "records": [[list(part) if isinstance(part, tuple) else part for part in r] for r in counts.records()],
         "horizon": forecaster.horizon,
         "forecaster": forecaster.dump(),
@@ -98,7 +97,6 @@ def _state(state: KeyState, numbers: Mapping[int, int], runs: Mapping[int, int])
         state.waiting,
         [[[until, count] for until, count in moments.items()] for moments in state.moments],
         [[[until, runs[number]] for number, (until, _) in own.items() if number in runs] for own in state.runs],
-        state.history,
         int(state.alarm),
         int(state.wake),
         dumped(state.parts),
@@ -119,8 +117,8 @@ def load_subscription(own: SubscriptionForecaster, saved: Mapping[str, Any]) -> 
 def _load_forecaster(forecaster: Forecaster, saved: Mapping[str, Any]) -> None:
     counts, version = Counts(), forecaster.version
     clock = forecaster.counts.clock_of(version)
-    clock.width, clock.generation, clock.rate = saved["clock"]
-    counts.clocks[version] = counts.clocks[marks_of(version)] = clock
+    clock.width, clock.generation = saved["clock"]
+    counts.clocks[version] = clock
     for name, context, generation, state, following, count in saved["records"]:
         counts.table(name, tuple(context)).put(generation, state, following, count)
     forecaster.absorb(counts)
@@ -151,11 +149,11 @@ def load_key(
 
 
 def _load_state(own: SubscriptionForecaster, key: StreamKey, saved: Sequence[Any], runs: Sequence[Any]) -> KeyState:
-    state, seen, context, waiting, moments, known_runs, history, alarm, wake, parts = saved
+    state, seen, context, waiting, moments, known_runs, alarm, wake, parts = saved
     chain = None if context is None else own.forecaster.chain(tuple(context))
     found = KeyState(own, key, chain, seen, len(waiting), own.verification.open.of(key.run))
     found.above, found.open = own.notifier.is_above(key.run), own.notifier.is_open(key.run)
-    found.state, found.alarm, found.wake, found.history = state, alarm, wake, list(history)
+    found.state, found.alarm, found.wake = state, alarm, wake
     found.waiting, found.moments = list(waiting), [dict(each) for each in moments]
     found.runs = [{id(runs[run]): (until, runs[run]) for until, run in each} for each in known_runs]
     if own.combination is not None:

@@ -1,8 +1,5 @@
 """Chains in series as one chain: where the first reaches its final state, the next begins.
 
-Where values of a context vary, a chain is one over states and marks. A later part begins with the mark that it has now:
-the one that it will begin with is not known.
-
 A first passage through the series is the convolution of the parts' first passages (combining.in_sequence), for all
 states of all parts and all horizons at once, in time linear in the horizon.
 
@@ -18,36 +15,32 @@ from .chain import MarkovChain, TransitionRow
 from .context_chain import ContextChain
 from .level import Level
 from .passage import Passage, first_passage
-from .product import Product
 
 
 @final
 class SeriesChain:
-    """First passages to its end; `begins`: where each part's numbers begin in it; `starts`: the number of each one's
-    first state among these."""
+    """First passages to its end; `begins`: where each part's states begin in it."""
 
     def __init__(
         self,
-        sources: list[Level | Product],
+        levels: list[Level],
         stamps: list[int],
         horizon: int,
-        starts: list[int],
         begins: list[int],
         passage: Passage,
     ) -> None:
-        self.sources = sources
+        self.levels = levels
         self.stamps = stamps
         self.horizon = horizon
-        self.starts = starts
         self.begins = begins
         self.passage = passage
 
     def fresh(self, chains: Sequence[ContextChain]) -> bool:
         """Whether no estimate has been published since."""
         for at, chain in enumerate(chains):
-            source = chain.source()
-            source.refresh()
-            if source is not self.sources[at] or source.stamp != self.stamps[at]:
+            level = chain.level()
+            level.refresh()
+            if level is not self.levels[at] or level.stamp != self.stamps[at]:
                 return False
             if chain.forecaster.horizon != self.horizon:
                 return False
@@ -56,35 +49,32 @@ class SeriesChain:
 
 def in_series(chains: Sequence[ContextChain]) -> SeriesChain:
     """The series of these chains. O(horizon x edges)."""
-    sources = [chain.source() for chain in chains]
-    starts = [chain.number(0) for chain in chains]
-    begins, whole = joined([chain.markov() for chain in chains], starts)
+    levels = [chain.level() for chain in chains]
+    begins, whole = joined([level.chain() for level in levels])
     horizon = chains[0].forecaster.horizon
-    stamps = [source.stamp for source in sources]
-    return SeriesChain(sources, stamps, horizon, starts, begins, first_passage(whole, horizon))
+    stamps = [level.stamp for level in levels]
+    return SeriesChain(levels, stamps, horizon, begins, first_passage(whole, horizon))
 
 
-def joined(chains: Sequence[MarkovChain], starts: Sequence[int]) -> tuple[list[int], MarkovChain]:
-    """Chains whose last state is their only final one, as one of that form, and where each begins. `starts`: which of
-    its states each begins in. O(edges)."""
+def joined(chains: Sequence[MarkovChain]) -> tuple[list[int], MarkovChain]:
+    """Chains whose last state is their only final one, as one of that form, and where each begins. O(edges)."""
     begins: list[int] = []
     rows: list[TransitionRow] = []
     continuations: dict[int, TransitionRow] = {}
     for number, chain in enumerate(chains):
         begin, last = len(rows), len(chain.rows) - 1
         begins.append(begin)
-        shift = number < len(chains) - 1  # to where the next one begins, whose states are just behind the final one
-        start = starts[number + 1] if shift else 0
+        shift = number < len(chains) - 1  # to where the next one begins, just behind the final state
         for state, row in enumerate(chain.rows):
             # Before the last part its end is a state like any other: from there all is to come once more.
             after = chain.continuations[last] if shift and state == last else row
-            rows.append(_moved(after, begin, last if shift else -1, start))
+            rows.append(_moved(after, begin, last if shift else -1))
         if not shift:
-            continuations[begin + last] = _moved(chain.continuations[last], begin, -1, 0)
+            continuations[begin + last] = _moved(chain.continuations[last], begin, -1)
     return begins, MarkovChain(tuple(rows), frozenset((len(rows) - 1,)), continuations)
 
 
-def _moved(row: TransitionRow, begin: int, final_state: int, start: int) -> TransitionRow:
-    """A row whose states have other numbers; `final_state`, the greatest, is where the next chain's `start` follows."""
-    targets = tuple([begin + target + (1 + start if target == final_state else 0) for target in row.targets])
+def _moved(row: TransitionRow, begin: int, final_state: int) -> TransitionRow:
+    """A row whose states have other numbers; `final_state`, the greatest, is where the next chain follows."""
+    targets = tuple([begin + target + (target == final_state) for target in row.targets])
     return TransitionRow(targets, row.chances, row.weight)

@@ -6,13 +6,11 @@
     per          "key": a step is an event of the key (default); "stream": of the whole stream
     states       "furthest": the most advanced live state (default); "set": the set of all live ones
     half_life    how long until a count weighs half; for ever by default
-    drift        true: where forecasts become worse, the half-life is shortened for a while
     effective    how many transitions must stand behind a state before anything is forecast; by default as many as
                  larger pools can lend: 20, with the key and more in the context 10
     cautious     the lower end of the interval must exceed the threshold, not the probability
     uncalibrated  true: over a time, forecasts are reported also where earlier ones were worse than the base rate
     recalibrate  probabilities are corrected by the outcomes of earlier ones
-    choose       the pool of the context that has forecast best is asked
     parts        true: forecasts of AND, OR and ";" are combined from those of their parts; false: never; else where the
                  whole has many states
     exceeds      of windows: an aggregate and a number, which it must exceed (broker.forecast.exceeding)
@@ -33,7 +31,6 @@ from .chain import Shape
 from .contexts import ContextDefinition, read_context
 from .counts import Counts
 from .forecaster import PARENT_STRENGTH, POOL_STRENGTH, Forecaster
-from .varying import varying_of
 
 EVENTS_MAX: Final = 10_000
 """The horizon, in events."""
@@ -60,12 +57,10 @@ class Settings:
     per: Per
     states: Numbering
     half_life: int | None
-    drift: bool
     uncalibrated: bool
     effective: float
     cautious: bool
     recalibrate: bool
-    choose: bool
     parts: bool | None
     written: Mapping[str, Any]
 
@@ -77,14 +72,11 @@ class Settings:
     @property
     def values(self) -> int:
         """How many values a context has."""
-        parts = self.context.parts
-        return len(parts) + self.context.symbols - sum(1 for part in parts if part.kind == "last")
+        return len(self.context.parts)
 
     def forecaster(self, version: str, form: Shape, counts: Counts) -> Forecaster:
         """The forecasts of a chain of that form, with what is known of it already."""
-        keyed, varying = self.context.keyed, varying_of(self.context)
-        steps = max(self.steps, 1)
-        return Forecaster(version, form, steps, counts, self.values, keyed, choose=self.choose, varying=varying)
+        return Forecaster(version, form, max(self.steps, 1), counts, self.values, self.context.keyed)
 
 
 def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -> Settings:
@@ -100,17 +92,11 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
         raise _wrong("per", "'key' or 'stream'", per)
     if states not in STATES:
         raise _wrong("states", "'furthest' or 'set'", states)
-    cautious, recalibrate, choose, drift = (
-        _flag(written, name) for name in ("cautious", "recalibrate", "choose", "drift")
-    )
     context = _context(written, schema, key if per == "key" else None)
     lent = PARENT_STRENGTH if context.keyed and len(context.parts) > 1 else POOL_STRENGTH
     effective = written.get("effective", lent)
     if isinstance(effective, bool) or not isinstance(effective, int | float) or not 0 <= effective <= EFFECTIVE_MAX:
         raise _wrong("effective", f"a number of transitions, 0 to {EFFECTIVE_MAX}", effective)
-    half_life = _half_life(written.get("half_life"))
-    if drift and half_life is None:
-        raise DefinitionError("forecast: drift = true expects a half_life, which it shortens")
     return Settings(
         steps,
         duration,
@@ -118,13 +104,11 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
         context,
         per,
         states,
-        half_life,
-        drift,
+        _half_life(written.get("half_life")),
         _flag(written, "uncalibrated"),
         float(effective),
-        cautious,
-        recalibrate,
-        choose,
+        _flag(written, "cautious"),
+        _flag(written, "recalibrate"),
         _flag(written, "parts") if "parts" in written else None,
         dict(written),
     )

@@ -18,7 +18,7 @@ from mypy_extensions import i64
 
 from ..events.instant import FOREVER
 from . import joint
-from .combination import Combination, context_after
+from .combination import Combination
 from .context_chain import ContextChain
 from .forecaster import Forecaster
 from .horizon import usable, within_time
@@ -59,7 +59,6 @@ class SubscriptionForecaster(LearningObserver):
         self.final: i64 = shape.states - 1
         self.forgets = settings.half_life is not None
         self.arrivals: InterArrivals | None = None if settings.steps else InterArrivals(settings.duration)
-        self.symbols: i64 = settings.context.symbols
         self.values = settings.values
         self.combination: Combination | None = None
 
@@ -109,10 +108,9 @@ class SubscriptionForecaster(LearningObserver):
             self._reset(state)
         elif state.chain is not None and self.transitions_behind(state, state.chain) >= self.effective:
             self._forecast(state, state.chain, clock, time, until, matched)
-        due = fleeting or self.symbols > 0
-        if not due and len(state.predictions) > 0 and state.wake < clock:
+        if not fleeting and len(state.predictions) > 0 and state.wake < clock:
             self._wake(state)
-        return due
+        return fleeting
 
     def _idle(self, state: KeyState, time: i64) -> bool:
         """Whether nothing has begun."""
@@ -134,17 +132,13 @@ class SubscriptionForecaster(LearningObserver):
     def _step(self, state: KeyState, following: i64) -> None:
         """Count the step, and those of the events that have passed the key by; go to where the next one counts."""
         key, chain = state.key, state.chain
-        counted = chain is not None and state.seen < key.events
-        if chain is not None and counted:
+        if chain is not None and state.seen < key.events:
             stays: i64 = key.events - 1 - state.seen
             if stays > 0:
-                chain.stay(state.state, stays)
+                chain.step(state.state, state.state, stays)
             chain.step(state.state, following, 1)
         if self.values:
-            after = self.forecaster.chain(context_after(state, state.history, self.symbols, following, self.stream))
-            if chain is not None and counted:
-                chain.moved(int(following), after)
-            state.chain = after
+            state.chain = self.forecaster.chain(state.context())
         state.seen = key.events
         state.state = following
 
@@ -158,10 +152,6 @@ class SubscriptionForecaster(LearningObserver):
         if matched or timed:
             over -= 1
         self.verification.resolve(state.predictions, over, matched)
-        if self.forecaster.choice is not None:
-            self.forecaster.decide(run, over + self.within, matched)
-        if self.verification.drifted:
-            self._change_half_life()
         resolved: ResolvedForecast | None = None
         if matched:
             state.above = False
@@ -176,15 +166,6 @@ class SubscriptionForecaster(LearningObserver):
     def _resolved(self, resolved: ResolvedForecast, time: int) -> None:
         self.verification.calibration.resolved(resolved)
         self.report_outcome(resolved, time)
-
-    def _change_half_life(self) -> None:
-        """Estimate everything by another half-life, after drift was noticed or has ended."""
-        drift = self.verification.drift
-        assert drift is not None
-        self.verification.drifted = False
-        for forecaster in self.forecasters():
-            drift.apply(forecaster.clock())
-            forecaster.estimate_anew()
 
     def expire(self, time: int) -> None:
         """It is `time`: forecasts until before that have not come true. For horizons in time."""
@@ -202,10 +183,6 @@ class SubscriptionForecaster(LearningObserver):
                 if self.arrivals is not None:
                     over = self.stream.time - self.within - 1
                 self.verification.resolve(state.predictions, over, False)
-        if self.verification.drifted:
-            self._change_half_life()
-        for forecaster in self.forecasters():
-            forecaster.drop()
         self.verification.close()
 
     # --- forecasts ----------------------------------------------------------------------------------------------
@@ -214,8 +191,6 @@ class SubscriptionForecaster(LearningObserver):
         key, verification = state.key, self.verification
         computed = self.probability(state, chain, time, until)
         issued = verification.predict(state.predictions, clock, computed, matched)
-        if self.forecaster.choice is not None and self.combination is None:
-            self.forecaster.propose(key.run, clock + self.within, self._candidates(state, chain, time, until))
         judged = issued
         if self.cautious and issued > self.threshold:
             judged = min(issued, self.interval(state, chain, computed)[0])
@@ -254,25 +229,13 @@ class SubscriptionForecaster(LearningObserver):
     def within_time(
         self, state: KeyState, chain: ContextChain, arrivals: InterArrivals, time: i64, until: i64
     ) -> float:
-        """P(a match within a horizon in time)."""
-        fits = self._fits(state, arrivals, time, until)
-        return within_time(chain.curve(int(state.state)), fits)
-
-    def _fits(self, state: KeyState, arrivals: InterArrivals, time: i64, until: i64) -> list[float]:
-        """How many events are in time; curves are as long as that afterwards."""
+        """P(a match within a horizon in time). Curves are as long as the events that are in time afterwards."""
         until = self.progress.end(self.stream.row, time, until)
         remaining = usable(arrivals.horizon, None if until == FOREVER else int(until), int(time))
         fits = arrivals.fits(state.key, self.stream, remaining or 0)
         if len(fits) > self.forecaster.horizon:
             self.forecaster.reach(len(fits))
-        return fits
-
-    def _candidates(self, state: KeyState, chain: ContextChain, time: i64, until: i64) -> list[float]:
-        """P(a match within the horizon) by each pool of the context."""
-        if self.arrivals is None:
-            return [curve[self.within] for curve in chain.candidates(int(state.state))]
-        fits = self._fits(state, self.arrivals, time, until)
-        return [within_time(curve, fits) for curve in chain.candidates(int(state.state))]
+        return within_time(chain.curve(int(state.state)), fits)
 
     def interval(self, state: KeyState, chain: ContextChain, computed: float) -> tuple[float, float]:
         """The interval of the probability; with a horizon in time, around it as far as over its steps."""

@@ -4,8 +4,7 @@ A row estimated from an effective count of w has, as a Dirichlet posterior, the 
 To first order the variance of h_q(N) is the sum over rows of that of sum_j g_ij p_ij (delta method, forecasting 3),
 with the derivative g_ij = sum_t m_t(i) h_j(N - t - 1), where m_t(i) is the probability of being in i after t steps
 without a match. One forward sweep gives them all. A row that was never seen has one successor and no spread: whether a
-state has been seen at all is the effective count's to say. A product chain has two kinds of rows, those of states and
-those of marks; each errs by itself, and what several pairs share errs once.
+state has been seen at all is the effective count's to say.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ from mypy_extensions import i64
 
 from ..events.batch import packed_floats, packed_integers
 from .chain import MarkovChain
-from .counts import Context
 from .passage import Passage
-from .product import Product
 
 NINETY_PERCENT: Final = 1.6448536269514722
 """Standard deviations on either side that hold nine tenths of a normal distribution."""
@@ -65,68 +62,6 @@ def standard_error(chain: MarkovChain, passage: Passage, state: int, steps: int)
         first, upto = int(edges[place]), int(edges[place + 1])
         variance += _spread(likely[first:upto], list(slopes[first:upto])) / (rows[place].weight + 1.0)
     return sqrt(variance)
-
-
-def product_error(product: Product, passage: Passage, pair: int, steps: int) -> float:
-    """As `standard_error`, from a pair of a product whose `passage` reaches so far. O(steps x edges x marks)."""
-    pairs: i64 = len(product.pairs)
-    begins, slots = packed_integers(product.begins), packed_integers(product.slots)
-    marks = packed_integers(product.marks)
-    targets, shares = packed_integers(product.onward), packed_floats(product.shares)
-    chances = packed_floats(product.chances)
-    values, width = passage.values, i64(passage.horizon + 1)
-    edges = packed_floats([0.0] * len(slots))  # by edge, by end and by move, how much h depends on its chance
-    ends = packed_floats([0.0] * int(pairs))
-    moves = packed_floats([0.0] * len(targets))
-    here, onward = packed_floats([0.0] * int(pairs)), packed_floats([0.0] * int(pairs))
-    here[pair] = 1.0
-    left: i64
-    place: i64
-    edge: i64
-    move: i64
-    for left in range(steps - 1, -1, -1):
-        for place in range(pairs):
-            mass = here[place]
-            if mass == 0.0:
-                continue
-            here[place] = 0.0
-            ends[place] += mass
-            for edge in range(begins[place], begins[place + 1]):
-                slot, going, ahead = slots[edge], mass * chances[edge], 0.0
-                for move in range(marks[slot], marks[slot + 1]):
-                    target, share = targets[move], shares[move]
-                    found = values[target * width + left]
-                    ahead += share * found
-                    moves[move] += going * found
-                    onward[target] += going * share
-                edges[edge] += mass * ahead
-        here, onward = onward, here
-    variance = 0.0
-    for place, (state, context) in enumerate(product.pairs):
-        if ends[place] > 0.0:
-            first, upto = product.begins[int(place)], product.begins[int(place) + 1]
-            slopes = [*edges[first:upto], ends[place]]
-            own = [*product.chances[first:upto], product.ends[int(place)]]
-            variance += _spread(own, slopes) / (product.pool.row(context, state).weight + 1.0)
-    return sqrt(variance + _moves_variance(product, list(moves)))
-
-
-def _moves_variance(product: Product, moves: list[float]) -> float:
-    """That of the rows of marks; slots that differ in the last states alone have one row."""
-    shared: dict[tuple[int, Context], list[float]] = {}
-    weights: dict[tuple[int, Context], tuple[float, list[float]]] = {}
-    for (following, context), slot in product.places.items():
-        row = product.rows[slot]
-        if row is not None:
-            at = following, product.pool.varying.binned(context)
-            own = moves[product.marks[slot] : product.marks[slot + 1]]
-            shared[at] = [a + b for a, b in zip(shared[at], own)] if at in shared else own
-            weights[at] = row.weight, list(row.chances)
-    variance = 0.0
-    for at, slopes in shared.items():
-        weight, chances = weights[at]
-        variance += _spread(chances, slopes) / (weight + 1.0)
-    return variance
 
 
 def _spread(chances: list[float], slopes: list[float]) -> float:

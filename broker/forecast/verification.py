@@ -7,8 +7,8 @@ easy one; mixed, they make any forecast look better than it is.
 Predictions that turn out to be worse than the base rate are not calibrated. Over a horizon in time they are withheld
 then: where events come in bursts the times between them depend on each other, and the model does not know that.
 
-Where that is asked for, probabilities are corrected by what became of earlier ones of the same kind, and drift is
-watched. Issued probabilities are verified; corrections are learnt from those before correction.
+Where that is asked for, probabilities are corrected by what became of earlier ones of the same kind. Issued
+probabilities are verified; corrections are learnt from those before correction.
 
 Here: from predictions to figures, of all keys. Not here: when a prediction is made (subscription), the figures
 themselves (calibration), many horizons at once (judging).
@@ -17,26 +17,21 @@ themselves (calibration), many horizons at once (judging).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log
-from typing import Any, Final, final
+from typing import Any, final
 
 from mypy_extensions import i64
 
 from .calibration import Calibration, load_calibration
-from .drift import Drift, load_drift
 from .isotonic import Recalibration, load_recalibration
 from .pending import AS_IT_IS, OpenPredictions, PredictionQueue, load_open_predictions
 from .settings import Settings
-
-CHANCE_MIN: Final = 1e-9
-"""The least chance that a log loss is taken of."""
 
 
 @final
 class Verification:
     """`calibration` is of patterns that have begun, and of all notices; `after_match` of what was predicted right after
-    a match; `recalibration`, if that is asked for, likewise. `drifted`: the half-life is another one than the model's
-    clocks have. `withheld`: how often nothing was reported because predictions are not calibrated."""
+    a match; `recalibration`, if that is asked for, likewise. `withheld`: how often nothing was reported because
+    predictions are not calibrated."""
 
     def __init__(self, settings: Settings) -> None:
         self.calibration = Calibration()
@@ -44,8 +39,6 @@ class Verification:
         self.open = OpenPredictions()
         self.recalibration: Recalibration | None = Recalibration() if settings.recalibrate else None
         self.recalibration_after_match: Recalibration | None = Recalibration() if settings.recalibrate else None
-        self.drift: Drift | None = Drift() if settings.drift else None
-        self.drifted = False
         self.withholds = settings.duration > 0 and not settings.uncalibrated
         self.withheld = 0
 
@@ -82,9 +75,6 @@ class Verification:
             learning.record(queue.uncorrected(), came)
         chance = queue.take()
         (self.after_match if after_match else self.calibration).record(chance, came)
-        drift = self.drift
-        if drift is not None and drift.observe(-log(max(chance if came else 1.0 - chance, CHANCE_MIN))):
-            self.drifted = True
 
     def close(self) -> None:
         """The end: what is open is censored."""
@@ -102,7 +92,6 @@ class Verification:
             "after_match": {**self.after_match.measures(), "calibrated": self.calibrated(True)},
             "withheld": self.withheld,
             "corrected": any(each.correction is not None for each in learnt),
-            "drift_alarms": 0 if self.drift is None else self.drift.alarms,
         }
 
     def dump(self) -> dict[str, Any]:
@@ -114,7 +103,6 @@ class Verification:
             "withheld": self.withheld,
             **({"computed": None, "correction": None, "fit": None} if own is None else own.dump()),
             "after_match": None if after_match is None else after_match.dump(),
-            "drift": None if self.drift is None else self.drift.dump(),
         }
 
     def load(self, data: Mapping[str, Any]) -> None:
@@ -124,12 +112,10 @@ class Verification:
         self.withheld = data["withheld"]
         if data["computed"] is not None:
             self.recalibration = load_recalibration(data)
-        if data.get("after_match") is not None:  # older snapshots have one correction for both
+        if data["after_match"] is not None:
             self.recalibration_after_match = load_recalibration(data["after_match"])
-        self.drift = None if data["drift"] is None else load_drift(data["drift"])
 
     def check_invariants(self) -> None:
         """Raise AssertionError unless the sums can be those of predictions."""
-        assert not self.drifted
         self.calibration.check_invariants()
         self.after_match.check_invariants()

@@ -1,7 +1,7 @@
 """The counts of one version of a subscription: taken from a model, checked, and gone on with.
 
 A version is a subscription's name, "@" and the digest of what its states mean; counts of other versions mean something
-else. The moves of its marks are counted under a version of their own, which goes along.
+else.
 
 Here: versions in models. Not here: what the digest covers (broker.forecast.plan), files (model_file).
 """
@@ -12,7 +12,6 @@ from ..events.errors import DefinitionError
 from .counts import Context, Counts
 from .forecaster import Forecaster
 from .model_file import Model
-from .moves import marks_of
 
 
 def check_version(model: Model, subscription: str, version: str) -> None:
@@ -28,14 +27,13 @@ def check_version(model: Model, subscription: str, version: str) -> None:
 def counts_of(counts: Counts, version: str) -> Counts:
     """The counts of one version."""
     found = Counts()
-    names = version, marks_of(version)
     for (name, context), table in counts.tables.items():
-        if name in names:
-            found.clocks.setdefault(name, counts.clock_of(name))
+        if name == version:
+            found.clocks.setdefault(version, counts.clock_of(version))
             for generation, rows in table.generations.items():
                 for state, row in rows.items():
                     for following, count in row.items():
-                        found.table(name, context).put(generation, state, following, count)
+                        found.table(version, context).put(generation, state, following, count)
     return found
 
 
@@ -45,30 +43,22 @@ def continued(counts: Counts, version: str, half_life: int | None) -> Counts:
     found.table(version)
     if not counts.tables:
         return found
-    known = counts_of(counts, version)
-    for name, _ in known.tables:
-        found.table(name)
-    found.merge(known)
+    found.merge(counts_of(counts, version))
     return found
 
 
 def others(counts: Counts, versions: set[str]) -> Counts:
     """The counts of other versions than these."""
-    found, own = Counts(), {*versions, *map(marks_of, versions)}
+    found = Counts()
     for version in counts.versions():
-        if version not in own:
+        if version not in versions:
             found.merge(counts_of(counts, version))
     return found
 
 
 def count_stays(counts: Counts, forecaster: Forecaster, context: Context, state: int, time: int, times: int) -> None:
-    """Count events, the last at `time`, that have left the state and the mark as they were."""
-    steps = [(forecaster.version, context, state)]
-    moves = forecaster.moves
-    if moves is not None and len(context) > 0:
-        steps.append((moves.version, moves.varying.binned(context), moves.varying.code(context)))
-    for version, where, following in steps:
-        clock = counts.clock_of(version)
-        generation = time // clock.width if clock.width else 0
-        counts.table(version, where).put(generation, state, following, times)
-        clock.generation = max(clock.generation, generation)
+    """Count events, the last at `time`, that have left the state as it was."""
+    clock = counts.clock_of(forecaster.version)
+    generation = time // clock.width if clock.width else 0
+    counts.table(forecaster.version, context).put(generation, state, state, times)
+    clock.generation = max(clock.generation, generation)

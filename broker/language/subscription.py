@@ -35,10 +35,8 @@ FORECAST_KEYS: Final = (
     "half_life",
     "effective",
     "cautious",
-    "drift",
     "uncalibrated",
     "recalibrate",
-    "choose",
     "parts",
     "exceeds",
 )
@@ -94,7 +92,7 @@ class SubscriptionDefinition:
             )
         for key in forecast:
             if key not in FORECAST_KEYS:
-                hint = suggestion(key, FORECAST_KEYS) if isinstance(key, str) else ""
+                hint = suggestion(key, FORECAST_KEYS) or f"; expected {', '.join(FORECAST_KEYS)}"
                 raise self._error(f"forecast: unknown key {shown(key).removeprefix('string ')}{hint}")
 
     def _error(self, message: str) -> DefinitionError:

@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from broker.events import DefinitionError, shown
-from broker.forecast.calibration import area_under_curve, entropy
-from broker.forecast.choice import MILLIONTHS
+from broker.forecast.calibration import MILLIONTHS, area_under_curve, entropy
 from broker.forecast.judging import BUCKETS, COLUMNS, JUDGED_HORIZON_MAX
 
 Histogram: TypeAlias = Mapping[int, Sequence[int]]

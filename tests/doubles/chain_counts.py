@@ -43,8 +43,7 @@ def beats(case: Case, plan: ForecastPlan, history: list[Happening]) -> list[Beat
 
 
 def tallied(case: Case, plan: ForecastPlan, found: list[Beat]) -> Counted:
-    """Steps by the context of the event before; without one the first event is a step too, from having nothing. Behind
-    them those of the marks, by the cells of numbers before and the state entered: to the code of the cells after."""
+    """Steps by the context of the event before; without one the first event is a step too, from having nothing."""
     parts = case.forecast["context"]
     names = list(case.streams[plan.positions[0][0]])
     steps: Counted = Counter()
@@ -57,29 +56,11 @@ def tallied(case: Case, plan: ForecastPlan, found: list[Beat]) -> Counted:
         elif states:
             steps[contexts[beat.key], states[-1], beat.state] += 1
         states.append(beat.state)
-        earlier = contexts.get(beat.key)
-        contexts[beat.key] = context(parts, beat, states, names)
-        sizes = [len(part["cuts"]) + 2 for part in parts if "cuts" in part and isinstance(part, dict)]
-        if sizes and earlier is not None:
-            code = 0
-            for size, cell in zip(sizes, cells(parts, contexts[beat.key])):
-                code = code * size + cell + 1
-            steps["marks", cells(parts, earlier), beat.state, code + 1] += 1
+        contexts[beat.key] = context(parts, beat, names)
     return steps
 
 
-def cells(parts: list[Any], found: Context) -> tuple[int, ...]:
-    """The values of the numbers with cuts."""
-    kept: list[Any] = []
-    at = 0
-    for part in parts:
-        if isinstance(part, dict) and "cuts" in part:
-            kept.append(found[at])
-        at += part["last"] if isinstance(part, dict) and "last" in part else 1
-    return tuple(kept)
-
-
-def context(parts: list[Any], beat: Beat, states: list[int], names: list[str]) -> Context:
+def context(parts: list[str], beat: Beat, names: list[str]) -> Context:
     found: list[str | int] = []
     for part in parts:
         match part:
@@ -87,11 +68,6 @@ def context(parts: list[Any], beat: Beat, states: list[int], names: list[str]) -
                 found.append(run_of(beat.key))
             case "hour":
                 found.append(beat.time // HOUR % 24)
-            case {"last": length}:
-                found += ([-1] * length + states)[-length:]
-            case {"attribute": name, "cuts": cuts}:
-                value: Any = beat.row[names.index(name)]
-                found.append(-1 if value is None else sum(cut <= value for cut in cuts))
             case name:
                 value = beat.row[names.index(name)]
                 found.append(-1 if value is None else value if isinstance(value, str) else int(value))

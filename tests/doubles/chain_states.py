@@ -29,8 +29,8 @@ from broker.events.instant import FOREVER
 from broker.events.schema import Row
 
 Positions: TypeAlias = Mapping[str, tuple[int, ...]]
-Counted: TypeAlias = Counter[tuple[Any, ...]]
-"""(context, state, next state), and ("marks", cells before, state entered, code of the cells after)"""
+Counted: TypeAlias = Counter[tuple[tuple[str | int, ...], int, int]]
+"""(context, state, next state)"""
 LONG = 1 << 60
 
 

@@ -217,11 +217,15 @@ WRONG: Final = {
         "context: expected key, month, hour, weekday or an attribute, found 'ky'; did you mean 'key'?"
     ),
     '{ within = 5, context = ["size"] }': (
-        "context: the float attribute 'size' expects cuts: {attribute = .., cuts = [..]}"
+        "context: expected an attribute that is a string, an int or a bool, found 'size', a float; give events an"
+        " attribute that names its band"
     ),
     '{ within = 5, context = [{ attribute = "size", cuts = [2, 1] }] }': (
-        "context: cuts: expected 1 to 100 ascending numbers, found [2, 1]"
+        'context: expected "key", "month", "hour", "weekday" or the name of an attribute, found attribute, cuts; for a'
+        " band of numbers give events an attribute that names it"
     ),
+    "{ within = 5, drift = true }": "unknown key 'drift'; expected within, threshold, context, per, ",
+    "{ within = 5, choose = true }": "unknown key 'choose'; expected within, threshold, context, per, ",
     "5": "expected a table such as { within = 10, threshold = 0.8 }, found int 5",
 }
 

@@ -62,9 +62,8 @@ from broker.engine.reasons import steps, told
 from broker.engine.subscribing import subscriber as subscribers
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
-    choice,
+    calibration,
     contexts,
-    drift,
     forecaster,
     horizon,
     joint,
@@ -75,7 +74,6 @@ from broker.forecast import (
     passage,
     settings,
     states,
-    varying,
 )
 from broker.kernel import (
     Limits,
@@ -250,12 +248,10 @@ LIMIT_MODULES: Final = (
     joint,
     judging,
     contexts,
-    varying,
     forecaster,
     passage,
     horizon,
-    drift,
-    choice,
+    calibration,
     model_file,
     lines,
     wire_limits,

@@ -48,7 +48,7 @@ def asked(chance: random.Random) -> dict[str, Any] | None:
     if chance.random() < 0.2:
         found["half_life"] = "20us"
     if chance.random() < 0.3 and "per" not in found:
-        found["context"] = chance.choice((["k"], ["key"], [{"last": 1}], ["v"], ["key", "v"]))
+        found["context"] = chance.choice((["k"], ["key"], ["v"], ["key", "v"]))
     return found
 
 

@@ -78,7 +78,7 @@ def settings_of_forecasts(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.integers(0, 4)) == 0:
         found["half_life"] = "20 us"
     if draw(st.integers(0, 3)) == 0:
-        found["context"] = draw(st.sampled_from([["n"], [{"last": 1}], ["k"]]))
+        found["context"] = draw(st.sampled_from([["n"], ["k"]]))
     return found
 
 

@@ -208,7 +208,7 @@ def arrived(atoms: list[tuple[float, float]], time: int, most: int) -> list[floa
 @few
 @given(played(most=16))
 def test_probabilities_are_those_of_all_ways_through_the_chain(case_and_history: Played) -> None:
-    """The chain is that over states and marks; its rows are estimated from what was counted (chain_ways)."""
+    """The rows of the chain are estimated from what was counted (chain_ways)."""
     case, history = case_and_history
     engine = engine_with(case)
     outlook = engine.forecasts("q")
@@ -223,22 +223,16 @@ def test_probabilities_are_those_of_all_ways_through_the_chain(case_and_history:
             told = match.notice
             track = track_of(engine, told.run)
             assert track.chain is not None
-            chain = track.chain.markov()
+            chain = track.chain.level().chain()
             for row in [*chain.rows, *chain.continuations.values()]:
                 assert sum(row.chances) == pytest.approx(1.0)
                 assert min(row.chances) >= 0.0
             forecaster = outlook.forecaster
             ways = Ways(forecaster.counts, forecaster.version, outlook.states.shape, case.forecast["context"])
             steps = within if isinstance(within, int) else MOST
-            at, choice = track.chain, outlook.forecaster.choice
-            models = [-1] if choice is None else range(len(at.levels))
-            for model in models:
-                own = ways.curve(told.state, at.context, steps, model)
-                assert at.curve(told.state, model)[: steps + 1] == pytest.approx(own[: at.forecaster.horizon + 1])
-            best = -1 if choice is None else choice.best()
-            curve = ways.curve(told.state, at.context, steps, best)
-            if not at.products:
-                assert curve == pytest.approx(came(chain, told.state, steps), abs=1e-9)
+            curve = ways.curve(told.state, track.chain.context, steps)
+            assert track.chain.curve(told.state)[: steps + 1] == pytest.approx(curve[: forecaster.horizon + 1])
+            assert curve == pytest.approx(came(chain, told.state, steps), abs=1e-9)
             expected = curve[-1]
             machine = isinstance(outlook.progress, CountedProgress)
             verified, after_match = outlook.verification, told.state == outlook.states.final

@@ -18,9 +18,8 @@ slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base
 def counted(engine: Engine) -> Counted:
     """What the engine's model holds, whenever it was counted."""
     found: Counted = Counter()
-    for version, context, _, state, following, count in engine.model().counts.records():
-        marks = ("marks",) if version.endswith("/marks") else ()
-        found[(*marks, context, state, following)] += count
+    for _, context, _, state, following, count in engine.model().counts.records():
+        found[context, state, following] += count
     return found
 
 

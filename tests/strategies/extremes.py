@@ -170,7 +170,7 @@ def forecasts(draw: st.DrawFn) -> dict[str, Any]:
     more = {
         "effective": one_of(0, 0.5, 1e300, INTEGER_MAX),
         "half_life": _LENGTHS,
-        "context": one_of(["key"], ["k"], ["hour"], [{"last": 2}], [{"attribute": "x", "cuts": [-1e300, 0.5, 1e300]}]),
+        "context": one_of(["key"], ["k"], ["hour"], ["x"], [{"last": 2}]),
         "cautious": one_of(True),
         "per": one_of("stream"),
     }

@@ -142,26 +142,25 @@ def cayuga_texts(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def contexts(draw: st.DrawFn, language: str, keyed: bool) -> list[Any]:
+def contexts(draw: st.DrawFn, language: str, keyed: bool) -> list[str]:
     """Parts of a context; whether they can be asked of the subscription is not known."""
     if language == "cayuga":
-        own: list[Any] = ["a", "b", {"attribute": "x", "cuts": [0.5, 1.0]}]
+        own = ["a", "b"]
     elif language == "window":
-        own = ["ty", "v", {"attribute": "v", "cuts": [2, 3]}]
+        own = ["ty", "v"]
     else:
-        own = ["ty", "k", {"attribute": "k", "cuts": [1, 2]}]
-    common: list[Any] = ["hour", {"last": 1}, {"last": 2}]
+        own = ["ty", "k"]
+    parts = ["hour", *own]
     kind = draw(st.integers(0, 7))
-    if kind >= 6:  # values that vary, beside each other and beside what does not
-        several = [*(["key"] if keyed and kind == 6 else []), "hour", own[-1], {"last": 2}]
-        return [part for part in several if part == "key" or draw(st.booleans())]
+    if kind >= 6:  # several, beside each other
+        return [*(["key"] if keyed and kind == 6 else []), *(part for part in parts if draw(st.booleans()))]
     if kind <= 1:
         return []
     if kind == 2 and keyed:
         return ["key"]
     if kind == 3 and keyed:
-        return ["key", draw(st.sampled_from([*common, *own]))]
-    return [draw(st.sampled_from([*common, *own]))]
+        return ["key", draw(st.sampled_from(parts))]
+    return [draw(st.sampled_from(parts))]
 
 
 @st.composite
@@ -178,9 +177,7 @@ def settings_of(draw: st.DrawFn, language: str, keyed: bool, timed: bool = True)
         found["per"] = "stream"
     if draw(st.integers(0, 3)) == 0:
         found["half_life"] = draw(st.sampled_from(["4us", "8us", "1 hour"]))
-        if draw(st.integers(0, 3)) == 0:
-            found["drift"] = True
-    for name in ("cautious", "recalibrate", "choose"):
+    for name in ("cautious", "recalibrate"):
         if draw(st.integers(0, 5)) == 0:
             found[name] = True
     if draw(st.integers(0, 5)) == 0:

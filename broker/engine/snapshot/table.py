@@ -65,7 +65,7 @@ def sections(program: Program) -> list[Section]:
         Section("epoch", 1, epoch.save, epoch.restore),
         Section(MERGED.section, MERGED.version, merged.save, merged.restore),
         Section("disorder", 1, disorder.save, disorder.restore, may_lack=True),
-        Section("forecasts", 1, _save_forecasts, _restore_forecasts),
+        Section("forecasts", 2, _save_forecasts, _restore_forecasts),
     ]
 
 

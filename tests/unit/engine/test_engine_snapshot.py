@@ -67,7 +67,7 @@ def test_an_engine_that_was_restored_says_the_same_of_itself() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda found: found["sections"]["forecasts"].__setitem__(0, 2), "version 2 of its section 'forecasts'"),
+        (lambda found: found["sections"]["forecasts"].__setitem__(0, 1), "version 1 of its section 'forecasts'"),
         (lambda found: found["sections"].__setitem__("windows", [1, []]), "version 1 of its section 'windows'"),
         (lambda found: found["sections"]["lanes"].__setitem__(0, 0), "reads version 1"),
         (lambda found: found["sections"].pop("lanes"), "damaged"),

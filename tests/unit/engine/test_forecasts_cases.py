@@ -8,8 +8,6 @@ import pytest
 
 from broker.engine import Engine, Match
 from broker.engine.notices import Forecast, Resolution
-from broker.events.errors import DefinitionError
-from broker.forecast.counts import GENERATIONS_A_HALF_LIFE
 
 PAIR = "FILTER{v = 1}(S) NEXT{$2.k = $1.k} S"
 
@@ -178,24 +176,14 @@ def test_a_snapshot_outlives_contexts_that_were_loaded_and_are_forgotten() -> No
     assert Engine.restore(second.snapshot()).model() == second.model()
 
 
-def test_forgetting_is_by_the_half_life_alone_unless_drift_is_asked_for() -> None:
-    """Forecasts that become worse shorten the half-life where that is wanted; they never do elsewhere."""
-    told: dict[str, Any] = {"within": 1, "threshold": 0.5, "half_life": "1 day"}
+def test_forgetting_is_by_the_half_life_alone() -> None:
+    """Forecasts that become worse change nothing of it."""
     # What has begun matches at once; then, for as long, it never does again.
     query = "FILTER{v = 1}(S) NEXT{$2.k = $1.k AND $2.v = 2} S"
-    engine = keyed(("plain", query, told), ("watched", query, {**told, "drift": True}))
+    engine = keyed(("plain", query, {"within": 1, "threshold": 0.5, "half_life": "1 day"}))
     publish(engine, *[(n, "u", 1 + n % 2) for n in range(1000)])
     publish(engine, *[(1000 + n, "u", 1) for n in range(1000)], first=1001)
-    figures = engine.statistics()["forecasts"]
-    assert figures["watched"]["drift_alarms"] > 0
-    assert figures["plain"]["drift_alarms"] == 0
-    rates = [outlook.forecaster.clock().rate for outlook in map(engine.forecasts, ("plain", "watched"))]
-    assert rates[0] == 1 / GENERATIONS_A_HALF_LIFE < rates[1]
     clock = engine.forecasts("plain").forecaster.clock()
+    assert clock.weight(0) == 1.0
     publish(engine, (5 * 86_400_000_000, "u", 1), first=2001)
-    assert clock.weight(0) == pytest.approx(2**-5), "counts are forgotten by event time all the same"
-
-
-def test_drift_is_refused_without_a_half_life_that_it_could_shorten() -> None:
-    with pytest.raises(DefinitionError, match="half_life"):
-        keyed(("q", PAIR, {"within": 1, "drift": True}))
+    assert clock.weight(0) == pytest.approx(2**-5)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from broker.engine import Engine
 from broker.events import DefinitionError
-from broker.forecast.choice import MILLIONTHS
+from broker.forecast.calibration import MILLIONTHS
 from broker.forecast.judging import BUCKETS, COLUMNS, JUDGED_HORIZON_MAX, bucket_of
 from broker.forecast.key_state import KeyState
 from broker.forecast.model_file import Model

@@ -1,4 +1,4 @@
-"""Calibration against its definitions, recalibration as the best monotone fit, and drift."""
+"""Calibration against its definitions, and recalibration as the best monotone fit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.forecast.calibration import BINS, Calibration, bin_of, entropy, load_calibration
-from broker.forecast.counts import GenerationClock
-from broker.forecast.drift import HALVINGS_MAX, Drift, load_drift
+from broker.forecast.calibration import BINS, SURPRISE_MAX, Calibration, bin_of, entropy, load_calibration, surprise
 from broker.forecast.isotonic import fitted, load_correction, pooled
 from broker.forecast.notifying import IssuedForecast, ResolvedForecast
 
@@ -158,39 +156,7 @@ def test_a_crooked_forecaster_is_put_right() -> None:
     assert test.summary()["brier"] < raw.summary()["brier"]
 
 
-def losses(chance: random.Random, said: float, true: float, number: int) -> list[float]:
-    return [-log(said) if chance.random() < true else -log(1 - said) for _ in range(number)]
-
-
-def test_drift_is_noticed_and_peace_is_kept() -> None:
-    for seed in range(5):
-        chance = random.Random(seed)
-        drift = Drift()
-        assert not any(drift.observe(loss) for loss in losses(chance, 0.2, 0.2, 4000))
-        found = [drift.observe(loss) for loss in losses(chance, 0.2, 0.7, 1000)]
-        assert 20 < found.index(True) < 400
-        assert drift.alarms >= 1
-        clock = GenerationClock(1_000_000)
-        drift.apply(clock)
-        assert clock.rate == 2**drift.halvings / 4
-
-
-def test_halvings_are_limited_and_end_with_peace() -> None:
-    drift = Drift(peace=300)
-    for _ in range(12):
-        for loss in [0.1] * 150 + [9.0] * 20:
-            drift.observe(loss)
-    assert drift.alarms > HALVINGS_MAX
-    assert drift.halvings == HALVINGS_MAX
-    changes = [drift.observe(0.1) for _ in range(300 * (HALVINGS_MAX + 1))]
-    assert changes.count(True) == HALVINGS_MAX
-    assert drift.halvings == 0
-
-
-def test_a_drift_test_is_plain_data() -> None:
-    drift = Drift()
-    for loss in losses(random.Random(1), 0.3, 0.5, 150):
-        drift.observe(loss)
-    again = load_drift(json.loads(json.dumps(drift.dump())))
-    assert again.dump() == drift.dump()
-    assert again.observe(0.4) == drift.observe(0.4)
+def test_surprise_is_a_bounded_loss() -> None:
+    assert surprise(1.0) == 0
+    assert surprise(0.5) == round(log(2) * 1e6)
+    assert surprise(0.0) == surprise(-1.0) == SURPRISE_MAX

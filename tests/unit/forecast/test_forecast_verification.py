@@ -42,15 +42,6 @@ def test_they_outlive_a_snapshot() -> None:
     assert other.open.of("k").uncorrected() == 0.25
 
 
-def test_a_snapshot_with_one_correction_for_both_is_read() -> None:
-    data = taught(OUTCOMES_MIN).dump()
-    del data["after_match"]
-    other = verification(recalibrate=True)
-    other.load(data)
-    assert other.corrected(0.5, False) == 0.0
-    assert other.corrected(0.5, True) == 0.5
-
-
 def test_what_is_open_at_the_end_is_censored_by_kind() -> None:
     found = verification()
     queue = found.open.of("k")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.events import DefinitionError
-from broker.forecast.choice import MILLIONTHS
+from broker.forecast.calibration import MILLIONTHS
 from broker.forecast.judging import COLUMNS, Bin, StateForecast
 from spark_bridge.evaluation.measures import MEASURES, added, event_horizons, measures, reliability, thousandths
 
