@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..collector import collect_rarely
 from ..engine import Engine
@@ -42,6 +42,12 @@ Reread = Callable[[], ServerConfiguration]
 
 _RELOADED = ("limits", "user_keys", "quota", "log_level", "log_format")
 """The settings that SIGHUP changes; the others need a restart."""
+_WRITTEN: Final = {"keys": "security.keys", "insecure": "security.insecure", "console": "console.address"} | {
+    each.name: each.name.replace("_", ".", 1)
+    for each in fields(ServerConfiguration)
+    if each.name.startswith("console_")
+}
+"""How the file calls settings, where it has other names for them."""
 
 
 def serve(
@@ -236,7 +242,7 @@ def _reloading(started: ServerConfiguration, reread: Reread) -> Callable[[], tup
             raise DefinitionError("security.keys: expected the setting of the start; a change needs a restart")
         open_log(new.log_level, new.log_format)
         kept = [each.name for each in fields(started) if each.name not in _RELOADED]
-        restart = [name for name in kept if getattr(started, name) != getattr(new, name)]
+        restart = [_WRITTEN.get(name, name) for name in kept if getattr(started, name) != getattr(new, name)]
         if restart:
             say(logging.WARNING, "changed settings that need a restart", settings=", ".join(restart))
         return new.limits, new.access()
