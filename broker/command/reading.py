@@ -38,6 +38,7 @@ StreamOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--stream", metavar="NAME", help="The stream of events that name none; by default the only one."),
 ]
+SortOption: TypeAlias = Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")]
 TimeOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--time", metavar="COLUMN", help="The column of the times where events name no stream; 'time'."),
