@@ -197,19 +197,6 @@ class Reading:
         return self._gathering
 
 
-@contextmanager
-def open_events(
-    file: str,
-    streams: Mapping[str, StreamDefinition],
-    format: Format | None = None,
-    stream: str | None = None,
-    time: str | None = None,
-) -> Iterator[EventReader]:
-    """Open one file of events; see `Reading`."""
-    with Reading(streams, format, stream, time).open(file) as reading:
-        yield reading
-
-
 def format_of(file: str) -> Format:
     """The format that a file's suffix tells."""
     return _SUFFIXES.get(suffix_of(file), "jsonl")

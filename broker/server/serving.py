@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from types import FrameType
@@ -212,13 +212,12 @@ def admission_of(
     return Admission(access, flows(engine), states(engine), sources)
 
 
-@contextmanager
-def _console(configuration: ServerConfiguration, playground: MakePlayground | None) -> Iterator[Serving]:
-    """Listen for the console, if there is an address; what is yielded serves it beside a broker, and tells the actual
-    address. Without one its packages are not loaded."""
+def _console(
+    configuration: ServerConfiguration, playground: MakePlayground | None
+) -> AbstractContextManager[Serving]:
+    """What listens for the console, if there is an address. Without one its packages are not loaded."""
     if configuration.console is None:
-        yield lambda broker: nullcontext("")
-        return
+        return nullcontext(lambda broker: nullcontext(""))
     from .console import ConsoleSettings, console
 
     pages = ConsoleSettings(
@@ -231,8 +230,7 @@ def _console(configuration: ServerConfiguration, playground: MakePlayground | No
         None if configuration.journal is None else configuration.journal.path,
         configuration.console_writes,
     )
-    with console(configuration.console, pages) as serving:
-        yield serving
+    return console(configuration.console, pages)
 
 
 def _reloading(started: ServerConfiguration, reread: Reread) -> Callable[[], tuple[Limits, Access]]:
