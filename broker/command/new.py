@@ -55,7 +55,7 @@ _NUMBERED: Final = re.compile(r".*_[0-9]+")
 class Guess:
     """What was found of one stream. `time`: the column of its times, None for events that have their own place for it;
     `unit`: that of its numbers, None: microseconds, or text; `form`: how the file writes them; `wrong`: so many lines
-    cannot be read."""
+    cannot be read; `late`: a row is earlier than one before."""
 
     columns: dict[str, ColumnFindings] = field(default_factory=dict)
     samples: dict[str, list[Any]] = field(default_factory=dict)
@@ -64,6 +64,7 @@ class Guess:
     unit: TimeUnit | None = None
     form: FileForm = USUAL_FORM
     wrong: int = 0
+    late: bool = False
 
     def add(self, values: Mapping[str, Any], texts: bool, place: str) -> None:
         self.rows += 1
@@ -119,6 +120,7 @@ def first_file(events: str, guesses: Mapping[str, Guess], file: str, format: For
         for name, guess in guesses.items()
         if guess.time is not None
     )
+    options += " --sort" * any(guess.late for guess in guesses.values())
     options += " --on-bad skip" * any(guess.wrong for guess in guesses.values())
     rows = sum(guess.rows for guess in guesses.values())
     lines = [
@@ -154,7 +156,28 @@ def look(events: str, format: Format | None, time: str | None, form: FileForm) -
             if column not in plain.columns:
                 raise BadInput(f"{place}: expected a column {column!r}, found none{suggestion(column, plain.columns)}")
             checked_name(name, "attribute")
+    late = events != STANDARD_INPUT and is_late(events, format, found)
+    for each in found.values():
+        each.late = late
     return found
+
+
+def is_late(events: str, format: Format | None, found: Mapping[str, Guess]) -> bool:
+    """Whether one of the first rows of a file is earlier than one before. Reads them again, now with their times."""
+    streams = {
+        name: StreamDefinition(name, Schema(()), time_unit=guess.unit, files=replace(guess.form, columns={}))
+        for name, guess in found.items()
+    }
+    plain = found.get(_UNNAMED)
+    reading = Reading(streams, format, None if plain is None else _UNNAMED, None if plain is None else plain.time)
+    newest: int | None = None
+    for _, name, time, _, texts in islice(rows_of(reading, events, []), ROWS_MAX):
+        with suppress(EventError):
+            moment = reading.times.text(time, name) if texts else reading.times.instant(time, name)
+            if newest is not None and moment < newest:
+                return True
+            newest = moment
+    return False
 
 
 def separator_of(events: str, usual: str) -> str | None:

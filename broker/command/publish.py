@@ -20,7 +20,16 @@ from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .file_times import NOW, TimeUnitOption
 from .known_names import stream_names
 from .progress import progress
-from .reading import AS_DECLARED, EventReader, FormatOption, FormOptions, Reading, TimeOption, with_form_options
+from .reading import (
+    AS_DECLARED,
+    EventReader,
+    FormatOption,
+    FormOptions,
+    Reading,
+    SortOption,
+    TimeOption,
+    with_form_options,
+)
 from .sorting import sources
 from .sources import files_of
 
@@ -44,7 +53,7 @@ def publish(
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
     form: FormOptions = AS_DECLARED,
-    sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
+    sort: SortOption = False,
     on_bad: OnBadOption = STOP,
     batch: Annotated[
         int, typer.Option(metavar="N", min=1, max=BATCH_EVENTS, help="The most events in one batch.")

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from ..events import DefinitionError, Event, LimitExceeded, Punctuation
+from ..events import DefinitionError, Event, LimitExceeded, Punctuation, TimeUnit
 from ..events.event import GapLine, Retraction, UpdateLine
 from .batch import EventBatch, Item
 from .complaint import BadInput, placed
 from .loading import load_engine
-from .reading import Reading
+from .reading import Format, FormOptions, Reading
 from .sorting import sources
 from .sources import files_of
 
@@ -48,12 +48,20 @@ def asked_of_file(words: Sequence[str], events: Sequence[str] | None, what: str)
 
 
 def engine_and_events(
-    subscriptions: Path, files: Sequence[str], stream: str | None, time: str | None
+    subscriptions: Path,
+    files: Sequence[str],
+    events_format: Format | None,
+    stream: str | None,
+    time: str | None,
+    time_unit: TimeUnit | None,
+    form: FormOptions,
+    sort: bool,
 ) -> tuple[Engine, list[AskedInput]]:
     """An engine with the subscriptions of a file, and what it would be given. Raises BadInput and LimitExceeded."""
     engine = load_engine(subscriptions)
     found: list[AskedInput] = []
-    for source in sources(Reading(engine.streams, None, stream, time), files_of(files), False):
+    reading = Reading(engine.streams, events_format, stream, time, time_unit, form=form.said())
+    for source in sources(reading, files_of(files), sort):
         for item in source.items:
             found += inputs_of(item, source.where)
             if len(found) > ASKED_EVENTS_MAX:

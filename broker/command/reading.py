@@ -38,6 +38,7 @@ StreamOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--stream", metavar="NAME", help="The stream of events that name none; by default the only one."),
 ]
+SortOption: TypeAlias = Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")]
 TimeOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--time", metavar="COLUMN", help="The column of the times where events name no stream; 'time'."),
@@ -194,19 +195,6 @@ class Reading:
             flat = None if self.stream is None else FlatEvents(self.definition(), self.time)
             self._gathering = Gathering(self.streams, self.times, self.bad, flat)
         return self._gathering
-
-
-@contextmanager
-def open_events(
-    file: str,
-    streams: Mapping[str, StreamDefinition],
-    format: Format | None = None,
-    stream: str | None = None,
-    time: str | None = None,
-) -> Iterator[EventReader]:
-    """Open one file of events; see `Reading`."""
-    with Reading(streams, format, stream, time).open(file) as reading:
-        yield reading
 
 
 def format_of(file: str) -> Format:

@@ -41,6 +41,7 @@ from .reading import (
     FormatOption,
     FormOptions,
     Reading,
+    SortOption,
     StreamOption,
     TimeOption,
     with_form_options,
@@ -115,7 +116,7 @@ def run(
     time: TimeOption = None,
     time_unit: TimeUnitOption = None,
     form: FormOptions = AS_DECLARED,
-    sort: Annotated[bool, typer.Option("--sort", help="Sort the events of all files by time first.")] = False,
+    sort: SortOption = False,
     on_bad: OnBadOption = STOP,
     only: Annotated[
         list[str] | None,

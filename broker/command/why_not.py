@@ -10,12 +10,14 @@ import typer
 
 from ..events import parse_instant
 from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .file_times import TimeUnitOption
 from .known_names import subscription_names
 from .questions import REASONS_WAIT_SECONDS, EventsAskedOption, asked_of_file, engine_and_events
-from .reading import StreamOption, TimeOption
+from .reading import AS_DECLARED, FormatOption, FormOptions, SortOption, StreamOption, TimeOption, with_form_options
 from .results import json_line
 
 
+@with_form_options
 def why_not(
     words: Annotated[
         list[str],
@@ -26,6 +28,7 @@ def why_not(
         ),
     ],
     events: EventsAskedOption = None,
+    events_format: FormatOption = None,
     key: Annotated[
         str | None, typer.Option(metavar="VALUE", help="Only what began with this value of BY, or of the stream's key.")
     ] = None,
@@ -37,6 +40,9 @@ def why_not(
     ] = None,
     stream: StreamOption = None,
     time: TimeOption = None,
+    time_unit: TimeUnitOption = None,
+    form: FormOptions = AS_DECLARED,
+    sort: SortOption = False,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
     """Tell which partial matches came nearest to a match, and which conditions of which events stopped them."""
@@ -47,7 +53,7 @@ def why_not(
         with connect(broker, REASONS_WAIT_SECONDS) as client:
             told = client.why_not(subscription, key=asked, events=wanted or (), time=moment)
     else:
-        engine, found = engine_and_events(path, events or (), stream, time)
+        engine, found = engine_and_events(path, events or (), events_format, stream, time, time_unit, form, sort)
         told = engine.why_not(subscription, found, asked, wanted or (), moment).line()
     sys.stdout.write(json_line(told))
 

@@ -125,7 +125,7 @@ def _comparison(node: ComparisonExpression, nullable: Container[str]) -> Iterato
         return
     bound = _bound(node)
     if bound is not None and isinstance(bound[0], DurationExpression) and bound[1] in ("<=", "<"):
-        yield from _duration(node, bound[1], bound[2])
+        yield from _duration(node, bound[2])
 
 
 def _qualified(left: Expression) -> str:
@@ -134,15 +134,12 @@ def _qualified(left: Expression) -> str:
     return ""
 
 
-def _duration(node: ComparisonExpression, operator: str, limit: int | float | str) -> Iterator[tuple[int, str]]:
+def _duration(node: ComparisonExpression, limit: int | float | str) -> Iterator[tuple[int, str]]:
     """DUR is one more than the difference of two times, so that a whole limit excludes what is exactly so long."""
     if isinstance(limit, int) and limit >= _SECOND and limit % _SECOND == 0:
-        least = limit + 1 if operator == "<=" else limit + 2
-        yield (
-            node.at,
-            f"events exactly {format_duration(limit)} apart have a DUR of 1 us more: write DUR {operator} {least} to "
-            "include them",
-        )
+        apart = format_duration(limit)
+        more = f"events exactly {apart} apart have a DUR of 1 us more"
+        yield node.at, f"{more}: write DUR <= {apart} + 1 us to include them"
 
 
 # --- one condition with words ---

@@ -10,12 +10,14 @@ It runs in its own thread and asks the loop, which answers between two passes. I
 
 from __future__ import annotations
 
+import socket
+import ssl
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from ..console.serving import listening, settings
 from ..console.signing_in import SigningIn, read_tokens
@@ -35,6 +37,7 @@ ALIVE_SECONDS_MAX: Final = 60.0
 """How long one pass of the loop may take. Clients have the same limit."""
 _JOIN_SECONDS: Final = 5.0
 _BODY_MAX: Final = 10_000
+Serving: TypeAlias = Callable[[Broker], AbstractContextManager[str]]
 HERE: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -66,51 +69,71 @@ class ConsoleSettings:
         tokens = {} if self.tokens is None else read_tokens(self.tokens)
         return SigningIn(tokens, ANYBODY if self.anybody and only_here and self.tokens is None else None)
 
+    def secured(self) -> dict[str, Any]:
+        """What uvicorn is told of TLS. Raises DefinitionError if the files are not those of a certificate."""
+        if self.certificate is None:
+            return {}
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.certificate, self.key)
+        except OSError as error:
+            raise DefinitionError(f"console.certificate: expected PEM files: {error.strerror or error}") from None
+        return {"ssl_certfile": str(self.certificate), "ssl_keyfile": None if self.key is None else str(self.key)}
+
 
 @contextmanager
-def console(broker: Broker, address: str, pages: ConsoleSettings | None = None) -> Iterator[str]:
-    """Serve beside the broker until the block ends; the address with its port.
+def console(address: str, pages: ConsoleSettings | None = None) -> Iterator[Serving]:
+    """Listen until the block ends. What is yielded serves beside a broker, and tells the address with its port.
 
-    Raises DefinitionError if the address cannot be used, or the extra is missing.
+    All that can be refused is refused before there is a broker. Raises DefinitionError if the address cannot be used,
+    or the extra is missing.
     """
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401  # it is there
 
         from ..console.guard import new_token
-        from .console_connections import CONNECTIONS_MAX, Connection
     except ImportError:
         raise DefinitionError(
             "console.address: expected the packages of foretell[console], which are missing"
         ) from None
     host, port = host_and_port(address, "console.address", "http", "http://127.0.0.1:5580")
     pages = pages or ConsoleSettings()
-    secured: dict[str, Any] = {}
-    if pages.certificate is not None:
-        secured = {"ssl_certfile": str(pages.certificate), "ssl_keyfile": None if pages.key is None else str(pages.key)}
     only_here, token = is_loopback(host) and not pages.proxy, new_token()
-    signing = pages.signing(only_here)
+    signing, secured = pages.signing(only_here), pages.secured()
     made = nullcontext() if pages.playground is None or signing is None else pages.playground(token)
     with made as playground, listening(host, port, f"console.address {address}") as listener:
-        configuration = settings(
-            application(broker, only_here, pages, signing, token, playground),
-            http=Connection,
-            **secured,
-            limit_concurrency=2 * CONNECTIONS_MAX,  # requests of connections that were closed just now count, too
-            timeout_keep_alive=0,
-        )
-        try:
-            configuration.load()
-        except OSError as error:  # a wrong certificate or key, too
-            raise DefinitionError(f"console.certificate: expected PEM files: {error.strerror or error}") from None
-        server = uvicorn.Server(configuration)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="console", daemon=True)
-        thread.start()
-        try:
-            shown = f"[{host}]" if ":" in host else host
-            yield f"{'https' if secured else 'http'}://{shown}:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(_JOIN_SECONDS)
+        shown = f"[{host}]" if ":" in host else host
+        place = f"{'https' if secured else 'http'}://{shown}:{listener.getsockname()[1]}"
+
+        @contextmanager
+        def serving(broker: Broker) -> Iterator[str]:
+            with _served(application(broker, only_here, pages, signing, token, playground), listener, secured):
+                yield place
+
+        yield serving
+
+
+@contextmanager
+def _served(served: Starlette, listener: socket.socket, secured: Mapping[str, Any]) -> Iterator[None]:
+    """Serve in a thread until the block ends."""
+    import uvicorn
+
+    from .console_connections import CONNECTIONS_MAX, Connection
+
+    configuration = settings(
+        served,
+        http=Connection,
+        **secured,
+        limit_concurrency=2 * CONNECTIONS_MAX,  # requests of connections that were closed just now count, too
+        timeout_keep_alive=0,
+    )
+    server = uvicorn.Server(configuration)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="console", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(_JOIN_SECONDS)
 
 
 def application(

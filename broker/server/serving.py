@@ -8,11 +8,11 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import fields
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import fields, replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..collector import collect_rarely
 from ..engine import Engine
@@ -36,11 +36,18 @@ from .tracing import open_traces
 
 if TYPE_CHECKING:
     from ..console.playground_pages import MakePlayground
+    from .console import Serving
 
 Reread = Callable[[], ServerConfiguration]
 
 _RELOADED = ("limits", "user_keys", "quota", "log_level", "log_format")
 """The settings that SIGHUP changes; the others need a restart."""
+_WRITTEN: Final = {"keys": "security.keys", "insecure": "security.insecure", "console": "console.address"} | {
+    each.name: each.name.replace("_", ".", 1)
+    for each in fields(ServerConfiguration)
+    if each.name.startswith("console_")
+}
+"""How the file calls settings, where it has other names for them."""
 
 
 def serve(
@@ -70,34 +77,38 @@ def serve(
     audit_log = None if configuration.audit is None else _audit_log(configuration.audit)
     traced = configuration.traces
     traces = None if traced is None else open_traces(traced, configuration.journal is not None)
-    broker = Broker(
-        engine,
-        configuration.address,
-        configuration.limits,
-        admission_of(configuration, engine, access, sources),
-        keys,
-        access,
-        configuration.drain / 1_000_000,
-        None if reread is None else _reloading(configuration, reread),
-        make_gate,
-        tuple(declared.subscriptions),
-        configuration.io_threads,
-        tuple(declared.streams),
-        audit_log,
-        traces,
-    )
-    with broker, _signals_to(broker):
+    reload = None if reread is None else _reloading(configuration, reread)
+    with ExitStack() as ends:
+        serving = ends.enter_context(_console(configuration, playground))
+        broker = Broker(
+            engine,
+            configuration.address,
+            configuration.limits,
+            admission_of(configuration, engine, access, sources),
+            keys,
+            access,
+            configuration.drain / 1_000_000,
+            reload,
+            make_gate,
+            tuple(declared.subscriptions),
+            configuration.io_threads,
+            tuple(declared.streams),
+            audit_log,
+            traces,
+        )
+        ends.enter_context(broker)
+        ends.enter_context(_signals_to(broker))
         gc.collect()
         gc.freeze()  # loaded modules stay, so that full collections need not visit them
         if configuration.exposed:
             say(logging.WARNING, "everybody on the network may read and change everything", address=broker.endpoint)
-        with _console(broker, configuration, playground) as numbers:
-            announce(f"listening on {broker.endpoint}")
-            if numbers:
-                announce(f"numbers at {numbers}/metrics")
-            if recovered:
-                announce(recovered)
-            broker.run()
+        numbers = ends.enter_context(serving(broker))
+        announce(f"listening on {broker.endpoint}")
+        if numbers:
+            announce(f"numbers at {numbers}/metrics")
+        if recovered:
+            announce(recovered)
+        broker.run()
     if audit_log is not None:
         audit_log.close()
     if traces is not None:
@@ -106,7 +117,7 @@ def serve(
 
 
 def check(configuration: ServerConfiguration) -> str:
-    """Check all of a configuration except the port and what the journal has; one line that describes its broker.
+    """Check all of a configuration except the ports and what the journal has; one line that describes its broker.
 
     It writes for a moment where the broker would. Raises ForetellErrors as `serve` does.
     """
@@ -117,6 +128,9 @@ def check(configuration: ServerConfiguration) -> str:
         check_audit(configuration.audit.path)
     if configuration.keys is not None:
         read_keys(configuration.keys)
+    if configuration.console is not None:
+        with _console(replace(configuration, console=f"{configuration.console.rpartition(':')[0]}:0"), None):
+            pass
     users = len({user.name for user in configuration.user_keys.values()})
     who = "everybody who reaches it" if configuration.keys is None else f"{users} users with keys"
     kept = "" if configuration.journal is None else f", {_shown(configuration.journal)}"
@@ -198,12 +212,12 @@ def admission_of(
     return Admission(access, flows(engine), states(engine), sources)
 
 
-@contextmanager
-def _console(broker: Broker, configuration: ServerConfiguration, playground: MakePlayground | None) -> Iterator[str]:
-    """Run the console, if there is an address; its actual address. Without one its packages are not loaded."""
+def _console(
+    configuration: ServerConfiguration, playground: MakePlayground | None
+) -> AbstractContextManager[Serving]:
+    """What listens for the console, if there is an address. Without one its packages are not loaded."""
     if configuration.console is None:
-        yield ""
-        return
+        return nullcontext(lambda broker: nullcontext(""))
     from .console import ConsoleSettings, console
 
     pages = ConsoleSettings(
@@ -216,8 +230,7 @@ def _console(broker: Broker, configuration: ServerConfiguration, playground: Mak
         None if configuration.journal is None else configuration.journal.path,
         configuration.console_writes,
     )
-    with console(broker, configuration.console, pages) as shown:
-        yield shown
+    return console(configuration.console, pages)
 
 
 def _reloading(started: ServerConfiguration, reread: Reread) -> Callable[[], tuple[Limits, Access]]:
@@ -227,7 +240,7 @@ def _reloading(started: ServerConfiguration, reread: Reread) -> Callable[[], tup
             raise DefinitionError("security.keys: expected the setting of the start; a change needs a restart")
         open_log(new.log_level, new.log_format)
         kept = [each.name for each in fields(started) if each.name not in _RELOADED]
-        restart = [name for name in kept if getattr(started, name) != getattr(new, name)]
+        restart = [_WRITTEN.get(name, name) for name in kept if getattr(started, name) != getattr(new, name)]
         if restart:
             say(logging.WARNING, "changed settings that need a restart", settings=", ".join(restart))
         return new.limits, new.access()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from itertools import product
+from math import prod
+from typing import Any
 
 import pytest
 
@@ -11,7 +14,7 @@ from broker.algebra.window.lowering import lower
 from broker.automaton.analyses.window_bounds import window_bounds
 from broker.automaton.analyses.window_key import window_key
 from broker.automaton.automaton import Automaton
-from broker.automaton.constructions.windows import automaton_of_windows, impossible
+from broker.automaton.constructions.windows import automaton_of_windows, classes, impossible
 from broker.automaton.windows.drawing import windows_diagram, windows_lines
 from broker.automaton.windows.window_automaton import WindowAutomaton
 from broker.events.errors import LimitExceeded
@@ -116,6 +119,24 @@ def test_exclusive_conditions_give_few_classes() -> None:
     ranges = " ".join(f"[v > {number}]" for number in range(20))
     assert len(tables(f"AFTER any* MATCHING {ranges}").classes) == 21
     assert len(tables("AFTER any* MATCHING [v IS NULL] [v IS NOT NULL] [v IN (1, 2)] [v BETWEEN 2 AND 5]").classes) == 5
+
+
+def test_long_lists_divide_values_into_few_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def counted(*regions: Any) -> Any:
+        looked.append(prod(map(len, regions)))
+        return product(*regions)
+
+    monkeypatch.setattr(classes, "product", counted)
+    numbers = ", ".join(map(str, range(40)))
+    texts = ", ".join(f"'{number}'" for number in range(40))
+    spelled = " AND ".join(f"x != {number}" for number in range(40))
+    listed = f"[ty NOT IN ({texts}) OR v NOT IN ({numbers})]"
+    assert len(tables(f"AFTER any* MATCHING {listed}").classes) == 2
+    assert len(tables(f"AFTER any* MATCHING {listed} [ty NOT IN ({texts}) OR ({spelled})] [ty = '7']").classes) == 8
+    assert looked
+    assert max(looked) <= 5 * 4 * 4
 
 
 def test_too_many_states_are_refused_soon_with_the_place_of_the_part() -> None:

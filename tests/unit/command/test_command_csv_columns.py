@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doubles.opened_events import open_events
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from broker.command.batch import EventBatch
 from broker.command.column_rows import ColumnRows
 from broker.command.complaint import BadInput
 from broker.command.csv_rows import read_csv
-from broker.command.reading import open_events
 from broker.events import Schema, StreamDefinition
 
 STREAM = StreamDefinition(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -167,3 +167,40 @@ def test_no_file_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert perform(["new", str(tmp_path / "a.csv"), "--out", str(tmp_path / "mine.toml")]) == 2
     assert "expected a new file, found one that exists" in capsys.readouterr().err
     assert (tmp_path / "mine.toml").read_text("utf-8") == "mine"
+
+
+LATE = {
+    "seconds.csv": "ts,k\n1700000003,a\n1700000001,a\n1700000002,a\n",
+    "format.csv": "when,k\n02.01.2024 10:00,a\n01.02.2024 10:00,a\n31.01.2024 10:00,a\n",
+    "plain.jsonl": '{"ts": 1700000001, "k": "a"}\n{"ts": 1700000000, "k": "a"}\n',
+    "named.jsonl": '{"stream": "S", "time": 2, "data": {"k": "a"}}\n{"stream": "T", "time": 1, "data": {"k": "a"}}\n',
+    "long.csv": "time,k\n" + "".join(f"{1_700_000_000 + at},a\n" for at in [*range(2_000), 5]),
+    "words.csv": "time,k\n2024-05-02,a\n2024-05-01T10:00:00Z,a\n",
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_events_that_are_not_in_the_order_of_time_are_sorted(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = tmp_path / name
+    first = LATE[name].splitlines(keepends=True)[: 2 if name.endswith(".csv") else 1]
+    for late, text in ((True, LATE[name]), (False, "".join(first))):
+        events.write_text(text)
+        assert perform(["new", str(events)]) == 0
+        (line,) = (each for each in capsys.readouterr().out.splitlines() if "foretell run" in each)
+        assert ("--sort" in line.split()) == late
+        out = tmp_path / f"{late}.toml"
+        assert perform(["new", str(events), "--out", str(out)]) == 0
+        tried = shlex.split(next(each for each in out.read_text().splitlines() if "foretell run" in each)[1:])
+        assert perform(tried[1:]) == 0
+        capsys.readouterr()
+
+
+def test_a_table_that_is_not_in_the_order_of_time_is_sorted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = pyarrow.array([datetime(2024, 5, day, tzinfo=UTC) for day in (1, 3, 2)], pyarrow.timestamp("ns"))
+    pyarrow.parquet.write_table(pyarrow.table({"at": times, "k": ["a", "a", "a"]}), tmp_path / "e.parquet")
+    assert perform(["new", str(tmp_path / "e.parquet")]) == 0
+    assert " --time at --sort\n" in capsys.readouterr().out

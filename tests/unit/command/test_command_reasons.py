@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
+from typer.main import get_command
 
-from broker.command.shell import perform
+from broker.command.shell import perform, shell
 
 SUBSCRIPTIONS = """
 [streams.Stock]
@@ -71,3 +74,40 @@ def test_only_events_have_reasons(capsys: pytest.CaptureFixture[str]) -> None:
     Path("e.jsonl").write_text('{"punctuation": 1}\n{"unsubscribe": "rise"}\n')
     assert perform(["why-not", "s.toml", "rise", "--events", "e.jsonl"]) == 2
     assert "line 2: expected no change of subscriptions but an update" in capsys.readouterr().err
+
+
+FORM = {"--column", "--separator", "--decimal", "--time-format"}
+"""The options that say how a file writes its events."""
+
+
+@pytest.mark.usefixtures("_files")
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_reasons_are_told_of_files_of_any_form(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if form == "csv":
+        Path("other.txt").write_text(
+            "Trade Time;Share Name;price\n01.02.2024 09:03;A;5,25\n01.02.2024 09:01;A;4,5\n01.02.2024 09:02;B;9,0\n"
+        )
+        options = ["--separator", ";", "--decimal", ",", "--time-format", "%d.%m.%Y %H:%M"]
+    else:
+        rows = {"Trade Time": [1_700_000_003, 1_700_000_001, 1_700_000_002], "Share Name": ["A", "A", "B"]}
+        pyarrow.parquet.write_table(pyarrow.table({**rows, "price": [5.25, 4.5, 9.0]}), "other.txt")
+        options = ["--time-unit", "s"]
+    options += ["--events-format", form, "--column", "Share Name=name", "--time", "Trade Time", "--sort"]
+    asked = ["--events", "other.txt", "--stream", "Stock", *options]
+    assert perform(["run", "s.toml", "--only", "rise", *asked]) == 0
+    (match,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert perform(["why", "s.toml", match["id"], *asked]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [step["time"] for step in told["steps"]] == [match["start"], match["end"]]
+    assert perform(["why-not", "s.toml", "rise", "--key", "B", *asked]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["nearest"][0]["ended"] == "it still waits"
+
+
+def test_each_command_that_reads_rows_of_files_is_told_how_they_are_written() -> None:
+    lacking = {}
+    for name, command in get_command(shell).commands.items():  # type: ignore[attr-defined]
+        options = {option for each in command.params for option in each.opts}
+        if not {"--time", "--events"}.isdisjoint(options) and not options >= FORM:
+            lacking[name] = FORM - options
+    assert lacking == {}

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doubles.opened_events import open_events
 
 from broker.command.column_rows import ColumnRows
 from broker.command.complaint import BadInput
-from broker.command.reading import open_events
 from broker.command.results import JsonLines, ResultWriter
 from broker.command.run import finish, match_events
 from broker.events import Row, Schema, StreamDefinition, check_rows, check_times

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -137,3 +139,23 @@ def test_an_index_of_waiting_runs_finds_those_that_an_event_affects(condition: s
     assert found[0][0]
     assert found[1] == found[0]
     assert found[2] == found[0]
+
+
+@pytest.mark.parametrize("options", [Options(), Options(columns=False, merging=False, buffer=False)])
+@pytest.mark.parametrize("off", [(), ("kleene",), ("groups",)])
+@pytest.mark.parametrize("strategy", ["partition_contiguity", "skip_till_any_match"])
+def test_of_equal_zeros_the_first_is_the_least_and_the_greatest(
+    options: Options, off: tuple[str, ...], strategy: str
+) -> None:
+    for numbers in product((0.0, -0.0), repeat=3):
+        engine = Engine(replace(options, executors_off=off))
+        engine.add_stream("S", {"k": "string", "x": "float"})
+        engine.add_stream("E", {"k": "string"})
+        text = f"PATTERN SEQ(S+ a[], E b) WHERE {strategy}(a[], b) {{[k]}} WITHIN 10 s"
+        engine.subscribe("q", "sase", f"{text} RETURN min(a[].x) AS lo, max(a[].x) AS hi")
+        engine.publish("S", [1, 2, 3], [("a", number) for number in numbers])
+        found = [*engine.publish("E", [4], [("a",)]), *engine.finish()]
+        assert found
+        for match in found:
+            taken = [numbers[number - 1] for number in match.bindings["a"]] if match.bindings else numbers
+            assert repr((match.data["lo"], match.data["hi"])) == repr((taken[0], taken[0]))

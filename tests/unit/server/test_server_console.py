@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 import pytest
 from doubles.broker_process import broker_process
 from doubles.running_broker import running
+from doubles.served_console import served
 from doubles.small_engine import SmallEngine
 
 from broker.command.shell import perform
@@ -27,7 +28,7 @@ from broker.engine import Engine
 from broker.events import DefinitionError
 from broker.kernel import Access, Admission, Sources, User, flows, states, wires
 from broker.server import read_configuration
-from broker.server.console import ConsoleSettings, console
+from broker.server.console import ConsoleSettings
 from broker.server.console_rates import MinuteRates
 from broker.server.console_sampler import BrokerLooks, Sampler
 from broker.server.loop import Broker
@@ -84,7 +85,7 @@ def next_look(live: Any) -> dict[str, Any]:
 
 @contextmanager
 def visited(broker: Broker, pages: ConsoleSettings | None = None) -> Iterator[Visitor]:
-    with running(broker), console(broker, "http://127.0.0.1:0", pages) as address:
+    with running(broker), served(broker, "http://127.0.0.1:0", pages) as address:
         yield Visitor(address)
 
 
@@ -308,14 +309,14 @@ def test_a_certificate_makes_the_pages_encrypted(engine: Engine, tmp_path: Path)
     subprocess.run([*OPENSSL, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
     broker = Broker(engine, "tcp://127.0.0.1:0")
     pages = ConsoleSettings(certificate=certificate, key=key)
-    with running(broker), console(broker, "http://127.0.0.1:0", pages) as address:
+    with running(broker), served(broker, "http://127.0.0.1:0", pages) as address:
         assert address.startswith("https://127.0.0.1:")
         trusted = ssl.create_default_context(cafile=str(certificate))
         with urllib.request.urlopen(f"{address}/api/session", timeout=60, context=trusted) as answer:
             assert json.load(answer)["user"] == "anybody"
     (tmp_path / "wrong.pem").write_text("no certificate")
     for wrong in (tmp_path / "wrong.pem", tmp_path / "missing.pem"):
-        made = console(broker, "http://127.0.0.1:0", ConsoleSettings(certificate=wrong, key=key))
+        made = served(broker, "http://127.0.0.1:0", ConsoleSettings(certificate=wrong, key=key))
         with pytest.raises(DefinitionError, match=r"console\.certificate: expected PEM files"):
             made.__enter__()
 

@@ -189,6 +189,40 @@ def test_a_refused_start_changes_nothing(damage: str, tmp_path: Path) -> None:
     assert contents(data) == before
 
 
+REFUSED = {
+    "address": ("tcp://127.0.0.1:{port}", "", "in use"),
+    "console in use": ("tcp://127.0.0.1:0", '[console]\naddress = "http://127.0.0.1:{port}"', "in use"),
+    "console of another machine": ("tcp://127.0.0.1:0", '[console]\naddress = "http://127.0.0.1:0"', "assign"),
+    "tokens": ("tcp://127.0.0.1:0", '[console]\naddress = "http://127.0.0.1:0"\ntokens = "none"', "none"),
+    "certificate": ("tcp://127.0.0.1:0", '[console]\naddress = "http://127.0.0.1:0"\ncertificate = "none"', "PEM"),
+    "audit": ("tcp://127.0.0.1:0", '[audit]\npath = "none/audit"', "none/audit"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_else_refuses_a_start_is_found_before_the_journal_is_touched(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unassignable(address: Any, family: int) -> None:
+        raise OSError("cannot assign")
+
+    address, more, reason = REFUSED[kind]
+    data = tmp_path / "data"
+    opened(journalling(data), wanted(), None, 0)[0].close()
+    with sockets.create_server(("127.0.0.1", 0)) as taken:
+        text = f'address = "{address}"\n[journal]\npath = "data"\n{more}'.replace("{port}", str(taken.getsockname()[1]))
+        (tmp_path / "foretell.toml").write_text(text)
+        before = contents(data)
+        if kind == "console of another machine":
+            monkeypatch.setattr(sockets, "create_server", unassignable)
+        assert perform(["serve", "--config", str(tmp_path / "foretell.toml")]) == 2
+        assert reason in capsys.readouterr().err
+        assert contents(data) == before
+        if "in use" not in kind and kind != "address":
+            assert perform(["serve", "--check", "--config", str(tmp_path / "foretell.toml")]) == 2
+            assert reason in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("damage", ["mark", "segment"])
 def test_a_damaged_file_is_named_with_its_folder(damage: str, tmp_path: Path) -> None:
     data = tmp_path / "data"

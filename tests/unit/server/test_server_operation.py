@@ -12,6 +12,7 @@ from contextlib import ExitStack
 
 import pytest
 from doubles.running_broker import running
+from doubles.served_console import served
 from doubles.small_engine import SmallEngine
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,6 @@ from broker.engine import Engine
 from broker.events import DefinitionError
 from broker.kernel import Access, Limits, open_access
 from broker.server import Broker
-from broker.server.console import console
 from broker.server.console_connections import CONNECTIONS_MAX
 from broker.server.durations import BOUNDS_MICROSECONDS, Durations
 from broker.server.loop_wakeup import LoopRequest, LoopWakeup
@@ -96,7 +96,7 @@ def asked(url: str, **headers: str) -> tuple[int, str]:
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
 def test_metrics_and_health_of_a_broker_that_runs(host: str) -> None:
     broker = Broker(SmallEngine(), "tcp://127.0.0.1:0", drain_seconds=30)
-    with running(broker), Client(broker.endpoint) as client, console(broker, f"http://{host}:0") as address:
+    with running(broker), Client(broker.endpoint) as client, served(broker, f"http://{host}:0") as address:
         client.add_stream("S", {"x": "int"})
         subscription = client.subscribe("all", query="every S", window=1)
         client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)])
@@ -124,7 +124,7 @@ def test_half_requests_do_not_keep_others_from_asking() -> None:
     """As many as there may be, and again; heads without an end, bodies that never come, nothing at all."""
     broker = Broker(SmallEngine(), "tcp://127.0.0.1:0")
     halves = (b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ", b"GET /read", b"")
-    with running(broker), console(broker, "http://127.0.0.1:0") as address, ExitStack() as stack:
+    with running(broker), served(broker, "http://127.0.0.1:0") as address, ExitStack() as stack:
         place = "127.0.0.1", int(address.rpartition(":")[2])
         held = []
         for number in range(2 * CONNECTIONS_MAX + 3):
@@ -141,7 +141,7 @@ def test_half_requests_do_not_keep_others_from_asking() -> None:
 def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker.server.console_connections.CONNECTION_SECONDS_MAX", 0.05)
     broker = Broker(SmallEngine(), "tcp://127.0.0.1:0")
-    with running(broker), console(broker, "http://127.0.0.1:0") as address:
+    with running(broker), served(broker, "http://127.0.0.1:0") as address:
         place = "127.0.0.1", int(address.rpartition(":")[2])
         with socket.create_connection(place, timeout=60) as half:
             half.sendall(b"GET /readyz HTTP/1.1\r\n")
@@ -152,7 +152,7 @@ def test_looks_are_followed_longer_and_yet_not_for_ever(monkeypatch: pytest.Monk
     monkeypatch.setattr("broker.server.console_connections.CONNECTION_SECONDS_MAX", 0.2)
     monkeypatch.setattr("broker.server.console_connections.FOLLOWING_SECONDS_MAX", 3.0)
     broker = Broker(Engine(), "tcp://127.0.0.1:0")
-    with running(broker), console(broker, "http://127.0.0.1:0") as address:
+    with running(broker), served(broker, "http://127.0.0.1:0") as address:
         place = "127.0.0.1", int(address.rpartition(":")[2])
         with socket.create_connection(place, timeout=60) as page, page.makefile("rb") as read:
             page.sendall(b"GET /api/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -170,9 +170,9 @@ def ended(connection: socket.socket) -> bool:
 
 def test_a_console_that_cannot_be_had_is_one_line() -> None:
     broker = Broker(SmallEngine(), "tcp://127.0.0.1:0")
-    with broker, console(broker, "http://127.0.0.1:0") as address:
+    with broker, served(broker, "http://127.0.0.1:0") as address:
         port = address.rpartition(":")[2]
-        taken = console(broker, f"http://127.0.0.1:{port}")
+        taken = served(broker, f"http://127.0.0.1:{port}")
         with pytest.raises(DefinitionError, match=r"console\.address .*: Address already in use"):
             taken.__enter__()
 

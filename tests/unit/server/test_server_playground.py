@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 from doubles.opened_journal import opened
 from doubles.running_broker import running
+from doubles.served_console import served
 from unit.server.test_server_console import Visitor
 
 from broker.command.playground import journal_events
@@ -20,7 +21,7 @@ from broker.console.signing_in import digest
 from broker.engine import Engine
 from broker.events import LimitExceeded
 from broker.kernel import Access, Admission, Limits, Sources, User, flows, states, wires
-from broker.server.console import ConsoleSettings, console
+from broker.server.console import ConsoleSettings
 from broker.server.durability_gate import DurabilityGate
 from broker.server.loop import Broker, wall_clock
 from broker.server.opening import Journalling
@@ -121,7 +122,7 @@ def test_a_page_takes_events_and_runs_on_them(tmp_path: Path) -> None:
     with journalled(tmp_path / "data") as broker:
         published(broker, 20)
         settings = ConsoleSettings(playground=playground_of_console, journal=tmp_path / "data")
-        with console(broker, "http://127.0.0.1:0", settings) as address:
+        with served(broker, "http://127.0.0.1:0", settings) as address:
             visitor = PlaygroundVisitor(address)
             assert visitor.get("/api/session")[1]["playground"]
             assert visitor.get("/playground/session")[1]["console"]
@@ -146,7 +147,7 @@ def test_each_user_has_what_permissions_allow_and_files_of_ones_own(tmp_path: Pa
     with journalled(tmp_path / "data", admitted=True) as broker:
         made, journal = playground_of_console, tmp_path / "data"
         settings = ConsoleSettings(tmp_path / "tokens", anybody=False, playground=made, journal=journal)
-        with console(broker, "http://127.0.0.1:0", settings) as address:
+        with served(broker, "http://127.0.0.1:0", settings) as address:
             stranger = PlaygroundVisitor(address)
             for path in ("/playground/session", "/playground/broker", "/playground/examples/stocks"):
                 assert stranger.get(path)[0] == 401
@@ -178,7 +179,7 @@ def test_each_user_has_what_permissions_allow_and_files_of_ones_own(tmp_path: Pa
 def test_what_is_right_is_subscribed_with_its_options(tmp_path: Path) -> None:
     with journalled(tmp_path / "data") as broker:
         settings = ConsoleSettings(playground=playground_of_console, writes=True)
-        with console(broker, "http://127.0.0.1:0", settings) as address:
+        with served(broker, "http://127.0.0.1:0", settings) as address:
             visitor = PlaygroundVisitor(address)
             assert visitor.get("/api/session")[1]["writes"]
             query = "FROM Stock a, b: price > 1 MATCH a; b"

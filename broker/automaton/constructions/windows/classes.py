@@ -10,11 +10,14 @@ Here: that enumeration. Not here: evaluating conditions (predicate), what classe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import product
+from math import prod
+from operator import and_
 from typing import Any, Final, TypeAlias
 
 from ....algebra.functions import IS_NULL, compare
-from ....algebra.normal_form import Form
+from ....algebra.normal_form import Clause, Form
 from ....algebra.terms import Comparison, Constant, Function, Term, used
 from ....events.errors import LimitExceeded
 from ....language.literal_orders import comparable
@@ -73,11 +76,9 @@ def _classes(atoms: tuple[Form, ...], members: list[int]) -> set[int]:
         for clause in atoms[number]:
             for comparison in clause:
                 keyed.setdefault(_key(comparison), {})[comparison] = None
-    regions = [list(_regions(list(comparisons))) for comparisons in keyed.values()]
-    combinations = 1
-    for each in regions:
-        combinations *= len(each)
-    if combinations > REGIONS_MAX:
+    clauses = [(number, clause) for number in members for clause in atoms[number]]
+    regions = [{_held(clauses, truths) for truths in _regions(list(comparisons))} for comparisons in keyed.values()]
+    if prod(map(len, regions)) > REGIONS_MAX:
         if len(members) > CLASSES_MAX.bit_length():
             raise TooManyClasses(
                 f"expected conditions that divide events into at most {CLASSES_MAX} classes, found {len(members)} "
@@ -87,15 +88,15 @@ def _classes(atoms: tuple[Form, ...], members: list[int]) -> set[int]:
         return {sum(1 << n for n, on in zip(members, chosen) if on) for chosen in product((0, 1), repeat=len(members))}
     found: set[int] = set()
     for chosen in product(*regions):
-        truths: Truths = {}
-        for region in chosen:
-            truths.update(region)
-        found.add(sum(1 << number for number in members if _holds(atoms[number], truths)))
+        held = reduce(and_, chosen, -1)
+        found.add(sum(1 << number for number in {number for at, (number, _) in enumerate(clauses) if held >> at & 1}))
     return found
 
 
-def _holds(atom: Form, truths: Truths) -> bool:
-    return any(all(truths[comparison] for comparison in clause) for clause in atom)
+def _held(clauses: list[tuple[int, Clause]], truths: Truths) -> int:
+    """The clauses that a region of one key leaves possible, as bits: the same in most regions of a long list."""
+    left = [all(truths.get(comparison, True) for comparison in clause) for _, clause in clauses]
+    return sum(1 << at for at, possible in enumerate(left) if possible)
 
 
 def _key(comparison: Comparison) -> Any:

@@ -5,6 +5,7 @@ Here: those measures. Hot. Not here: the others, and what all have in common (me
 
 from __future__ import annotations
 
+from math import copysign
 from typing import Any, final
 
 from mypy_extensions import i64, mypyc_attr
@@ -17,11 +18,16 @@ from .measures import WindowMeasure, column_of, position_of
 from .window_page import ExtremeClosing, MeasureClosing, WindowPage, first_at_least
 
 
+def same(one: float, other: float) -> bool:
+    """Whether two floats are equal and told alike: of 0.0 and -0.0, which are equal, the first one is told."""
+    return one == other and (one != 0.0 or copysign(1.0, one) == copysign(1.0, other))
+
+
 @final
 @mypyc_attr(acyclic=True)
 class FloatExtremeMeasure(WindowMeasure):
-    """The least values, or the `greatest`, behind each position: a stack in which they only rise, or fall. The stack is
-    the first `top` entries of its columns."""
+    """The least values, or the `greatest`, behind each position: a stack in which they never fall, or rise. The stack
+    is the first `top` entries of its columns."""
 
     def __init__(self, value: Computation, greatest: bool) -> None:
         self.value = value
@@ -66,10 +72,10 @@ class FloatExtremeMeasure(WindowMeasure):
         values = self.values
         top = self.top
         if self.greatest:
-            while top > 0 and values[top - 1] <= value:
+            while top > 0 and (values[top - 1] < value or same(values[top - 1], value)):
                 top -= 1
         else:
-            while top > 0 and values[top - 1] >= value:
+            while top > 0 and (values[top - 1] > value or same(values[top - 1], value)):
                 top -= 1
         self.values = put(values, top, value)
         self.positions = put_integer(self.positions, top, position)

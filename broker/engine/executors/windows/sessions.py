@@ -148,6 +148,7 @@ class SessionMachine(Executor):
                     own = partitions.add(key)
                 else:
                     self.lost += 1
+                    partitions.refused = time
                     account.turn_over(1, 0)
                     at += 1
                     break
@@ -195,6 +196,7 @@ class SessionMachine(Executor):
         if known is None:
             if len(partitions.slots) >= self.keys_max:
                 self.lost += 1
+                partitions.refused = time
                 return False
             own = partitions.add(key)
         else:
@@ -341,7 +343,8 @@ class SessionMachine(Executor):
     def dump(self) -> Any:
         order = {place: number for number, place in enumerate(self.known.slots.values())}
         cells = [self._dump(key, slot) for key, slot in self.known.slots.items()]
-        return [cells, [order[place] for place in self.known.queue()]]
+        refused = [] if self.known.refused == NEVER else [int(self.known.refused)]
+        return [cells, [order[place] for place in self.known.queue()], *refused]
 
     def _dump(self, key: Any, slot: int) -> list[Any]:
         whole = list(key) if isinstance(key, tuple) else [key]
@@ -353,7 +356,8 @@ class SessionMachine(Executor):
         return [whole, [max(events, 1), 0, 0, last, 0, 0], [0], [], [], groups, [panes, [], []], log, []]
 
     def load(self, data: Any) -> None:
-        saved, waiting = data
+        saved, waiting, *refused = data
+        self.known.refused = refused[0] if refused else NEVER
         tables = self.tables
         places: list[int] = []
         for key, counted, _, _, _, _, panes, log, _ in saved:
