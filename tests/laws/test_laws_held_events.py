@@ -67,6 +67,8 @@ def test_a_buffer_is_a_sorted_list(data: st.DataObject, near: int) -> None:
             buffer.forget(stream)
             model = [event for event in model if event.stream != stream]
             known = {number: event for number, event in known.items() if event.stream != stream}
+        if data.draw(st.booleans()):  # from then on it counts
+            assert buffer.of_others("S") == sum(event.stream != "S" for event in model)
         buffer.check_invariants()
         model.sort(key=lambda event: event[:2])
         assert len(buffer) == len(model)
