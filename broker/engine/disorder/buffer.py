@@ -166,7 +166,7 @@ class ReorderBuffer:
     # --- going --------------------------------------------------------------------------------------------------
 
     def release(self, time: int) -> HeldColumns:
-        """Take out all events before a time, in order. O(their number)."""
+        """Take out all events before a time, in order; the caller counts them out. O(their number)."""
         columns, head = self.columns, self.head
         upto: i64 = bisect_left(columns.times, time, int(head))
         found = columns.part(int(head), int(upto))
@@ -176,11 +176,6 @@ class ReorderBuffer:
             self.head = 0
         if self.apart > 0 and self.far[0][0] < time:
             found = self._with_far(found, self.far.bisect_left((time,)))
-        if self.counts is not None:
-            if found.stream is not None and len(found.times) > 0:
-                self.counts[found.stream] -= len(found.times)
-            for stream in found.streams:
-                self.counts[stream] -= 1
         if len(self.unknown) == 0:
             self.known.difference_update(found.numbers)
             if self.dated is not None:
@@ -192,6 +187,11 @@ class ReorderBuffer:
                 if not self._forget(event.stream, event.time, event.number):
                     self._forget_known(event.number)
         return found
+
+    def count_out(self, stream: str, events: int) -> None:
+        """So many events of a stream have been released."""
+        if self.counts is not None:
+            self.counts[stream] -= events
 
     def _forget_known(self, number: int) -> None:
         self.known.discard(number)
@@ -233,8 +233,7 @@ class ReorderBuffer:
         if event is None:
             return None
         self._forget_known(number)
-        if self.counts is not None:
-            self.counts[event.stream] -= 1
+        self.count_out(event.stream, 1)
         columns = self.columns
         at = bisect_left(columns.times, event.time, int(self.head))
         while at < len(columns.times) and columns.times[at] == event.time:
