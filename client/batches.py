@@ -139,4 +139,5 @@ def merged(answers: Sequence[tuple[int, Published]]) -> Receipt:
             for refusal in answer.refused
         ),
         answers[-1][1].durability,
+        answers[-1][1].held_back,
     )

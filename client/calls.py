@@ -191,7 +191,7 @@ class Calls:
                 refusal = answer.refused[0]
                 hint = LATE_HINT if refusal.code == LateEvent.code and definition.disorder == "arrival" else ""
                 raise remote_error(Failure(0, refusal.code, f"stream {stream!r}: {refusal.reason}{hint}"))
-        return Receipt(answer.count, answer.newest, answer.first_id, durability=answer.durability)
+        return Receipt(answer.count, answer.newest, answer.first_id, (), answer.durability, answer.held_back)
 
     def publish_batch(
         self,

@@ -149,7 +149,7 @@ def _answers(batches: Sequence[HeldBatch], published: Published) -> list[Publish
             first = next(id for at, id in enumerate(batch.ids) if at not in gone)
         elif count and published.first_id is not None:
             first = published.first_id + accepted
-        found.append(Published(0, count, published.newest, first, refused, published.durability))
+        found.append(Published(0, count, published.newest, first, refused, published.durability, published.held_back))
         begin, accepted = end, accepted + count
     return found
 

@@ -29,7 +29,8 @@ class Receipt:
     `first_id`: where the broker numbers the events, the accepted ones have consecutive ids from this one on (in a batch
     of several messages beside other publishers, within each message); None otherwise. `newest`: the newest time that
     the broker has processed, in microseconds; None before the first event. `durability`: what the accepted events
-    survive: `memory`, or with a journal `os`, `interval ...us` or `always`.
+    survive: `memory`, or with a journal `os`, `interval ...us` or `always`. `held_back`: a sentence, if events of this
+    stream have waited for a related one for more than ten seconds: for which, and why; else None.
     """
 
     count: int
@@ -37,6 +38,7 @@ class Receipt:
     first_id: int | None
     refused: tuple[Refusal, ...] = ()
     durability: str = "memory"
+    held_back: str | None = None
 
     def raise_for_refused(self) -> None:
         """Raise LateEvent or EarlyEvent if an event was refused, as `publish` does, with the row of the first one and

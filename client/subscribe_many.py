@@ -73,5 +73,5 @@ def message(part: Sequence[Subscribe]) -> Callable[[int], Message]:
 def outcome(each: SubscriptionOutcome) -> Subscribed | ForetellError:
     """What became of one: the answer that it would have had alone, or the error."""
     if each.code is None:
-        return Subscribed(0, each.name, each.attached)
+        return Subscribed(0, each.name, each.attached, warnings=each.warnings)
     return remote_error(Failure(0, each.code, each.message, each.line, each.column, each.excerpt, each.retry))

@@ -20,6 +20,7 @@ from .attachments import Attachments
 from .cursor_requests import CursorRequests
 from .distribution import COUNTED
 from .engine_port import EnginePort
+from .held_back import HeldBack
 from .intake import Intake
 from .named_counts import OTHER, NamedCounts
 from .permissions import VERBS, User
@@ -43,6 +44,7 @@ class Consulting:
         intake: Intake,
         counts: NamedCounts,
         cursor_requests: CursorRequests,
+        held_back: HeldBack,
     ) -> None:
         self._engine = engine
         self._admission = admission
@@ -51,6 +53,7 @@ class Consulting:
         self._intake = intake
         self._counts = counts
         self._cursor_requests = cursor_requests
+        self._held_back = held_back
 
     def user(self, name: str) -> User | None:
         """The user of that name, as the rules are now."""
@@ -82,8 +85,8 @@ class Consulting:
         return [{"name": name, **each} for name, each in islice(self._cursor_requests.entries(user), CURSORS_MAX)]
 
     def streams(self, user: User) -> list[dict[str, Any]]:
-        """The streams that a user may see, sorted by name."""
-        visible = self._admission.visible(user, self._engine.streams)
+        """The streams that a user may see, sorted by name; `held_back`: what is said of one that others wait for."""
+        visible, held = self._admission.visible(user, self._engine.streams), self._held_back.in_words()
         entries = [stream_entry(visible[name]) for name in sorted(visible)]
         return [
             {
@@ -93,6 +96,7 @@ class Consulting:
                 "disorder": e.disorder,
                 "refused": self._intake.noting.refused.count(e.name),
                 "may_publish": user.may("publish", e.name),
+                "held_back": held.get(e.name),
             }
             for e in entries
         ]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..automaton.diagram import Graph
+from ..engine.disorder.looking import HeldStream
 from ..events import Disorder, ForetellError, StreamDefinition, TimeUnit
 from ..language.subscription import SubscriptionDefinition
 
@@ -226,13 +227,16 @@ class EnginePort(Protocol):
         """Whether a text says what a subscription does since its arcs were updated."""
         ...
 
-    def warnings(self, query: str, language: str) -> list[str]:
-        """What is right in a text, but probably not meant; each with its place."""
+    def warnings(self, query: str, language: str, alike: set[Any] | None = None) -> list[str]:
+        """What is right in a text, but probably not meant; each with its place. `alike`: not of a text like these."""
         ...
 
     def warnings_of_streams(self, name: str, stamped: Collection[str]) -> list[str]:
-        """Streams that keep a subscription from telling absence, of those whose publishers give times, and that which
-        holds others back."""
+        """Streams that keep a subscription from telling what waits for time, of those whose publishers give times."""
+        ...
+
+    def held_back(self, name: str | None = None) -> list[HeldStream]:
+        """The streams that others wait for; `name`: that which a subscription waits for."""
         ...
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> EngineAnswer:

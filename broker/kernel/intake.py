@@ -19,6 +19,7 @@ from .clock_punctuation import ClockPunctuation
 from .deadlines import check_deadline
 from .distribution import Distribution
 from .engine_port import EnginePort, EngineResult
+from .held_back import HeldBack
 from .inputs_and_effects import Send
 from .named_counts import NamedCounts
 from .noting import Noting
@@ -59,7 +60,7 @@ class Intake:
 
     __slots__ = (
         "_admission", "_clock_guard", "_counts", "_counts_by_stream", "_distribution", "_durability", "_end_slow",
-        "_engine", "_record", "clock", "noting", "receipts", "recent", "work",
+        "_engine", "_held_back", "_record", "clock", "noting", "receipts", "recent", "work",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +73,7 @@ class Intake:
         record: Callable[[Record], None],
         end_slow: Callable[[], list[Send]],
         clock_guard: ClockGuard,
+        held_back: HeldBack,
         counts_by_stream: NamedCounts,
     ) -> None:
         self._engine = engine
@@ -81,6 +83,7 @@ class Intake:
         self._record = record
         self._end_slow = end_slow
         self._clock_guard = clock_guard
+        self._held_back = held_back
         self._counts_by_stream = counts_by_stream
         self._counts = {
             "batches": 0,
@@ -203,9 +206,10 @@ class Intake:
         return [answer, *self._distribution.distribute(results), *self._end_slow()]
 
     def promised(self, request: Numbered, published: Published) -> Published:
-        """The answer to a request: its receipt, with what it survives."""
+        """The answer to a request: its receipt, with what it survives, and for which stream that of a batch waits."""
         of = published
-        return Published(request.correlation, of.count, of.newest, of.first_id, of.refused, self._durability)
+        held = self._held_back.in_receipts.get(request.stream) if isinstance(request, Publish) else None
+        return Published(request.correlation, of.count, of.newest, of.first_id, of.refused, self._durability, held)
 
     def statistics(self) -> dict[str, int]:
         """Totals over all batches."""

@@ -39,6 +39,7 @@ from .deferral import must_be_deferred
 from .distribution import COUNTED as OF_A_SUBSCRIPTION
 from .distribution import Distribution
 from .engine_port import EnginePort
+from .held_back import HeldBack
 from .inputs_and_effects import (
     Audit,
     Away,
@@ -116,6 +117,7 @@ class Kernel:
         "_streams",
         "_subscribing",
         "consulting",
+        "held_back",
         "limits",
         "watching",
     )  # fmt: skip
@@ -149,15 +151,16 @@ class Kernel:
         self._distribution = Distribution(self._attachments, cursors, self._by_subscription)
         self._draining = False
         self._clock_guard = ClockGuard(self.limits.ahead_max)
+        self.held_back = HeldBack(engine, self._clock_guard)
         self._sessions = Sessions(secret)
         receipts = receipts or Receipts()
         self._subscribing = Subscribing(
             engine, self.limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
-            receipts, durability, self._record, self._check_open,
+            receipts, self.held_back, durability, self._record, self._check_open,
         )  # fmt: skip
         self._intake = Intake(
             engine, self._admission, self._distribution, receipts, durability, self._record,
-            self._subscribing.end_slow, self._clock_guard, self._by_stream,
+            self._subscribing.end_slow, self._clock_guard, self.held_back, self._by_stream,
         )  # fmt: skip
         self._reading = ReadRequests(
             engine, self._admission, self._attachments, self._subscribing, durability != MEMORY
@@ -174,7 +177,7 @@ class Kernel:
         )  # fmt: skip
         self.consulting = Consulting(
             engine, self._admission, self._attachments, self._administration, self._intake, self._by_subscription,
-            self._subscribing.cursor_requests,
+            self._subscribing.cursor_requests, self.held_back,
         )  # fmt: skip
         self.watching = Watching(
             engine, self._admission, self.consulting, self._distribution.recent, durability != MEMORY
@@ -272,9 +275,10 @@ class Kernel:
             **self._subscribing.cursor_requests.statistics(),
             **self._admission.statistics(),
         }
+        held = list(self.held_back.in_words().values())
         return {
             "broker": broker,
-            "engine": plain_statistics(self._engine.statistics()),
+            "engine": {**plain_statistics(self._engine.statistics()), **({"held_back": held} if held else {})},
             "by_stream": self._by_stream.statistics(self._engine.streams),
             "by_subscription": self._attachments.statistics_by_name(self._by_subscription),
             **{name: plain_statistics(group) for name, group in self._around().items()},
@@ -374,6 +378,7 @@ class Kernel:
         self._by_stream.prune(self._engine.streams)
         self._by_subscription.prune(self._attachments.definitions)
         self._intake.recent.tick()
+        self.held_back.tick()
         self._distribution.recent.tick(now)
         if self._intake.work is None:  # else at a later tick: the batch in work must match what would be released here
             if now >= self._left_until:

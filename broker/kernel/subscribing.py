@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Final, final
+from typing import Any, Final, final
 
 from ..events import DefinitionError, ForetellError, LimitExceeded, UnknownSubscription, suggestion
 from ..language.subscription import SubscriptionDefinition
@@ -26,7 +26,7 @@ from ..wire import (
     Unsubscribe,
     check_when_slow,
 )
-from ..wire.limits import SUBSCRIPTIONS_AT_ONCE_MAX
+from ..wire.limits import PAGE_BYTES_TARGET, SUBSCRIPTIONS_AT_ONCE_MAX
 from .admission import Admission
 from .answers import failure
 from .attachments import Attachments
@@ -37,6 +37,7 @@ from .delivery import Delivery
 from .distribution import Distribution
 from .durable_delivery import AnyDelivery, DurableDelivery
 from .engine_port import EnginePort, EngineResult
+from .held_back import HeldBack
 from .inputs_and_effects import Send
 from .limits import Limits
 from .permissions import User
@@ -57,6 +58,9 @@ WARNINGS_MAX: Final = 20
 WARNING_CHARACTERS_MAX: Final = 500
 """Characters of such a warning; the rest is cut."""
 
+TEXTS_WARNED_MAX: Final = 64
+"""Texts of one request for several subscriptions that are looked at for warnings, a millisecond or two each."""
+
 SLOW: Final = "slow"
 """The code of Ended for a subscription whose reader was too slow."""
 
@@ -68,7 +72,7 @@ class Subscribing:
 
     __slots__ = (
         "_admission", "_attachments", "_check_open", "_cursors", "_distribution", "_durability", "_engine",
-        "_receipts", "_sessions", "cursor_requests", "denied", "limits",
+        "_held_back", "_receipts", "_sessions", "cursor_requests", "denied", "limits",
     )  # fmt: skip
 
     def __init__(
@@ -81,6 +85,7 @@ class Subscribing:
         sessions: Sessions,
         cursors: Cursors,
         receipts: Receipts,
+        held_back: HeldBack,
         durability: str,
         record: Callable[[Record], None],
         check_open: Callable[[], None],
@@ -94,6 +99,7 @@ class Subscribing:
         self._sessions = sessions
         self._cursors = cursors
         self._receipts = receipts
+        self._held_back = held_back
         self._durability = durability
         self._check_open = check_open
         self.cursor_requests = CursorRequests(
@@ -120,16 +126,24 @@ class Subscribing:
         check_deadline(request.deadline, now)
         answer, *due = self._attach(key, session, request, now)
         if request.query is not None and isinstance(answer.message, Subscribed):
-            stamped = [stream for stream in self._receipts.used if not self._receipts.clocked.get(stream)]
-            warnings = self._engine.warnings_of_streams(name, stamped)
-            warnings += self._engine.warnings(request.query, request.language)
-            cut = tuple([warning[:WARNING_CHARACTERS_MAX] for warning in warnings[:WARNINGS_MAX]])
-            answer.message = replace(answer.message, warnings=cut)
+            answer.message = replace(answer.message, warnings=self._warnings(request, None))
         return [answer, *due]
+
+    def _warnings(self, request: Subscribe, alike: set[Any] | None) -> tuple[str, ...]:
+        """What is to be said of a subscription that is made; of its text only if it is not like those in `alike`."""
+        if request.query is None:
+            return ()
+        found = list(self._held_back.in_words(request.name).values())
+        stamped = [stream for stream in self._receipts.used if not self._receipts.clocked.get(stream)]
+        found += self._engine.warnings_of_streams(request.name, stamped)
+        if alike is None or len(alike) < TEXTS_WARNED_MAX:
+            found += self._engine.warnings(request.query, request.language, alike)
+        return tuple([warning[:WARNING_CHARACTERS_MAX] for warning in found[:WARNINGS_MAX]])
 
     def _subscribe_many(self, key: bytes, session: Session, request: SubscribeMany, now: int) -> list[Send]:
         """Attach to each that is allowed; the answer, and the notifications due. Nothing of one that is refused stays.
-        Their records come from one step, so that they are written together."""
+        Their records come from one step, so that they are written together. Texts that differ in values only are looked
+        at for warnings once, as that takes as long as to compile them."""
         self._check_open()
         check_deadline(request.deadline, now)
         count = len(request.wanted)
@@ -138,6 +152,8 @@ class Subscribing:
             raise LimitExceeded(f"SUBSCRIPTIONS_AT_ONCE_MAX: expected {most}, found {count}")
         outcomes: list[SubscriptionOutcome] = []
         due: list[Send] = []
+        alike: set[Any] = set()
+        room = PAGE_BYTES_TARGET
         for each in request.wanted:
             one = Subscribe(
                 request.correlation, each.name, each.language, each.query, each.lineage, each.report, each.forecast,
@@ -155,7 +171,10 @@ class Subscribing:
                 )
             else:
                 assert isinstance(answer.message, Subscribed)
-                outcomes.append(SubscriptionOutcome(each.name, answer.message.attached))
+                warnings = self._warnings(one, alike)
+                room -= sum([len(warning.encode()) for warning in warnings])
+                warned = warnings if room >= 0 else ()
+                outcomes.append(SubscriptionOutcome(each.name, answer.message.attached, warnings=warned))
                 due += more
         return [Send(key, SubscribedMany(request.correlation, tuple(outcomes))), *due]
 

@@ -42,6 +42,14 @@ def log_failures(failures: list[Any]) -> None:
     failures.clear()
 
 
+def log_held_back(began: list[dict[str, Any]], ended: list[dict[str, Any]]) -> None:
+    """Log streams for which related ones have waited for long: once when that is so, and once when it has ended."""
+    for fields in began:
+        say(logging.WARNING, "related streams wait", **fields)
+    for fields in ended:
+        say(logging.INFO, "related streams wait no more", **fields)
+
+
 @final
 class Formatter(logging.Formatter):
     """Formats each record as one line: control characters are escaped, tracebacks become one field."""

@@ -26,7 +26,7 @@ from .audit_log import AuditLog, reconfigured
 from .durations import BUCKETS
 from .forking import Forked
 from .inside_clients import Asked, InsideClients
-from .logs import Complaints, log_failures, say
+from .logs import Complaints, log_failures, log_held_back, say
 from .loop_wakeup import LoopRequest, LoopWakeup
 from .output_gate import OutputGate
 from .questions import Questions
@@ -280,6 +280,7 @@ class Broker:
             self._router.connections.tick(self._serves)
         self._inside.tick()
         log_failures(self._engine.failures)
+        log_held_back(self._kernel.held_back.began, self._kernel.held_back.ended)
         self._complaints.report()
         self._trimming.trim_if_due()
 

@@ -152,6 +152,7 @@ class Published:
     `newest`: the newest time that the engine has processed, of any stream. `first_id` and `newest` are None if no event
     was accepted yet. `durability`: what the events survive. `memory`: only the broker has them; `os`: they are written,
     and survive the end of the broker; `interval 50000us`: also synced to the disk that often; `always`: already synced.
+    `held_back`: for which related stream events of this one wait, if they have for long, in one sentence.
     """
 
     correlation: int
@@ -160,12 +161,14 @@ class Published:
     first_id: int | None
     refused: tuple[Refusal, ...]
     durability: str = "memory"
+    held_back: str | None = None
 
 
 # ---- the table ----
 
 _NAMED: Final = s.optional(s.NAME)
 _MICROSECONDS: Final = s.optional(s.COUNT)
+_SAID: Final = s.optional(s.TEXT)
 _STREAM: Final = (s.NAME, s.NAMES, _NAMED, s.NAME, _MICROSECONDS, _MICROSECONDS, _MICROSECONDS, _NAMED)
 
 ROWS: Final = (
@@ -209,11 +212,12 @@ ROWS: Final = (
     MessageRow(
         35,
         Published,
-        (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT), s.NAME),
+        (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT), s.NAME, _SAID),
         part=(4, Refusal),
         means=(
-            "how many events were accepted, numbered from `first_id` on; the newest time processed; and the "
-            "refused events, each with its index, a code and a reason"
+            "how many events were accepted, numbered from `first_id` on; the newest time processed; the refused "
+            "events, each with its index, a code and a reason; and a sentence if events of the stream have waited long "
+            "for a [related](events.md#order) one"
         ),
     ),
 )

@@ -148,8 +148,8 @@ class Subscribed:
 class SubscriptionOutcome:
     """What became of a subscription that was wanted. Part of SubscribedMany.
 
-    `attached`: as in Subscribed. `code`: None if the session is subscribed; else it is not, and the other fields are as
-    in Failure.
+    `attached`, `warnings`: as in Subscribed. `code`: None if the session is subscribed; else it is not, and the other
+    fields are as in Failure.
     """
 
     name: str
@@ -160,6 +160,7 @@ class SubscriptionOutcome:
     column: int | None = None
     excerpt: str | None = None
     retry: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @final
@@ -328,6 +329,7 @@ ROWS: Final = (
                 s.optional(s.COUNT),
                 s.optional(s.TEXT),
                 s.optional(s.COUNT),
+                s.TEXTS,
             ),
         ),
         part=(1, SubscriptionOutcome),

@@ -16,7 +16,7 @@ BUDGETS: Final[dict[str, tuple[int, int]]] = {
     "broker/automaton": (11_104, 300),
     "broker/command": (8_790, 1_000),
     "broker/console": (735, 200),
-    "broker/engine": (56_792, 1_950),
+    "broker/engine": (56_792, 2_050),
     "broker/engine/executors": (40_306, 1_500),
     "broker/events": (3_605, 600),
     "broker/forecast": (7_813, -1_000),

@@ -89,6 +89,20 @@ def test_values_move_and_a_stream_is_looked_at(broker: BrokerProcess, chromium: 
         expect(page.get_by_role("region", name="Last events of Stock").locator("tbody tr")).to_have_count(11)
 
 
+def test_a_stream_that_others_wait_for_says_so(broker: BrokerProcess, chromium: Browser, address: str) -> None:
+    with Client(broker.address) as client:
+        client.add_stream("Late", {"n": "int"}, disorder="buffer")
+        client.add_stream("Held", {"n": "int"})
+        with client.subscribe("both", "sase", "PATTERN SEQ(Late a, Held b) WITHIN 2 s"):
+            client.publish("Late", {"n": 1}, time=1_001)
+            client.publish_batch("Held", [1_002, 1_003], [(1,), (2,)])
+            with page_of(chromium, f"{address}/streams") as page:
+                said = page.get_by_role("row").filter(has_text="Late")
+                expect(said).to_contain_text(re.compile(r"2 events of related streams wait for .* since \d+ s"))
+                expect(page.locator(".warned")).to_have_count(1)
+                assert violations(page) == []
+
+
 def test_subscriptions_are_searched_and_opened_by_keys(broker: BrokerProcess, chromium: Browser, address: str) -> None:
     with page_of(chromium, f"{address}/subscriptions") as page:
         rows = page.get_by_role("region", name="Subscriptions").locator("tbody tr")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from broker.automaton.diagram import Graph
+from broker.engine.disorder.looking import HeldStream
 from broker.engine.inspection.sharing import MachinesSeen
 from broker.engine.inspection.waiting import RunsSeen
 from broker.events import (
@@ -92,6 +93,7 @@ class SmallEngine:
         self.of: dict[int, str] = {}  # the stream of each event that is not withdrawn
         self.failures: list[Any] = []
         self.warned: list[str] = []  # a test says what is warned of
+        self.held: list[HeldStream] = []  # and which streams hold others back
 
     def says(self, name: str, query: str) -> bool:
         return False
@@ -278,11 +280,18 @@ class SmallEngine:
     def updates(self, name: str) -> list[tuple[tuple[str, ...], tuple[str, ...], int, int]]:
         return self.updated.get(name, [])
 
-    def warnings(self, query: str, language: str) -> list[str]:
+    def warnings(self, query: str, language: str, alike: set[Any] | None = None) -> list[str]:
+        if alike is not None:
+            known = len(alike)
+            alike.add(query)
+            return self.warned if len(alike) > known else []
         return self.warned
 
     def warnings_of_streams(self, name: str, stamped: Collection[str]) -> list[str]:
         return [f"absence in {stream}" for stream in stamped if name == "absent"]
+
+    def held_back(self, name: str | None = None) -> list[HeldStream]:
+        return self.held
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> SmallAnswer:
         if name not in self.subscriptions:

@@ -48,7 +48,10 @@ def test_a_buffer_is_a_sorted_list(data: st.DataObject, near: int) -> None:
             arrival += len(times)
         elif choice < 8:
             safe += data.draw(TIMES)
-            assert rows_of(buffer.release(safe)) == [event for event in model if event.time < safe]
+            released = rows_of(buffer.release(safe))
+            assert released == [event for event in model if event.time < safe]
+            for event in released:
+                buffer.count_out(event.stream, 1)
             model = [event for event in model if event.time >= safe]
             known = {number: event for number, event in known.items() if event.time >= safe}
         elif choice == 8:
@@ -67,6 +70,8 @@ def test_a_buffer_is_a_sorted_list(data: st.DataObject, near: int) -> None:
             buffer.forget(stream)
             model = [event for event in model if event.stream != stream]
             known = {number: event for number, event in known.items() if event.stream != stream}
+        if data.draw(st.booleans()):  # from then on it counts
+            assert buffer.of_others("S") == sum(event.stream != "S" for event in model)
         buffer.check_invariants()
         model.sort(key=lambda event: event[:2])
         assert len(buffer) == len(model)

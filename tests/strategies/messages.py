@@ -154,6 +154,7 @@ _outcomes = _several(
         _optional_count,
         _optional_text,
         _optional_count,
+        _texts,
     )
 )
 _token = st.none() | st.binary(max_size=64)
@@ -225,7 +226,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Welcome, counts, counts, texts, counts, _token, counts, counts),
     st.builds(Done, counts),
     st.builds(Pong, counts),
-    st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals, texts),
+    st.builds(Published, counts, counts, *[_optional_integer] * 2, _refusals, texts, _optional_text),
     st.builds(Subscribed, counts, texts, st.booleans(), st.booleans(), _optional_text, *[_optional_count] * 2, _texts),
     st.builds(Streams, counts, _streams, st.booleans()),
     st.builds(Subscriptions, counts, _subscriptions, st.booleans()),

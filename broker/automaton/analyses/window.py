@@ -41,6 +41,14 @@ def looks_ahead(automaton: Automaton) -> bool:
     return any(arc.kind == Kind.TIMEOUT for arc in automaton.arcs)
 
 
+def waits_for_time(automaton: Automaton) -> str | None:
+    """What is told only once time has passed, whatever events come; None: nothing, or only the end of an epoch."""
+    windows = automaton.windows
+    if windows is not None and (windows.clock is not None or (windows.keep == "longest" and windows.gap is not None)):
+        return "the end of a window"
+    return "absence" if looks_ahead(automaton) else None
+
+
 def remembers(automaton: Automaton) -> bool:
     """Whether events before the first one of a match decide if it is one, other than by forbidding it.
 

@@ -56,7 +56,7 @@ async function streams() {
   const rows = found.map((each) => {
     const cell = h("span", {}, "–");
     rates.set(each.name, cell);
-    return [h("b", {}, each.name), h("span", {}, Object.entries(each.attributes).map(([name, type]) => h("span", { class: "value" }, name, " ", h("i", {}, type)))),
+    return [h("div", {}, h("b", {}, each.name), each.held_back ? h("p", { class: "warned" }, each.held_back) : null), h("span", {}, Object.entries(each.attributes).map(([name, type]) => h("span", { class: "value" }, name, " ", h("i", {}, type)))),
       each.key ?? "", each.disorder, cell, number(each.refused), h("button", { type: "button", class: "ask", onclick: () => tail(each), "aria-label": `Tail ${each.name}` }, "Tail")];
   });
   const tailed = h("div", { id: "tail" });

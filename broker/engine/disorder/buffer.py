@@ -32,6 +32,7 @@ class ReorderBuffer:
     the order of arrival and the event, for those that came more than `near` places before the end; `apart`: how many.
     `known`: the ids of those that are known by them, `dated`: also their times, once one has been sought; `unknown`:
     how many others there are of each stream, time and id. `overtaken`: events so far that came after a later one.
+    `counts`: how many events there are of each stream, once that has been asked.
     """
 
     def __init__(self, near: int = NEAR) -> None:
@@ -45,6 +46,7 @@ class ReorderBuffer:
         self.known: set[int] = set()
         self.dated: dict[int, int] | None = None
         self.unknown: dict[tuple[str, int, int], int] = {}
+        self.counts: dict[str, int] | None = None
 
     def __len__(self) -> int:
         return len(self.columns.times) - int(self.head) + int(self.apart)
@@ -71,6 +73,8 @@ class ReorderBuffer:
             for time, number in zip(times, numbers):
                 one = (stream, time, number)
                 self.unknown[one] = self.unknown.get(one, 0) + 1
+        if self.counts is not None:
+            self.counts[stream] = self.counts.get(stream, 0) + len(times)
         columns = self.columns
         if len(columns.times) == 0:
             columns.stream, columns.instants = stream, True
@@ -162,7 +166,7 @@ class ReorderBuffer:
     # --- going --------------------------------------------------------------------------------------------------
 
     def release(self, time: int) -> HeldColumns:
-        """Take out all events before a time, in order. O(their number)."""
+        """Take out all events before a time, in order; the caller counts them out. O(their number)."""
         columns, head = self.columns, self.head
         upto: i64 = bisect_left(columns.times, time, int(head))
         found = columns.part(int(head), int(upto))
@@ -183,6 +187,11 @@ class ReorderBuffer:
                 if not self._forget(event.stream, event.time, event.number):
                     self._forget_known(event.number)
         return found
+
+    def count_out(self, stream: str, events: int) -> None:
+        """So many events of a stream have been released."""
+        if self.counts is not None:
+            self.counts[stream] -= events
 
     def _forget_known(self, number: int) -> None:
         self.known.discard(number)
@@ -224,6 +233,7 @@ class ReorderBuffer:
         if event is None:
             return None
         self._forget_known(number)
+        self.count_out(event.stream, 1)
         columns = self.columns
         at = bisect_left(columns.times, event.time, int(self.head))
         while at < len(columns.times) and columns.times[at] == event.time:
@@ -258,7 +268,7 @@ class ReorderBuffer:
         self.far.clear()
         self.apart = 0
         self.known.clear()
-        self.dated = None
+        self.dated = self.counts = None
         self.unknown.clear()
 
     def _add_again(self, event: HeldEvent, known: bool) -> None:
@@ -302,6 +312,18 @@ class ReorderBuffer:
         far = [each[3] for each in self.far.irange((time, number))]
         return merge(near, far, key=_order)
 
+    def of_others(self, stream: str) -> int:
+        """How many events are of other streams. O(1), but the first time O(all)."""
+        if self.counts is None:
+            self.counts = self._counted()
+        return len(self) - self.counts.get(stream, 0)
+
+    def _counted(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for event in self.since(-FOREVER):
+            counts[event.stream] = counts.get(event.stream, 0) + 1
+        return counts
+
     def before(self, time: int) -> list[HeldEvent]:
         """The events before a time, in order."""
         return list(takewhile(lambda event: event.time < time, self.since(-FOREVER)))
@@ -335,6 +357,7 @@ class ReorderBuffer:
         assert times.keys() == self.known
         assert self.dated is None or times == self.dated
         assert len(events) == len(self.known) + sum(self.unknown.values())
+        assert self.counts is None or {name: n for name, n in self.counts.items() if n} == self._counted()
 
     def dump(self) -> Any:
         """Plain data; the number behind the id is that of the place."""

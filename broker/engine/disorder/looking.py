@@ -5,11 +5,22 @@ Not here: what changes it (reordering).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...events.instant import FOREVER, format_instant
+from ...events.instant import FOREVER
+from ...events.stream import StreamDefinition
 from .reordering import Reordering
-from .stream_order import NOTHING_PROMISED, StreamOrder
+from .stream_order import StreamOrder
+
+
+class HeldStream(NamedTuple):
+    """A stream that others wait for, how many events of theirs wait, the time up to which all is final there, and all
+    these streams, itself among them."""
+
+    stream: str
+    events: int
+    safe: int
+    streams: list[str]
 
 
 def statistics(disorder: Reordering) -> dict[str, Any]:
@@ -18,7 +29,7 @@ def statistics(disorder: Reordering) -> dict[str, Any]:
     behind = [each for each in map(disorder.marks.behind, orders) if each is not None]
     held = [each for each in map(held_back, orders) if each is not None]
     return {
-        **({"held_back": [held_in_words(each) for each in held]} if held else {}),
+        **({"held_back": [held_in_words(each, disorder.marks.streams[each.stream]) for each in held]} if held else {}),
         "buffered_events": sum([len(order.buffer) for order in orders]),
         "overtaken_events": sum([int(order.buffer.overtaken) for order in orders]),
         "events_ahead": sum([len(order.ahead) for order in orders]),
@@ -30,22 +41,27 @@ def statistics(disorder: Reordering) -> dict[str, Any]:
     }
 
 
-def held_back(order: StreamOrder) -> tuple[str, int, int] | None:
-    """The stream that others of an order wait for, how many of their events wait, and the time of the first that waits;
-    None if none do. O(events that wait)."""
+def held_back(order: StreamOrder) -> HeldStream | None:
+    """The stream that others of an order wait for; None if no event of theirs waits. O(streams), but the first time
+    that it asks the buffer O(events that wait)."""
     last, columns = order.last, order.buffer.columns
     if last is None or len(order.buffer) == 0 or (columns.stream == last and order.buffer.apart == 0):
         return None
-    waiting = [event.time for event in order.buffer.since(NOTHING_PROMISED) if event.stream != last]
-    return (last, len(waiting), waiting[0]) if waiting else None
+    events = order.buffer.of_others(last)
+    return HeldStream(last, events, order.safe, order.streams()) if events else None
 
 
-def held_in_words(held: tuple[str, int, int]) -> str:
-    """One sentence on it."""
-    stream, events, since = held
-    said = "1 event of a related stream waits" if events == 1 else f"{events:,} events of related streams wait"
-    why = "an earlier event may still come on it: give it lateness and idle, or punctuate it"
-    return f"{said} for stream {stream!r} since {format_instant(since)}, because {why}"
+def held_in_words(held: HeldStream, definition: StreamDefinition, seconds: int | None = None) -> str:
+    """One sentence on it, with how long by a clock, if there is one."""
+    several = f"{held.events:,} events of related streams wait"
+    said = "1 event of a related stream waits" if held.events == 1 else several
+    since = "" if seconds is None else f" since {seconds:,} s"
+    given = {"idle": definition.idle}
+    if definition.disorder != "arrival":
+        given = {"lateness": definition.lateness} | given
+    missing = " and ".join([name for name, value in given.items() if value is None])
+    ends = f": give it {missing}, or punctuate it" if missing else " until it is idle or punctuated"
+    return f"{said} for stream {held.stream!r}{since}, because an earlier event may still come on it{ends}"
 
 
 def dump(disorder: Reordering) -> Any:

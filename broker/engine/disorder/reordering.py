@@ -17,6 +17,7 @@ from ...events.schema import Row
 from ...events.stream import StreamDefinition
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest, punctuate, release
+from ..dispatch.time_order import horizon_in
 from ..executors.event_ids import EventIds, event_ids
 from ..notices import Notice
 from ..program.target import Target
@@ -251,6 +252,8 @@ class Reordering:
                 stream, end = streams[begin], begin + 1
                 while end < n and streams[end] == stream:
                     end += 1
+            if order.buffer.counts is not None:
+                order.buffer.count_out(stream, end - begin)
             part = held if end - begin == n else held.part(begin, end)
             starts = part.times if part.instants else part.starts
             batch, ids = batch_of_rows(part.rows), event_ids(part.numbers)
@@ -381,16 +384,16 @@ class Reordering:
     # --- questions ----------------------------------------------------------------------------------------------
 
     def due(self) -> Sequence[tuple[list[str], int]]:
-        """The streams of each order in which something waits, and for what time to pass: the next alarm, or the first
-        event that is not final."""
+        """The streams of each order in which something waits, and for what time to pass: the next alarm, the first
+        horizon of a forecast, or the first event that is not final."""
         self.orders.follow()
         self.runtime.park()
         found: list[tuple[list[str], int]] = []
         for order in self.orders.all:
             alarms = order.time.alarms
-            due = min(order.buffer.first(), alarms[0][0] if alarms else FOREVER)
+            due = min(order.buffer.first(), alarms[0][0] if alarms else FOREVER, horizon_in(order.time.deadlines))
             if due < FOREVER:
-                found.append((order.streams(), due))
+                found.append((order.streams(), max(due, order.safe)))  # an earlier promise would say nothing new
         return found
 
     def stream_of(self, number: int) -> str | None:

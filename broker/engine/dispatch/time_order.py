@@ -12,6 +12,7 @@ from collections.abc import Callable
 from heapq import heapify
 from typing import TYPE_CHECKING, Any, final
 
+from ...events.instant import FOREVER
 from ..results import Results
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ class TimeOrder:
         self.schedule: Any = None
         self.alarms: list[Any] = []
         self.deadlines: list[tuple[int, int]] = []
+
+
+def horizon_in(deadlines: list[tuple[int, int]]) -> int:
+    """The time after which the first horizon of a forecast is over for who waits; FOREVER if there is none."""
+    return deadlines[0][0] + 1 if deadlines else FOREVER  # at the horizon itself a match is in time
 
 
 def arrange(runtime: Dispatcher, orders: list[TimeOrder], order_of: Callable[[str], TimeOrder]) -> None:

@@ -21,10 +21,11 @@ from ...forecast.explanation import chain_diagram
 from ...forecast.model_file import Model
 from ...language.names import DEFAULT_LANGUAGE
 from ...language.subscription import SubscriptionDefinition
-from ..disorder.looking import held_back, held_in_words
+from ..disorder.looking import HeldStream, held_back
 from ..disorder.reordering import Reordering
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest
+from ..dispatch.time_order import horizon_in
 from ..forecasts.subscription import PredictiveSubscription
 from ..program.program import Program
 from ..program.target import ALWAYS_SINCE
@@ -35,7 +36,7 @@ from ..subscribing.subscriber import Subscriber
 from .explanation import diagram, explain, live, sharing
 from .sharing import MachinesSeen, company_of, machines
 from .waiting import RunsSeen, waiting_runs
-from .warning import warnings_of, warnings_of_absence
+from .warning import warnings_of, warnings_of_waiting
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
@@ -88,7 +89,7 @@ class EngineView:
         """Such a time for each order in which something waits, with its streams; None: all share one."""
         if self.disorder is not None:
             return self.disorder.due()
-        moment = int(self.program.machines.clock.next)
+        moment = min(int(self.program.machines.clock.next), horizon_in(self.program.forecasts.deadlines))
         return [] if moment >= END_OF_TIME else [(None, moment)]
 
     def accepts_from(self, stream: str) -> int | None:
@@ -137,20 +138,27 @@ class EngineView:
         now = 0 if self.now is None else self.now
         return waiting_runs(self.catalog, self.program, self.disorder, self.runtime.runs, name, now, most, listed)
 
-    def warnings(self, query: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
-        """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing."""
-        return list(map(str, warnings_of(self.catalog, SubscriptionDefinition("warned", language, query))))
+    def warnings(self, query: str, language: str = DEFAULT_LANGUAGE, alike: set[Any] | None = None) -> list[str]:
+        """What is right in a text, but probably not meant, each with its line and column. O(text); changes nothing.
+        `alike`: nothing is said of a text that differs from an earlier one with this set in literals only, which are in
+        the same order; that costs some microseconds."""
+        return list(map(str, warnings_of(self.catalog, SubscriptionDefinition("warned", language, query), alike)))
 
     def warnings_of_streams(self, name: str, stamped: Collection[str] | None = None) -> list[str]:
-        """Streams that keep a subscription from telling absence as time passes, and the one that holds others back;
-        `stamped`: whose publishers give times, None if that is not known. Raises UnknownSubscription. O(streams, and
-        events that wait)."""
-        subscriber, found = self._known(name), list[str]()
-        if self.disorder is not None:
-            self.disorder.orders.follow()
-            held = held_back(self.disorder.orders.of_subscriber(subscriber))
-            found += [] if held is None else [held_in_words(held)]
-        return [*found, *warnings_of_absence(self.catalog, self.disorder, subscriber, stamped)]
+        """Streams that keep a subscription from telling what waits for time to pass; `stamped`: whose publishers give
+        times, None if that is not known. Raises UnknownSubscription. O(streams)."""
+        return warnings_of_waiting(self.catalog, self.disorder, self._known(name), stamped)
+
+    def held_back(self, name: str | None = None) -> list[HeldStream]:
+        """The streams that others wait for; `name`: that which a subscription waits for. Raises UnknownSubscription.
+        O(streams), the first time also O(events that wait)."""
+        subscriber = None if name is None else self._known(name)
+        if self.disorder is None:
+            return []
+        orders = self.disorder.orders
+        orders.follow()
+        asked = orders.all if subscriber is None else [orders.of_subscriber(subscriber)]
+        return [held for held in map(held_back, asked) if held is not None]
 
     def says(self, name: str, query: str) -> bool:
         """Whether a text says what a subscription does since its arcs were updated. Raises UnknownSubscription."""
