@@ -114,6 +114,18 @@ def test_published_windows_of_the_clock_last_from_their_beginning_to_their_end()
     assert [match.start for match in found if match.subscription == "next"] == [0, 10, 20, 50]
 
 
+def test_a_reader_that_comes_before_a_promise_reads_what_the_promise_completes() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"x": "int"})
+    engine.subscribe("w", "window", "FROM S WINDOW EVERY 10 us AGGREGATE sum(x) AS x PUBLISH W")
+    engine.publish("S", [1, 2], [(1,), (2,)])
+    engine.subscribe("late", query="SELECT x FROM W")
+    assert [(match.subscription, match.start, match.end) for match in engine.punctuate(30)] == [
+        ("w", 1, 2),
+        ("late", 0, 9),
+    ]
+
+
 def test_windows_that_end_together_are_joined_whatever_was_first() -> None:
     events = [(at, "K", at) for at in range(0, 16, 2)]
     for names in permutations(("f", "g", "fg", "gf")):

@@ -124,12 +124,7 @@ class Dispatcher:
         forecasts = self.program.forecasts
         foretold = len(forecasts.scopes) > 0
         scopes = forecasts.scopes.get(number)
-        if not self._known:
-            self._known = True
-            self._feeding = any(
-                not self._unread(each) or directory.timed[each] != NO_STREAM for each in machines.feeding
-            )
-        found.feeding = self._feeding
+        found.feeding = self.feeds()
         if entries is None:
             found.latest = directory.latest
         alone = directory.others[number] == 0
@@ -302,6 +297,16 @@ class Dispatcher:
             report(results, self.runs.time)
         self.suspend(results, event)
         return True
+
+    def feeds(self) -> bool:
+        """Whether somebody reads a stream that is made of machines' results. O(1) unless the program has changed."""
+        if not self._known:
+            directory = self.program.directory
+            self._known = True
+            self._feeding = any(
+                not self._unread(each) or directory.timed[each] != NO_STREAM for each in self.program.machines.feeding
+            )
+        return self._feeding
 
     def wake(self, results: Results, events: i64, done: i64, time: i64) -> i64:
         """Report the matches that wait for a moment before `time`; returns how many derived events are processed.

@@ -12,25 +12,29 @@ from .dispatcher import Dispatcher
 def punctuate(runtime: Dispatcher, time: int) -> Results:
     """Process the promise that no event before `time` follows. O(matches that have waited for it)."""
     runtime.promised = time
-    results = release(runtime, time)
-    if runtime.now is None or runtime.now < time - 1:
-        runtime.runs.now = runtime.runs.time = time - 1  # an event at `time` itself belongs to a new epoch
-    return results
+    now = runtime.now
+    return _released(runtime, time, time - 1 if now is None or now < time - 1 else now)
 
 
 def release(runtime: Dispatcher, time: int) -> Results:
-    """Report the matches that wait for a moment before `time`. O(1) if there are none, else as reading the last batch's
-    results: those of its last moment count where equal ones follow."""
-    now = 0 if runtime.now is None else runtime.now
-    runtime.runs.time = now
-    program = runtime.program
+    """Report the matches that wait for a moment before `time`, and go on at the newest epoch. O(1) if there are none,
+    else as reading the last batch's results: those of its last moment count where equal ones follow."""
+    return _released(runtime, time, runtime.now)
+
+
+def _released(runtime: Dispatcher, time: int, now: int | None) -> Results:
+    """`now`: the newest epoch behind it; an event at `time` itself belongs to a new one."""
+    program, runs, moment = runtime.program, runtime.runs, 0 if now is None else now
     if program.machines.clock.next >= time and len(program.forecasts.scopes) == 0:
-        return results_of_moment(now, {})
-    results = runtime.results = results_of_moment(now, runtime.results.tally_after(now))
-    runtime.runs.found = results.epochs
+        runs.now, runs.time = now, moment
+        return results_of_moment(moment, {})
+    results = runtime.results = results_of_moment(moment, runtime.results.tally_after(now))
+    runs.found = found = results.epochs
+    runtime.later, found.feeding = False, runtime.feeds()
     runtime.wake(results, 1, 0, time)
+    runs.now, runs.time = now, moment
     runtime.give_up(results, 0)
-    for target, notice in program.forecasts.finish(now):
+    for target, notice in program.forecasts.finish(moment):
         results.notify(0, target, notice)
     return results
 
