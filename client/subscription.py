@@ -35,7 +35,7 @@ class Subscription:
 
     `attached`: the subscription existed in the broker already, so matches may contain earlier events. `durability`:
     what the cursor of a durable subscription survives, as in a receipt; None for others. `warnings`: what is right in
-    its text, but probably not meant, each with its line and column; none from `subscribe_many`.
+    its text, but probably not meant, each with its line and column, and streams for which results wait.
     """
 
     __slots__ = ("_closed", "_source", "attached", "durability", "name", "warnings")
