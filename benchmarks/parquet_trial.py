@@ -21,7 +21,7 @@ from typing import Any, Final, TypedDict
 from broker.command.batch import EventBatch
 from broker.command.column_rows import ColumnRows
 from broker.command.parquet_rows import CHUNK_ROWS, open_parquet
-from broker.command.reading import open_events
+from broker.command.reading import Reading
 from broker.engine import Engine
 from broker.engine import results as built
 from broker.events import Schema, StreamDefinition
@@ -108,7 +108,7 @@ def match(file: Path, query: str) -> tuple[int, int]:
     engine.subscribe("q", language="cayuga", query=query)
     stream = StreamDefinition(STREAM, Schema.declare(ATTRIBUTES), "name")
     found = rows = 0
-    with open_events(str(file), {STREAM: stream}, "parquet", time=TIME) as reader:
+    with Reading({STREAM: stream}, "parquet", time=TIME).open(str(file)) as reader:
         for batch in reader.items:
             assert isinstance(batch, EventBatch)
             if isinstance(batch.rows, ColumnRows):
