@@ -163,7 +163,7 @@ AGGREGATES: Final[tuple[AggregateExpression, ...]] = (
     AggregateExpression("stdev", (VALUE,), False, "d"),
     AggregateExpression("median", (Name(None, "x"),), False, "m"),
     AggregateExpression("argmax", (VALUE, TYPE), False, "t"),
-    AggregateExpression("argmin", (Name(None, "x"), VALUE), False, "u"),
+    AggregateExpression("argmin", (Name(None, "x"), VALUE), False, "vx"),
     AggregateExpression("stdev", (Name(None, "x"),), False, "dx"),
     AggregateExpression("sum", (VALUE,), True, "dsv"),
     AggregateExpression("avg", (Name(None, "x"),), True, "dax"),
