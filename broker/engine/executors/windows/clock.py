@@ -52,7 +52,6 @@ class ClockMachine(Executor):
         assert clock is not None
         self.tables = tables
         self.keys_max: i64 = keys_max
-        self.refused: i64 = NEVER_IN  # the newest window of an event of a partition that there was no room for
         self.events_max: i64 = events_max
         self.size: i64 = clock.size
         self.slide: i64 = clock.slide
@@ -94,10 +93,8 @@ class ClockMachine(Executor):
         if cell is None:
             if len(self.cells) >= self.keys_max:
                 self.lost += 1
-                self.refused = newest
                 return False
             cell = self.cells[key] = self._cell(key)
-            cell.given = self.refused
         if newest > cell.upto:
             self._enter(cell, max(self.earliest, cell.upto + 1), newest, time)
         elif newest <= cell.given:
@@ -248,7 +245,6 @@ class ClockMachine(Executor):
     def clear(self) -> None:
         self.cells = {}
         self.spare = []
-        self.refused = NEVER_IN
         self.ring = [[] for _ in range(int(self.room))]
         self.newest = NEVER_IN
         self.alarm = NOTHING_DUE
@@ -288,12 +284,10 @@ class ClockMachine(Executor):
     def dump(self) -> Any:
         numbers = {id(cell): number for number, cell in enumerate(self.cells.values())}
         ring = [[number, [numbers[id(cell)] for cell in self.ring[number % self.room]]] for number in self._open()]
-        refused = [] if self.refused == NEVER_IN else [int(self.refused)]
-        return [[cell.dump() for cell in self.cells.values()], ring, *refused]
+        return [[cell.dump() for cell in self.cells.values()], ring]
 
     def load(self, data: Any) -> None:
-        saved, ring, *refused = data
-        self.refused = refused[0] if refused else NEVER_IN
+        saved, ring = data
         cells: list[WindowCell] = []
         for each in saved:
             key = self.tables.key_of(each[0])

@@ -21,7 +21,7 @@ from ..contract import NOTHING_DUE, Executor, Member
 from ..event_ids import EventIds
 from ..matches import Item, WaitingRun
 from ..packed import Integers
-from .cell import GIVEN_NONE, WindowCell, drop_idle, looked, sizes, slots_of
+from .cell import WindowCell, drop_idle, looked, sizes, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
 from .pane_columns import NO_ID, NO_ROWS
@@ -64,7 +64,6 @@ class WindowMachine(Executor):
         self.opened: i64 = 0  # partitions with open windows
         self.tables = tables
         self.keys_max: i64 = keys_max
-        self.refused: i64 = GIVEN_NONE  # the time of an event of a partition that there was no room for
         self.stepper = Stepper(tables, account, starts_max, events_max)
         self.completing = CompletedPanes(tables, self.stepper, account)
         self.waiting: LongestWindows | None = LongestWindows(self.stepper) if tables.waits else None
@@ -250,11 +249,8 @@ class WindowMachine(Executor):
         if cell is None:
             if len(self.cells) >= self.keys_max:
                 self.lost += 1
-                self.refused = time
                 return False
             cell = WindowCell(key, tables)
-            if self.refused != GIVEN_NONE and tables.keep == "earliest":  # it may have begun a window before this one
-                cell.given, cell.given_time = -1, self.refused
             self.keep(key, cell)
         if looks and not tables.forgets:
             letter |= looked(tables, cell, row, time, slots_of(tables, cell, time))
@@ -351,7 +347,6 @@ class WindowMachine(Executor):
         self.cells, self.only = {}, None
         self.queue = NONE_WAITS if self.waiting is None else WaitingCells()
         self.opened = 0
-        self.refused = GIVEN_NONE
         self.awake = self.awake and not self.sleeps
         self.alarm = NOTHING_DUE
 
@@ -389,13 +384,10 @@ class WindowMachine(Executor):
 
     def dump(self) -> Any:
         numbers = {id(cell): number for number, cell in enumerate(self.cells.values())}
-        waiting = [numbers[id(cell)] for cell in self.queue.all()]
-        refused = [] if self.refused == GIVEN_NONE else [int(self.refused)]
-        return [[cell.dump() for cell in self.cells.values()], waiting, *refused]
+        return [[cell.dump() for cell in self.cells.values()], [numbers[id(cell)] for cell in self.queue.all()]]
 
     def load(self, data: Any) -> None:
-        saved, waiting, *refused = data
-        self.refused = refused[0] if refused else GIVEN_NONE
+        saved, waiting = data
         for each in saved:
             key = self.tables.key_of(each[0])
             cell = WindowCell(key, self.tables)

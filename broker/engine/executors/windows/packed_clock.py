@@ -35,7 +35,6 @@ from .packed_panes import (
     GIVEN,
     HEAD,
     LAST,
-    NEVER_IN,
     NEWEST,
     PANE,
     PANES,
@@ -148,7 +147,6 @@ class PackedClockMachine(Executor):
         entries = self.entries
         slot = panes.of((), self.keys_max)
         if slot == UNKNOWN:
-            panes.refused = self.ring.latest
             entries[0] = NO_PARTITION
             return self._stopped(shift, first, first)
         own = slot * panes.width
@@ -207,7 +205,6 @@ class PackedClockMachine(Executor):
                     continue
                 slot = panes.of(key, self.keys_max)
                 if slot == UNKNOWN:
-                    panes.refused = latest
                     entries[at - first] = NO_PARTITION
                     return self._stopped(shift, since, at)
                 if coded:
@@ -254,7 +251,6 @@ class PackedClockMachine(Executor):
         panes = self.panes
         slot = panes.of(key, self.keys_max)
         if slot == UNKNOWN:
-            panes.refused = latest
             self.lost += 1
             return False
         own = slot * panes.width
@@ -394,12 +390,10 @@ class PackedClockMachine(Executor):
     def dump(self) -> Any:
         order = {slot: number for number, slot in enumerate(self.panes.slots.values())}
         ring = [[number, [order[slot] for slot in slots]] for number, slots in self.ring.opened()]
-        refused = [] if self.panes.refused == NEVER_IN else [int(self.panes.refused)]
-        return [[self.panes.dump(slot, self.log) for slot in self.panes.slots.values()], ring, *refused]
+        return [[self.panes.dump(slot, self.log) for slot in self.panes.slots.values()], ring]
 
     def load(self, data: Any) -> None:
-        saved, opened, *refused = data
-        self.panes.refused = refused[0] if refused else NEVER_IN
+        saved, opened = data
         slots = [int(self.panes.load(each, self.log)) for each in saved]
         self.ring.load([(number, [slots[at] for at in inside]) for number, inside in opened], self.log.base)
         self.alarm = self.ring.due()

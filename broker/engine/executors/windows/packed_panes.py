@@ -59,7 +59,6 @@ class PackedPanes:
         self.free: list[int] = []
         self.freed: i64 = 0
         self.numbers: Integers = integers()
-        self.refused: i64 = NEVER_IN  # the newest window of an event of a partition that there was no room for
 
     def of(self, key: Any, most: i64) -> i64:
         """The number of a key's partition, of a new one if it has none; UNKNOWN if there are `most` others already.
@@ -101,7 +100,7 @@ class PackedPanes:
         numbers[own + HEAD] = 0
         numbers[own + COUNT] = 0
         numbers[own + WORD] = NO_WORD
-        numbers[own + GIVEN] = self.refused
+        numbers[own + GIVEN] = NEVER_IN
         self.sums.begin(slot)
         return slot
 

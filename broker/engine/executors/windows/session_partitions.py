@@ -36,7 +36,6 @@ class SessionPartitions:
         self.free: list[int] = []
         self.forgotten: i64 = 0
         self.numbers: Integers = integers()
-        self.refused: i64 = NEVER  # the time of an event of a partition that there was no room for
         self.room: i64 = 0
         self.front: i64 = NOBODY
         self.back: i64 = NOBODY
@@ -53,7 +52,7 @@ class SessionPartitions:
                 self.numbers = roomy(self.numbers, self.room)
         self.slots[key] = int(place)
         numbers = self.numbers
-        numbers[place + LAST] = self.refused
+        numbers[place + LAST] = NEVER
         numbers[place + NEWEST] = NOTHING
         numbers[place + EVENTS] = 0
         return place

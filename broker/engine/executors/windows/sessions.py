@@ -148,7 +148,6 @@ class SessionMachine(Executor):
                     own = partitions.add(key)
                 else:
                     self.lost += 1
-                    partitions.refused = time
                     account.turn_over(1, 0)
                     at += 1
                     break
@@ -196,7 +195,6 @@ class SessionMachine(Executor):
         if known is None:
             if len(partitions.slots) >= self.keys_max:
                 self.lost += 1
-                partitions.refused = time
                 return False
             own = partitions.add(key)
         else:
@@ -343,8 +341,7 @@ class SessionMachine(Executor):
     def dump(self) -> Any:
         order = {place: number for number, place in enumerate(self.known.slots.values())}
         cells = [self._dump(key, slot) for key, slot in self.known.slots.items()]
-        refused = [] if self.known.refused == NEVER else [int(self.known.refused)]
-        return [cells, [order[place] for place in self.known.queue()], *refused]
+        return [cells, [order[place] for place in self.known.queue()]]
 
     def _dump(self, key: Any, slot: int) -> list[Any]:
         whole = list(key) if isinstance(key, tuple) else [key]
@@ -356,8 +353,7 @@ class SessionMachine(Executor):
         return [whole, [max(events, 1), 0, 0, last, 0, 0], [0], [], [], groups, [panes, [], []], log, []]
 
     def load(self, data: Any) -> None:
-        saved, waiting, *refused = data
-        self.known.refused = refused[0] if refused else NEVER
+        saved, waiting = data
         tables = self.tables
         places: list[int] = []
         for key, counted, _, _, _, _, panes, log, _ in saved:
