@@ -252,8 +252,7 @@ class Reordering:
                 stream, end = streams[begin], begin + 1
                 while end < n and streams[end] == stream:
                     end += 1
-            if order.buffer.counts is not None:
-                order.buffer.count_out(stream, end - begin)
+            order.buffer.count_out(stream, end - begin)
             part = held if end - begin == n else held.part(begin, end)
             starts = part.times if part.instants else part.starts
             batch, ids = batch_of_rows(part.rows), event_ids(part.numbers)

@@ -1,7 +1,8 @@
 """Turns completions into events of the streams that subscriptions publish.
 
-A match that waited for time to pass becomes an event of the moment at which nothing can prevent it any more, whichever
-event or promise shows that this moment has passed. A window of the clock is an event from its beginning to its end.
+A match that waits for time to pass takes effect at the moment when it becomes certain, such as the end of WITHIN. A
+later event or promise shows that this moment has passed; which one does not matter. A window of the clock lasts from
+its beginning to its end.
 
 Not here: when this happens (dispatcher), how results are read (results).
 """

@@ -311,8 +311,8 @@ class Dispatcher:
     def wake(self, results: Results, events: i64, done: i64, time: i64) -> i64:
         """Report the matches that wait for a moment before `time`; returns how many derived events are processed.
 
-        Where others read them, each is an event of the moment at which nothing could prevent it any more, whoever comes
-        next: moment after moment, before an event of `time`.
+        Where others read them, each becomes an event of the moment at which its match became certain. These moments are
+        processed in their order, before the event of `time`, so that results do not depend on when that comes.
         """
         clock, runs = self.program.machines.clock, self.runs
         if self.later or not self._feeding:
