@@ -11,6 +11,7 @@ import time as clock
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
+from warnings import catch_warnings
 
 from .disorder_screen import DisorderScreen
 from .flights import Departure
@@ -33,6 +34,8 @@ def show_disorder(
 
     Return what became of the matches by subscription, and how many reports the broker refused as too late.
     """
+    from client import RefusedWarning
+
     publisher.add_stream(DEPARTURES, dict(MOVEMENT), disorder="speculate", lateness=LATENESS)
     reading = [subscriber.subscribe(pattern.name, pattern.language, pattern.query) for pattern in REVISED]
     standing = {pattern.name: StandingMatches() for pattern in REVISED}
@@ -55,7 +58,8 @@ def show_disorder(
         clock.sleep(max(0.0, began + (at - begin) / span * seconds - clock.monotonic()))
         minute = list(group)
         times, rows, ids = zip(*((report.scheduled, report.row, report.id) for report in minute))
-        refused += len(publisher.publish_batch(DEPARTURES, times, rows, ids).refused)
+        with catch_warnings(action="ignore", category=RefusedWarning):  # they are counted, and told at the end
+            refused += len(publisher.publish_batch(DEPARTURES, times, rows, ids).refused)
         listen(at, minute)
     publisher.punctuate(max(report.scheduled for report in reported) + 1)
     listen(reported[-1].at, ())
