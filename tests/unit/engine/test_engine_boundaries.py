@@ -159,3 +159,13 @@ def test_of_equal_zeros_the_first_is_the_least_and_the_greatest(
         for match in found:
             taken = [numbers[number - 1] for number in match.bindings["a"]] if match.bindings else numbers
             assert repr((match.data["lo"], match.data["hi"])) == repr((taken[0], taken[0]))
+
+
+@pytest.mark.parametrize("query", ["S NEXT{$2.k = $1.k} S", "S NEXT{$2.k = $1.k AND DUR < 9} S", "S NEXT{} S"])
+def test_simultaneous_events_each_end_a_sequence(query: str) -> None:
+    """The first of them, in one batch with all, does not end the run: its epoch is not over."""
+    engine = Engine(Options(column_path=False))
+    engine.add_stream("S", {"k": "string"})
+    engine.subscribe("q", "cayuga", query, lineage=True)
+    found = engine.publish("S", [1, 2, 2, 3], [("a",)] * 4, [1, 2, 3, 4])
+    assert sorted(match.lineage or [] for match in found) == [[1, 2], [1, 3], [2, 4], [3, 4]]

@@ -118,3 +118,14 @@ def test_wide_intervals_do_not_fill_the_lists() -> None:
     listed = sum(covers.most(part) for part in range(covers.part(math.inf) + 1))
     assert listed <= (LISTED_MAX + 2) * count
     assert covers.most(covers.part(0.0)) >= count - 100
+
+
+def test_an_interval_holds_the_number_at_which_it_ends() -> None:
+    """Of many that do not overlap, each is found at its upper end, which no other one before it reaches."""
+    intervals: Intervals[int] = Intervals(False, 1_000)
+    for number in range(MANY):
+        intervals.put(Bounds(float(number), number + 0.5), number)
+    for number in range(MANY):
+        found: list[int] = []
+        intervals.find(number + 0.5, number + 0.5, 0.0, found)
+        assert found == [number]
