@@ -14,12 +14,14 @@ from broker.algebra.sase.semantics import Event
 from broker.automaton.automaton import Automaton, Report
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
+from broker.engine import Engine, Options
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.contract import Member
 from broker.engine.executors.matches import Matched, MatchSource
 from broker.engine.executors.reference.machine import Reference
 from broker.engine.program.account import UNLIMITED, Account, Exhausted
 from broker.engine.program.target import Outcome, Target
+from broker.engine.reasons.rerun import OTHERS
 from broker.events.schema import Row
 
 MEMBER = Member(Target(Outcome((), ()), None))
@@ -134,3 +136,13 @@ def test_a_pattern_goes_on_where_it_was_saved(text: str, history: list[Event], a
     if swept and history[:at]:
         parts.machine.empty(history[:at][-1][1], 0, {})
     assert found + parts.play(history[at:]) + parts.rest() == expected
+
+
+@pytest.mark.parametrize("executors", [(), OTHERS])
+def test_a_repetition_takes_what_it_can_behind_an_event_that_it_lets_pass(executors: tuple[str, ...]) -> None:
+    engine = Engine(Options(executors_off=executors))
+    engine.add_stream("S", {"x": "int"})
+    query = "PATTERN SEQ(S+ a[], S b) WHERE skip_till_next_match(a[], b) { a[1].x = 1 AND a[i].x = 1 AND b.x = 2 }"
+    engine.subscribe("q", "sase", query + " WITHIN 9", lineage=True)
+    found = engine.publish("S", [1, 2, 3, 4], [(1,), (0,), (1,), (2,)], [1, 2, 3, 4])
+    assert sorted(match.lineage or [] for match in found) == [[1, 3, 4], [3, 4]]

@@ -138,8 +138,10 @@ def test_sums_survive_what_no_float_can_hold() -> None:
     assert sums == [None, 0.0, -1e308, 1.5, 0.25, 0.25]
 
 
-def test_windows_of_the_clock_are_told_by_events_of_any_key_and_by_punctuation() -> None:
-    engine = engine_of("FROM S BY ty WINDOW EVERY 10 AGGREGATE count(*) AS n, from() AS f")
+@pytest.mark.parametrize("columns", [True, False])
+def test_windows_of_the_clock_are_told_by_events_of_any_key_and_by_punctuation(columns: bool) -> None:
+    options = Options(clock_columns=columns)
+    engine = engine_of("FROM S BY ty WINDOW EVERY 10 AGGREGATE count(*) AS n, from() AS f", options=options)
     assert publish(engine, A, B, A, first=1) == []
     told = list(engine.publish("S", [10], [B]))
     assert [(match.lineage, match.data) for match in told] == [([1, 3], {"n": 2, "f": 0}), ([2], {"n": 1, "f": 0})]
