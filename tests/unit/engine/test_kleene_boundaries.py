@@ -11,10 +11,8 @@ import pytest
 from broker.engine import Engine, Options
 
 STRATEGIES = ("skip_till_next_match", "skip_till_any_match", "strict_contiguity")
-Event = tuple[str, int, int]  # stream, time, x
-
-
 APART = Options(columns=False, merging=False, buffer=False)  # runs are objects, each with its events
+Event = tuple[str, int, int]  # stream, time, x
 
 
 def lineages(query: str, events: list[Event], options: Options | None = None) -> list[list[int]]:
