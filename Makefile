@@ -56,12 +56,12 @@ verify:  ## everything, before a change is done: the next two, one after the oth
 	@$(MAKE) --no-print-directory verify-sources
 	@$(MAKE) --no-print-directory docs
 
-verify-compiled: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## every gate, and on the compiled engine what its modules do, with four times the examples of `make test`
+verify-compiled: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## every gate, and on the compiled engine what its modules do, with three times the examples of `make test`
 	@$(GATES)
 	@HYPOTHESIS_PROFILE=verify $(PYTEST) --native $(NATIVE) $(VERIFIED)
 
-verify-sources: require-toolchain $(VENV)/.dev $(VENV)/.browser native  ## all tests, on the sources, with the examples of `make test`
-	@HYPOTHESIS_PROFILE=test $(PYTEST) --wheels $(WHEELS) tests/packaging tests
+verify-sources: require-toolchain $(VENV)/.dev $(VENV)/.browser native  ## all tests, on the sources, with half the examples of `make test`
+	@HYPOTHESIS_PROFILE=sources $(PYTEST) --wheels $(WHEELS) tests/packaging tests
 
 search: require-toolchain $(VENV)/.dev native  ## the laws at full count on examples that were never tried, compiled and pure: for nights and releases
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) --native $(NATIVE) tests/laws

@@ -12,6 +12,7 @@ from client import Client, Durable, Subscription
 
 UNPAID = "PATTERN SEQ(Order a, ~(Payment b)) WHERE skip_till_next_match(a, b) { [number] } WITHIN 300 ms"
 QUICKLY_SECONDS = 0.1
+SOON_SECONDS = 3.0  # on a machine with other work
 PATIENCE_SECONDS = 20.0
 WAIT_SECONDS = 0.3
 SCHEMA = {"number": "int"}
@@ -61,7 +62,7 @@ def test_a_session_is_told_when_it_is_over_without_any_event() -> None:
             notification = subscription.next(PATIENCE_SECONDS)
             assert notification is not None
             assert notification.data == {"n": 2}
-            assert WAIT_SECONDS <= time.monotonic() - begun < WAIT_SECONDS + 5 * QUICKLY_SECONDS
+            assert WAIT_SECONDS <= time.monotonic() - begun < WAIT_SECONDS + SOON_SECONDS
 
 
 def test_streams_whose_publishers_give_times_wait_until_they_are_idle() -> None:
@@ -70,7 +71,7 @@ def test_streams_whose_publishers_give_times_wait_until_they_are_idle() -> None:
         with client.subscribe("unpaid", "sase", UNPAID) as subscription:
             begun = time.monotonic()
             client.publish("Order", {"number": 1}, time=clock())
-            assert 0.5 <= waited(subscription, begun) < 0.5 + 3 * QUICKLY_SECONDS
+            assert 0.5 <= waited(subscription, begun) < 0.5 + SOON_SECONDS
 
 
 def test_events_that_wait_for_late_ones_go_on_when_nothing_follows() -> None:
@@ -81,7 +82,7 @@ def test_events_that_wait_for_late_ones_go_on_when_nothing_follows() -> None:
             client.publish_batch("Reading", [now, now - 100_000], [(1,), (2,)])
             late = [waited(subscription, begun) for _ in range(2)]
             assert late[0] >= 0.1
-            assert 0.2 <= late[1] < 0.2 + 5 * QUICKLY_SECONDS
+            assert 0.2 <= late[1] < 0.2 + SOON_SECONDS
             assert client.statistics()["engine"]["finality_behind"] == 0
 
 
