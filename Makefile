@@ -51,7 +51,7 @@ test: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## every gate on every co
 	@$(PYTEST) -m 'not verify' --native $(NATIVE) $(ON_NATIVE)
 	@$(PYTEST) -m 'not verify' --wheels $(WHEELS) $(ON_SOURCES)
 
-verify:  ## everything, before a change is done: the next two, one after the other, and the documentation; an hour
+verify:  ## everything, before a change is done: the next two, one after the other, and the documentation; an hour and a quarter
 	@$(MAKE) --no-print-directory verify-compiled
 	@$(MAKE) --no-print-directory verify-sources
 	@$(MAKE) --no-print-directory docs
@@ -60,8 +60,8 @@ verify-compiled: require-toolchain $(VENV)/.dev $(VENV)/.browser  ## every gate,
 	@$(GATES)
 	@HYPOTHESIS_PROFILE=verify $(PYTEST) --native $(NATIVE) $(VERIFIED)
 
-verify-sources: require-toolchain $(VENV)/.dev $(VENV)/.browser native  ## all tests, on the sources, with half the examples of `make test`
-	@HYPOTHESIS_PROFILE=sources $(PYTEST) --wheels $(WHEELS) tests/packaging tests
+verify-sources: require-toolchain $(VENV)/.dev $(VENV)/.browser native  ## all tests, on the sources, with the examples of `make test`
+	@HYPOTHESIS_PROFILE=test $(PYTEST) --wheels $(WHEELS) tests/packaging tests
 
 search: require-toolchain $(VENV)/.dev native  ## the laws at full count on examples that were never tried, compiled and pure: for nights and releases
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) --native $(NATIVE) tests/laws

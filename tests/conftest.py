@@ -1,11 +1,10 @@
 """What every test shares: hypothesis's profiles, a seed that is always shown, the packages. No fixtures belong here.
 
-``dev`` (the default) tries other examples each time. ``test`` tries fewer, ``verify`` three times as many as that, and
-``sources`` half, of what ``verify`` has tried compiled: these three try the same examples for the same commit wherever
-they run. ``search``, for nights and releases, tries five times as many as ``verify``, always others. A property that
-needs more than its share multiplies that, and one that needs so many for the faults of `make mutants` has a least
-number: ``@settings(max_examples=max(200, 4 * settings().max_examples))``. The summary prints the command that repeats a
-failing property.
+``dev`` (the default) tries other examples each time. ``test`` tries fewer, ``verify`` three times as many: these two
+try the same examples for the same commit wherever they run. ``search``, for nights and releases, tries five times
+as many as ``verify``, always others. A property that needs more than its share multiplies that, and one that needs so
+many for the faults of `make mutants` has a least number: ``@settings(max_examples=max(200, 4 *
+settings().max_examples))``. The summary prints the command that repeats a failing property.
 
 The packages are those of the repository, pure Python; with ``--native FOLDER`` those installed there, compiled.
 Processes that a test starts import the same. Python's collector of cycles looks rarely at what tests make: with
@@ -33,7 +32,6 @@ settings.register_profile(
     "test", parent=settings.get_profile("dev"), max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("verify", parent=settings.get_profile("test"), max_examples=90)
-settings.register_profile("sources", parent=settings.get_profile("test"), max_examples=15)
 settings.register_profile("search", parent=settings.get_profile("test"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
@@ -49,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     choose_packages(config.getoption("--native"))
     import_module("broker.collector").collect_rarely()
     if config.getoption("--hypothesis-seed") is None:
-        fixed = os.environ.get("HYPOTHESIS_PROFILE") in ("test", "verify", "sources")
+        fixed = os.environ.get("HYPOTHESIS_PROFILE") in ("test", "verify")
         config.option.hypothesis_seed = "1" if fixed else str(random.SystemRandom().randrange(2**32))
 
 

@@ -12,7 +12,7 @@ from simulation.storage_damage import SETTINGS, Sample, cut, flip, flips, outcom
 
 from broker.storage.mark import MARK, SLOT_BYTES
 
-FLIPS = max(600, 20 * settings().max_examples)  # with fewer, chance may meet no bit behind the checkpoint
+FLIPS = 20 * settings().max_examples
 
 
 @pytest.fixture(scope="module")
