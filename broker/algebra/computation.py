@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias, cast, final
 
 from ..events.schema import Row, Value
+from ..events.text_condition import TextCondition
 from .functions import bounded, calculate, call
 
 Slots: TypeAlias = "tuple[Any, ...]"  # each is a value, or a row that was bound earlier
@@ -110,3 +111,16 @@ class NullValue(Computation):
 
     def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
         return self.operand.value(row, bound, slots, length, span) is None
+
+
+@final
+class TextTestValue(Computation):
+    """Whether a text fits the pattern of LIKE, MATCHES or CIDR; null if it is null."""
+
+    def __init__(self, operand: Computation, condition: TextCondition) -> None:
+        self.operand = operand
+        self.condition = condition
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        text = self.operand.value(row, bound, slots, length, span)
+        return None if text is None else self.condition.holds(cast("str", text))

@@ -15,13 +15,15 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from ..events.schema import Value, ValueType
+from ..events.text_operators import TEXT_OPERATORS, condition_of
 
 INTEGER_MIN: Final = -(2**63)
 INTEGER_MAX: Final = 2**63 - 1
 IS_NULL: Final = "is null"
 CASE: Final = "case"
 """What is written as `x IS NULL` and CASE: functions like others, under names that no call can have. The arguments of
-CASE are the condition and the value of each branch, then the value otherwise."""
+CASE are the condition and the value of each branch, then the value otherwise. So are TEXT_OPERATORS, whose arguments
+are a text and a pattern."""
 NEGATED: Final = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 MIRRORED: Final = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
@@ -134,7 +136,7 @@ FUNCTIONS: Final[dict[str, ScalarFunction]] = {
 
 
 def call(name: str, arguments: list[Value], result: ValueType) -> Value:
-    """Apply a function of the table, IS NULL or CASE.
+    """Apply a function of the table, a text operator, IS NULL or CASE.
 
     `result` is the type of the call: max(1, 2.5) and max(3, 2.5) are both floats.
     """
@@ -143,6 +145,9 @@ def call(name: str, arguments: list[Value], result: ValueType) -> Value:
     if function is None:
         if name == IS_NULL:
             return arguments[0] is None
+        if name in TEXT_OPERATORS:
+            text = arguments[0]
+            return condition_of(name, str(arguments[1])).holds(text) if isinstance(text, str) else None
         branches = zip(arguments[:-1:2], arguments[1::2], strict=True)
         value = next((then for when, then in branches if when is True), arguments[-1])
     elif name == "coalesce":

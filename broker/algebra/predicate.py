@@ -12,13 +12,17 @@ from __future__ import annotations
 from typing import Final, final
 
 from ..events.schema import Row, Value
+from ..events.text_condition import TextCondition
+from ..events.text_operators import TEXT_OPERATORS, condition_of
 from .comparisons import (
     OPERATORS,
     AttributeAmong,
     AttributeConstant,
     AttributeRegister,
     AttributeScaled,
+    AttributeText,
     ComputedPredicate,
+    ComputedText,
     CountConstant,
     DurationConstant,
     FloatConstant,
@@ -38,6 +42,7 @@ from .computation import (
     NullValue,
     RegisterValue,
     Slots,
+    TextTestValue,
 )
 from .functions import CASE, INTEGER_MAX, INTEGER_MIN, IS_NULL
 from .normal_form import Clause, Form, normalise
@@ -52,6 +57,7 @@ from .terms import (
     Side,
     Term,
     describe,
+    used,
     walk,
 )
 
@@ -154,6 +160,8 @@ def computation(term: Term) -> Computation:
             return ArithmeticValue(operator, computation(left), computation(right))
         case Function(name, (operand,), _) if name == IS_NULL:
             return NullValue(computation(operand))
+        case Function(name, (text, Constant() as pattern)) if name in TEXT_OPERATORS:
+            return TextTestValue(computation(text), _condition(name, pattern))
         case Function(name, arguments, type_) if name == CASE:
             return _case(arguments, type_ == "float")
         case Function(name, arguments, type_):
@@ -162,6 +170,10 @@ def computation(term: Term) -> Computation:
             raise AssertionError(f"not bound to a register: {describe(term)}")
         case _:
             return ConditionValue(condition(normalise(term)))
+
+
+def _condition(operator: str, pattern: Constant) -> TextCondition:
+    return condition_of(operator, str(used(pattern)))
 
 
 def _case(arguments: tuple[Term, ...], floats: bool) -> CaseValue:
@@ -183,6 +195,12 @@ def predicate(atom: Comparison) -> Predicate:
             name == IS_NULL
         ):
             return NullTest(position, wanted)
+        case Comparison("=", Function(name, (text, Constant() as pattern)), Constant(bool() as wanted)) if (
+            name in TEXT_OPERATORS
+        ):
+            if isinstance(text, Attribute) and text.side is Side.EVENT:
+                return AttributeText(text.position, _condition(name, pattern), wanted)
+            return ComputedText(computation(text), _condition(name, pattern), wanted)
         case Comparison(_, Attribute(Side.EVENT, position, "int"), Constant(int() as whole, "int")) if (
             INTEGER_MIN <= whole <= INTEGER_MAX
         ):

@@ -161,6 +161,8 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
             return _comparison(expression, scope)
         case syntax.OneOf() | syntax.InRange():
             return resolve(written_out(expression), scope)
+        case syntax.TextTest():
+            return _text_test(expression, scope)
         case syntax.IsNull(operand, negated):
             test = Function(IS_NULL, (resolve(operand, scope),), "bool")
             return Negation(test) if negated else test
@@ -198,6 +200,15 @@ def _comparison(expression: syntax.ComparisonExpression, scope: Scope) -> Term:
         found = f"'{expression.operator}'" if written else "BETWEEN"
         refuse(scope.text, expression.at, f"expected '=' or '!=' between truth values, found {found}")
     return Comparison(expression.operator, left, right)
+
+
+def _text_test(expression: syntax.TextTest, scope: Scope) -> Term:
+    operand, word = resolve(expression.operand, scope), expression.operator.upper()
+    if operand.type != "string":
+        refuse(scope.text, expression.operand.at, f"expected a string before {word}, found a value of type {operand.type}")
+    tests = [Function(expression.operator, (operand, Constant(p.value, "string")), "bool") for p in expression.patterns]
+    any_of: Term = tests[0] if len(tests) == 1 else Disjunction(tuple(tests))
+    return Negation(any_of) if expression.negated else any_of
 
 
 def _case(expression: syntax.CaseExpression, scope: Scope) -> Term:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from ..events.schema import Value, ValueType
+from ..events.text_operators import TEXT_OPERATORS
 from .functions import CASE, IS_NULL
 
 
@@ -115,7 +116,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A scalar function of `functions.py` by name, IS NULL or CASE."""
+    """A scalar function of `functions.py` by name, a text operator with its pattern, IS NULL or CASE."""
 
     name: str
     arguments: tuple[Term, ...]
@@ -266,10 +267,14 @@ def describe(term: Term) -> str:
             branches = zip(arguments[:-1:2], arguments[1::2], strict=True)
             parts = [f"WHEN {describe(when)} THEN {describe(then)}" for when, then in branches]
             return " ".join(("CASE", *parts, "ELSE", describe(arguments[-1]), "END"))
+        case Function(name, (operand, pattern)) if name in TEXT_OPERATORS:
+            return f"{describe(operand)} {name.upper()} {describe(pattern)}"
         case Function(name, arguments):
             return f"{name}({', '.join(describe(a) for a in arguments)})"
         case Comparison("=", Function(name, (operand,)), Constant(bool() as wanted)) if name == IS_NULL:
             return _null_test(operand, wanted)
+        case Comparison("=", Function(name) as test, Constant(bool() as wanted)) if name in TEXT_OPERATORS:
+            return describe(test) if wanted else f"NOT {describe(test)}"
         case Comparison(operator, left, right):
             return f"{describe(left)} {operator} {describe(right)}"
         case Conjunction(operands):

@@ -8,9 +8,9 @@ positions.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, cast, final
 
 from lark import Token, Transformer
 
@@ -38,7 +38,10 @@ from .syntax import (
     OneOf,
     Or,
     String,
+    TextOperator,
+    TextTest,
 )
+from .text_patterns import check_pattern
 
 LABELS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -55,6 +58,9 @@ LABELS: Final[Mapping[str, str]] = MappingProxyType(
         "COMPARISON": "a comparison",
         "IN": "IN",
         "BETWEEN": "BETWEEN",
+        "LIKE": "LIKE",
+        "MATCHES": "MATCHES",
+        "CIDR": "CIDR",
         "IS": "IS",
         "NULL": "NULL",
         "WHEN": "WHEN",
@@ -75,7 +81,7 @@ and its minus are left out, because they would make every list too long."""
 KEYWORDS: Final = frozenset(
     {
         *("AND", "OR", "NOT", "TRUE", "FALSE", "DUR"),
-        *("IN", "BETWEEN", "IS", "NULL", "CASE", "WHEN", "THEN", "ELSE", "END"),
+        *("IN", "BETWEEN", "LIKE", "MATCHES", "CIDR", "IS", "NULL", "CASE", "WHEN", "THEN", "ELSE", "END"),
     }
 )
 """The words of expressions, which every language has among its own."""
@@ -126,6 +132,14 @@ class ExpressionReader(Transformer[Token, Expression]):
         operand, *negation, word, low, _, high = children
         return InRange(operand, low, high, bool(negation), place(word))
 
+    def text_test(self, children: list[Any]) -> TextTest:
+        operand, *negation, word = children[: 1 + _words(children)]
+        operator = cast("TextOperator", word.lower())
+        patterns = tuple(map(self.string, zip(children[1 + _words(children) :])))
+        for pattern in patterns:
+            check_pattern(operator, pattern)
+        return TextTest(operator, operand, patterns, bool(negation), place(word))
+
     def is_null(self, children: list[Any]) -> IsNull:
         return IsNull(children[0], len(children) > 3, place(children[1]))
 
@@ -161,7 +175,7 @@ class ExpressionReader(Transformer[Token, Expression]):
         except EventError as error:
             raise Misread(place(number), str(error)) from None
 
-    def string(self, children: list[Token]) -> String:
+    def string(self, children: Sequence[Token]) -> String:
         token = children[0]
         value = token[1:-1].replace("''", "'")
         size = byte_length(value)
@@ -191,7 +205,7 @@ class ExpressionReader(Transformer[Token, Expression]):
 
 
 def _words(children: list[Any]) -> int:
-    """How many words stand behind the first child: IN, or NOT and IN."""
+    """How many words stand behind the first child: IN, or NOT and IN; so with LIKE, MATCHES and CIDR."""
     return 2 if children[1].type == "NOT" else 1
 
 

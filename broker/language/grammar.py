@@ -33,7 +33,7 @@ _STRAY: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The operators that users may mean by characters that no query has."""
 
-_COMPARING: Final = frozenset({"IN", "BETWEEN", "IS"})
+_COMPARING: Final = frozenset({"IN", "BETWEEN", "LIKE", "MATCHES", "CIDR", "IS"})
 
 
 @final

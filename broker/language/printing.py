@@ -28,6 +28,7 @@ from .syntax import (
     OneOf,
     Or,
     String,
+    TextTest,
 )
 
 # Binding strengths: an expression inside one that binds tighter needs parentheses.
@@ -82,6 +83,11 @@ def _expression_text(expression: Expression) -> tuple[str, int]:
         case InRange(operand, low, high, negated):
             bounds = f"{_expression(low, _SUM)} AND {_expression(high, _SUM)}"
             return f"{_expression(operand, _SUM)} {'NOT ' if negated else ''}BETWEEN {bounds}", _COMPARISON
+        case TextTest(operator, operand, patterns, negated):
+            listed = ", ".join(map(print_expression, patterns))
+            listed = listed if len(patterns) == 1 else f"({listed})"
+            word = f"{'NOT ' if negated else ''}{operator.upper()}"
+            return f"{_expression(operand, _SUM)} {word} {listed}", _COMPARISON
         case IsNull(operand, negated):
             return f"{_expression(operand, _SUM)} IS {'NOT ' if negated else ''}NULL", _COMPARISON
         case CaseExpression(branches, otherwise):

@@ -12,7 +12,7 @@ from typing import Any
 
 from .diagnostics import query_error
 from .limits import PARTS_MAX
-from .syntax import And, ComparisonExpression, Expression, InRange, OneOf, Or
+from .syntax import And, ComparisonExpression, Expression, InRange, OneOf, Or, TextTest
 
 
 def written_out(node: OneOf | InRange) -> Expression:
@@ -50,7 +50,7 @@ def check_parts(text: str, root: object) -> None:
         if isinstance(node, tuple):
             waiting.extend((part, copies) for part in node)
             continue
-        repeated = len(node.values) if isinstance(node, OneOf) else 2 if isinstance(node, InRange) else 1
+        repeated = _comparisons(node)
         parts += copies
         if parts > PARTS_MAX:
             found = f"expected at most {PARTS_MAX} parts once IN and BETWEEN are written as comparisons, found more"
@@ -59,3 +59,13 @@ def check_parts(text: str, root: object) -> None:
             value = getattr(node, slot)
             if isinstance(value, tuple) or hasattr(value, "at"):
                 waiting.append((value, copies * repeated if slot == "operand" else copies))
+
+
+def _comparisons(node: object) -> int:
+    """How many comparisons a node stands for, each with its operand."""
+    match node:
+        case OneOf(_, repeated) | TextTest(_, _, repeated):
+            return len(repeated)
+        case InRange():
+            return 2
+    return 1

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, final
 
 ArithmeticOperator: TypeAlias = Literal["+", "-", "*", "/", "^", "%"]
 ComparisonOperator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
+TextOperator: TypeAlias = Literal["like", "like~", "matches", "matches~", "cidr"]
 
 
 @final
@@ -129,6 +130,18 @@ class InRange:
 
 @final
 @dataclass(frozen=True, slots=True)
+class TextTest:
+    """`operand LIKE (patterns)`, at least one of which must fit, or MATCHES or CIDR; `negated`: NOT LIKE."""
+
+    operator: TextOperator
+    operand: Expression
+    patterns: tuple[String, ...]
+    negated: bool = False
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class IsNull:
     """`operand IS NULL`; `negated`: IS NOT NULL."""
 
@@ -198,6 +211,7 @@ Expression: TypeAlias = (
     | ComparisonExpression
     | OneOf
     | InRange
+    | TextTest
     | IsNull
     | CaseExpression
     | And

@@ -22,6 +22,8 @@ from ...language.literal_orders import Decisive, Numbers, first_equal, noting_or
 from ...language.marked_literals import Literals, literal_nodes, marked_places, with_literals
 from ...language.shapes import QueryShape
 from ...language.subscription import SubscriptionDefinition
+from ...language.syntax import TextOperator
+from ...language.text_patterns import is_pattern, tests_by_place
 from ...language.wording import Wording, printed_around, wording_of
 from ..languages.language import CompileRequest, Language, Sources, Surroundings, Syntax
 from ..languages.table import check_options, check_parts, language_of
@@ -38,16 +40,20 @@ SHAPES_MAX: Final = 10_000  # the most shapes with a stored syntax, and the most
 class ParsedShape:
     """The syntax of a text whose syntax contains every literal of its shape.
 
-    `durations`: the numbers of the literals that have a limit because they are durations. `fixed`: the numbers of those
-    that the texts of one form have in common.
+    `durations`: the numbers of the literals that have a limit because they are durations. `patterns`: those of LIKE,
+    MATCHES and CIDR, each with its operator. `fixed`: the numbers of those that the texts of one form have in common.
     """
 
     syntax: Syntax
     durations: Numbers
+    patterns: tuple[tuple[int, TextOperator], ...]
     fixed: Numbers
 
     def fits(self, literals: Literals) -> bool:
         """Whether the parser would accept these literals."""
+        for number, operator in self.patterns:
+            if not is_pattern(operator, literals[number]):
+                return False
         return all(literals[number] <= LARGEST for number in self.durations)  # type: ignore[operator]
 
 
@@ -136,7 +142,7 @@ class QueryCompiler:
         nodes = literal_nodes(syntax, language.literals)
         durations: list[int] = []
         fixed: list[int] = []
-        fixes = language.fixes(syntax)
+        fixes, tests = language.fixes(syntax), tests_by_place(syntax)
         for number, (place, literal) in enumerate(zip(shape.places, shape.literals)):
             kind, value = nodes.get(place, (None, None))
             if kind is None or type(value) is not type(literal) or value != literal:
@@ -145,7 +151,8 @@ class QueryCompiler:
                 durations.append(number)
             if kind in fixes:
                 fixed.append(number)
-        return ParsedShape(syntax, tuple(durations), tuple(fixed))
+        patterns = [(number, tests[place]) for number, place in enumerate(shape.places) if place in tests]
+        return ParsedShape(syntax, tuple(durations), tuple(patterns), tuple(fixed))
 
     # --- from syntax to forms -----------------------------------------------------------------------------------
 

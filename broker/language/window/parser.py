@@ -34,6 +34,7 @@ from ..syntax import (
     Name,
     Negative,
     OneOf,
+    TextTest,
 )
 from .regex import (
     Alternation,
@@ -98,7 +99,10 @@ _WORDS: Final = Words(
     ),
 )
 _BOUNDS: Final = re.compile(r"\{\s*([0-9]+)\s*(,\s*([0-9]*)\s*)?\}")
-_WHOLE: Final = (ArithmeticExpression, Call, CaseExpression, ComparisonExpression, InRange, IsNull, Negative, OneOf)
+_WHOLE: Final = (
+    *(ArithmeticExpression, Call, CaseExpression, ComparisonExpression, InRange, IsNull, Negative, OneOf),
+    TextTest,
+)
 _SHORT: Final = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 AGGREGATES: Final = MappingProxyType(

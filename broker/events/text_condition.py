@@ -1,0 +1,54 @@
+"""A condition on one text, made from a pattern: the class that LIKE, MATCHES and CIDR share, and folding of case.
+
+Not here: what each of them means (wildcards, regular_expressions, networks), and which operator has which
+(text_operators).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from .errors import EventError
+
+Necessary: TypeAlias = "tuple[tuple[str, str], ...]"
+"""Alternatives of which one must be so where a condition holds, for an index: each is how a text has a part (STARTS,
+ENDS, CONTAINS, EQUALS), and the part. Empty if none can be told."""
+STARTS = "starts"
+ENDS = "ends"
+CONTAINS = "contains"
+EQUALS = "equals"
+
+
+class PatternError(EventError):
+    """A pattern has a mistake. `at`: its 0-based place in the pattern; `message`: what was expected, what was found."""
+
+    def __init__(self, at: int, message: str) -> None:
+        super().__init__(f"character {at + 1} of a pattern: {message}")
+        self.at = at
+        self.message = message
+
+
+class TextCondition:
+    """A pattern, ready to be tested on texts. Immutable but for caches.
+
+    `folded`: it ignores case, and its `necessary` parts are those of the folded text.
+    """
+
+    folded: bool = False
+
+    def holds(self, text: str) -> bool:
+        return False
+
+    def necessary(self) -> Necessary:
+        return ()
+
+
+def folded(text: str) -> str:
+    """Return the text in lower case, each code point by itself, so that the length stays: \u0130, whose lower case is
+    two code points, stays itself, and a final sigma is no other letter. O(length)."""
+    if text.isascii():
+        return text.lower()
+    if "\u0130" in text or "\u03a3" in text:
+        parts = text.replace("\u03a3", "\u03c3").split("\u0130")
+        return "\u0130".join([part.lower() for part in parts])
+    return text.lower()

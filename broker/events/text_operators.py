@@ -1,0 +1,37 @@
+"""LIKE, MATCHES and CIDR by their operator: the condition of a pattern, and the literals that an index files it under."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from .networks import network
+from .regular_expressions import parse_regex
+from .text_automaton import TextAutomaton
+from .text_condition import Necessary, TextCondition
+from .wildcards import wildcards
+
+LIKE: Final = "like"
+LIKE_FOLDED: Final = "like~"
+MATCHES: Final = "matches"
+MATCHES_FOLDED: Final = "matches~"
+CIDR: Final = "cidr"
+TEXT_OPERATORS: Final = (LIKE, LIKE_FOLDED, MATCHES, MATCHES_FOLDED, CIDR)
+
+
+@lru_cache(maxsize=1024)
+def condition_of(operator: str, pattern: str) -> TextCondition:
+    """The condition of a pattern, one object for recent ones, which share what they keep. Linear in the pattern with
+    its repetitions written out. Raises PatternError at a mistake."""
+    if operator == CIDR:
+        return network(pattern)
+    if operator == LIKE or operator == LIKE_FOLDED:
+        return wildcards(pattern, operator == LIKE_FOLDED)
+    regex, fold = parse_regex(pattern, operator == MATCHES_FOLDED)
+    return TextAutomaton(regex, fold)
+
+
+def necessary(operator: str, pattern: str) -> tuple[bool, Necessary]:
+    """Of what a text must have one where the pattern holds, and whether that is of the folded text."""
+    condition = condition_of(operator, pattern)
+    return condition.folded, condition.necessary()
