@@ -36,6 +36,17 @@ class EventError(ForetellError):
         self.line: int | None = line
 
 
+class PatternError(EventError):
+    """A pattern has a mistake. `at`: its 0-based place in the pattern; `message`: what was expected, what was found."""
+
+    code = "pattern"
+
+    def __init__(self, at: int, message: str) -> None:
+        super().__init__(f"character {at + 1} of a pattern: {message}")
+        self.at = at
+        self.message = message
+
+
 class LateEvent(EventError):
     """An event is earlier than the newest one processed."""
 

@@ -10,7 +10,8 @@ from functools import lru_cache
 from ipaddress import AddressValueError, IPv6Address, IPv4Network, IPv6Network
 from typing import Final, final
 
-from .text_condition import PatternError, TextCondition
+from .errors import PatternError
+from .text_condition import TextCondition
 
 _MAPPED_BITS: Final = 96  # before the address of version 4 in one of version 6
 _MAPPED: Final = 0xFFFF << 32

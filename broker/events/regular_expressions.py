@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias, final
 
-from .text_condition import PatternError, folded
+from .errors import PatternError
+from .text_condition import folded
 
 REPEATS_MAX: Final = 1_000
 """The greatest number of repetitions in a pattern, those of nested ones multiplied."""
@@ -151,7 +152,7 @@ class _RegexReader:
             part = self._part(level)
             quantifier = _QUANTIFIER.match(self.pattern, self.at)
             if quantifier is not None:
-                if part.kind == ASSERTION:
+                if part.kind == ASSERTION and self.pattern[place] != "(":
                     raise PatternError(self.at, f"expected something to repeat before {quantifier.group()!r}")
                 part = self._repetition(part, quantifier.group(), place)
             most = max(most, self._repeats)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
+from .errors import PatternError
 from .regular_expressions import (
     ALTERNATION,
     ANYTHING,
@@ -23,7 +24,7 @@ from .regular_expressions import (
     Regex,
     texts_of,
 )
-from .text_condition import CONTAINS, Necessary, PatternError, TextCondition, folded
+from .text_condition import CONTAINS, Necessary, TextCondition, folded
 
 INSTRUCTIONS_MAX: Final = 5_000
 """The most instructions of a pattern, its repetitions written out."""

@@ -6,26 +6,15 @@ Not here: what each of them means (wildcards, regular_expressions, networks), an
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-from .errors import EventError
+from typing import Final, TypeAlias
 
 Necessary: TypeAlias = "tuple[tuple[str, str], ...]"
 """Alternatives of which one must be so where a condition holds, for an index: each is how a text has a part (STARTS,
 ENDS, CONTAINS, EQUALS), and the part. Empty if none can be told."""
-STARTS = "starts"
-ENDS = "ends"
-CONTAINS = "contains"
-EQUALS = "equals"
-
-
-class PatternError(EventError):
-    """A pattern has a mistake. `at`: its 0-based place in the pattern; `message`: what was expected, what was found."""
-
-    def __init__(self, at: int, message: str) -> None:
-        super().__init__(f"character {at + 1} of a pattern: {message}")
-        self.at = at
-        self.message = message
+STARTS: Final = "starts"
+ENDS: Final = "ends"
+CONTAINS: Final = "contains"
+EQUALS: Final = "equals"
 
 
 class TextCondition:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias, final
 
+from .errors import PatternError
 from .regular_expressions import ANYTHING, AT_END, AT_START, Regex, concatenation, literal, repeated
 from .text_automaton import TextAutomaton
-from .text_condition import CONTAINS, ENDS, EQUALS, STARTS, Necessary, PatternError, TextCondition, folded
+from .text_condition import CONTAINS, ENDS, EQUALS, STARTS, Necessary, TextCondition, folded
 
 Segment: TypeAlias = "tuple[str, ...]"
 """The text between two `*`, divided at its `?`."""

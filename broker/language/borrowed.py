@@ -46,6 +46,8 @@ BORROWINGS: Final[tuple[Borrowing, ...]] = (
     _row(_ALL, r"[<>=]\s*", rf"'(?P<n>{_VALUE})'", "{n}, without quotes"),
     _row(_ALL, r"[^0-9](?P<a>[0-9]+)", r",(?P<b>[0-9]+)", "{a}.{b}, with a decimal point"),
     _row(_ALL, r"BETWEEN\s+\S+\s+", r"TO\s+(?P<b>\S+?)(?=[\s)}\]]|\Z)", "AND {b}"),
+    _row(_ALL, r"\b(?P<a>[\w.]+)\s+", r"ILIKE\s+(?P<p>'[^']*')", "{a} LIKE~ {p}, where * is any text"),
+    _row(_ALL, r"\b(?P<a>[\w.]+)\s+", r"(?:REGEXP|RLIKE|SIMILAR\s+TO)\s+(?P<p>'[^']*')", "{a} MATCHES {p}"),
     _row(_ALL, "", r"ORDER\s+BY\b", "no ORDER BY: results come in the order of time; whoever reads them sorts them"),
     _row(
         (ALGEBRAIC, COMPOSITE), r"\b(?P<s>\w+)\s*", r"\?",

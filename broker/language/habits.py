@@ -16,7 +16,7 @@ from .names import ALGEBRAIC, COMPOSITE, SEQUENTIAL, WINDOWED, language_meant
 
 _LEFT: Final = re.compile(r"((?:\$?[0-9]*\.)?[A-Za-z_][\w.\[\]-]*|\$[0-9]*\.[A-Za-z_]\w*)\s*\Z")
 _OPERAND: Final = r"('(?:[^']|'')*'|[-\w.$]+)"
-_LIKE: Final = re.compile(r"(NOT\s+)?LIKE\s+'([^'_%]*)(%?)([^'%_]*)(%?)'", re.IGNORECASE)
+_LIKE: Final = re.compile(r"\bLIKE\s+'[^'*?\\]*'", re.IGNORECASE)
 _NULL: Final = re.compile(r"NULL\b", re.IGNORECASE)
 _COMPARED: Final = re.compile(r"(=|!=|<>|\bNOT)\s*\Z", re.IGNORECASE)
 _CASED: Final = re.compile(r"\bCASE\s+\Z", re.IGNORECASE)
@@ -57,23 +57,6 @@ def _left(text: str, at: int) -> str | None:
     return None if match is None else match.group(1)
 
 
-def _like(text: str, at: int) -> str | None:
-    match, left = _LIKE.match(text, at), _left(text, at)
-    if match is None or left is None:
-        return None
-    negated, before, first, after, last = match.groups()
-    if first and last and not before:
-        found = f"contains({left}, '{after}')"
-    elif first and not last and not after:
-        found = f"starts_with({left}, '{before}')"
-    elif first and not last:
-        parts = [f"starts_with({left}, '{before}')"] * bool(before) + [f"ends_with({left}, '{after}')"]
-        found = " AND ".join(parts)
-    else:
-        found = f"{left} = '{before}'"
-    return f"NOT ({found})" if negated else found
-
-
 def _null(text: str, at: int) -> str | None:
     """NULL as a value; the error is at NULL, behind a comparison or NOT."""
     compared = _COMPARED.search(text[max(0, at - _LEFT_MAX) : at])
@@ -107,10 +90,7 @@ def _where(text: str, at: int) -> str | None:
 def _condition(written: str, source: str) -> str:
     """A condition of SQL on one stream, in our words."""
     text = re.sub(rf"\b{re.escape(source)}\.", "", " ".join(written.split())).replace("==", "=").replace("<>", "!=")
-    for liked in reversed(list(re.finditer(rf"([\w.]+)\s+{_LIKE.pattern}", text, re.IGNORECASE))):
-        instead = _like(text, liked.end(1) + 1)  # behind one space
-        text = text[: liked.start()] + (instead or liked.group()) + text[liked.end() :]
-    return text
+    return _LIKE.sub(lambda like: like.group().replace("%", "*").replace("_", "?"), text)
 
 
 def _within(text: str, at: int) -> str | None:
@@ -189,6 +169,6 @@ def _pattern(text: str, at: int) -> str | None:
 
 
 _HABITS: Final[tuple[Habit, ...]] = (
-    _like, _null, _case, _where, _within, _group, _minutes, _duration, _count, _unbraced, _pattern,
+    _null, _case, _where, _within, _group, _minutes, _duration, _count, _unbraced, _pattern,
     _negation,
 )  # fmt: skip

@@ -33,6 +33,7 @@ from .syntax import (
     OneOf,
     Or,
     String,
+    TextTest,
 )
 
 _MIRRORED: Final = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -81,6 +82,8 @@ def _all(text: str, syntax: Any, nullable: Container[str], required: Container[s
                 yield from _comparison(node, nullable)
             case OneOf():
                 yield from _listed(node)
+            case TextTest():
+                yield from _patterns(node)
             case IsNull():
                 yield from _null(node, required)
             case CaseExpression():
@@ -149,6 +152,17 @@ def _listed(node: OneOf) -> Iterator[tuple[int, str]]:
     for at, value in enumerate(node.values):
         if value in node.values[:at]:
             yield value.at, f"{print_expression(value)} is in the list of IN twice"
+
+
+def _patterns(node: TextTest) -> Iterator[tuple[int, str]]:
+    for at, pattern in enumerate(node.patterns):
+        if pattern in node.patterns[:at]:
+            yield pattern.at, f"{print_expression(pattern)} is in the list of {node.operator.upper()} twice"
+        text = pattern.value
+        if node.operator.startswith("like") and "%" in (text[:1], text[-1:]) and not set(text) & set("*?"):
+            meant = print_expression(String(text.strip("%")))[1:-1]
+            instead = f"'{'*' * text.startswith('%')}{meant}{'*' * text.endswith('%')}'"
+            yield pattern.at, f"% is a character of its own in LIKE: write {instead} if it means any text"
 
 
 def _null(node: IsNull, required: Container[str]) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ..events.text_condition import PatternError
+from ..events.errors import PatternError
 from ..events.text_operators import condition_of
 from .diagnostics import Misread
 from .shapes import Literal

@@ -291,7 +291,8 @@ class QueryCompiler:
         if parsed.shape is None or not literals:
             return Prepared(self.options, None, None, (), query, language, query)
         own = None if form.written.says(literals, query) else query
-        return Prepared(self.options, form, form.written, literals, own, language, query)
+        patterns = () if parsed.of is None else parsed.of.patterns
+        return Prepared(self.options, form, form.written, literals, own, language, query, patterns)
 
 
 def located(name: str, error: QueryError) -> QueryError:

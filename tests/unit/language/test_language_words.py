@@ -24,7 +24,7 @@ MISTAKES = [
     ("IN (1,)", 6, "found ')'"),
     ("BETWEEN 1 OR 2", 10, "expected an arithmetic operator or AND, found 'OR'"),
     ("IS 5", 3, "expected NULL, found '5'"),
-    ("NOT 5", 4, "expected IN or BETWEEN, found '5'"),
+    ("NOT 5", 4, "expected IN, BETWEEN, LIKE, MATCHES or CIDR, found '5'"),
     ("= CASE WHEN TRUE THEN 1 ELS 2 END", 24, "did you mean 'ELSE'?"),
     ("= CASE WHEN TRUE ELSE 2 END", 17, "expected THEN, found 'ELSE'"),
 ]
@@ -65,7 +65,7 @@ def test_a_misspelt_word_is_named() -> None:
 
 
 def test_states_may_have_the_names_of_words() -> None:
-    words = ("in", "is", "between", "then", "else", "end")
+    words = ("in", "is", "between", "like", "matches", "cidr", "then", "else", "end")
     arcs = "\n".join(f"{one} -> {other} WHEN x > 1" for one, other in pairwise(words))
     text = f"FROM S START in FINAL end {arcs}"
     afa = LANGUAGES["afa"]
