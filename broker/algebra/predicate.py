@@ -17,6 +17,7 @@ from ..events.text_operators import TEXT_OPERATORS, condition_of
 from .comparisons import (
     OPERATORS,
     AttributeAmong,
+    AttributeAnyText,
     AttributeConstant,
     AttributeRegister,
     AttributeScaled,
@@ -47,6 +48,7 @@ from .computation import (
 from .functions import CASE, INTEGER_MAX, INTEGER_MIN, IS_NULL
 from .normal_form import Clause, Form, normalise
 from .terms import (
+    TRUE,
     Arithmetic,
     Attribute,
     Comparison,
@@ -280,17 +282,26 @@ def condition(form: Form, shared: SharedPredicate | None = None) -> All | None:
 
 
 def _among(clauses: list[Clause]) -> Predicate | None:
-    """The predicate of alternatives that are all equalities of one attribute with constants; None for others."""
+    """The predicate of alternatives that are all equalities of one attribute with constants, or patterns of one; None
+    for others."""
     positions: set[int] = set()
     constants: set[Value] = set()
+    texts: list[TextCondition] = []
     for clause in clauses:
         match clause:
+            case (Comparison("=", Function(name, (Attribute(Side.EVENT, position), Constant() as text)), wanted),) if (
+                name in TEXT_OPERATORS and wanted == TRUE
+            ):
+                positions.add(position)
+                texts.append(_condition(name, text))
             case (Comparison("=", Attribute(Side.EVENT, position), Constant(value, _)),):
                 positions.add(position)
                 constants.add(value)
             case _:
                 return None
-    return AttributeAmong(positions.pop(), frozenset(constants)) if len(positions) == 1 else None
+    if len(positions) != 1 or (texts and constants):
+        return None
+    return AttributeAnyText(positions.pop(), texts) if texts else AttributeAmong(positions.pop(), frozenset(constants))
 
 
 def _made(clause: Clause, shared: SharedPredicate | None) -> list[Predicate]:

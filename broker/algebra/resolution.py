@@ -205,7 +205,8 @@ def _comparison(expression: syntax.ComparisonExpression, scope: Scope) -> Term:
 def _text_test(expression: syntax.TextTest, scope: Scope) -> Term:
     operand, word = resolve(expression.operand, scope), expression.operator.upper()
     if operand.type != "string":
-        refuse(scope.text, expression.operand.at, f"expected a string before {word}, found a value of type {operand.type}")
+        found = f"found a value of type {operand.type}"
+        refuse(scope.text, expression.operand.at, f"expected a string before {word}, {found}")
     tests = [Function(expression.operator, (operand, Constant(p.value, "string")), "bool") for p in expression.patterns]
     any_of: Term = tests[0] if len(tests) == 1 else Disjunction(tuple(tests))
     return Negation(any_of) if expression.negated else any_of

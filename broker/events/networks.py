@@ -1,13 +1,13 @@
 """CIDR: whether a text is an address of a network, of IP version 4 or 6.
 
-An address of version 6 that stands for one of version 4 (`::ffff:10.0.0.1`) is compared as that one, and so is a network
-of such addresses. A text that is no address is in no network.
+An address of version 6 that stands for one of version 4 (`::ffff:10.0.0.1`) is compared as that one, and so is a
+network of such addresses. A text that is no address is in no network.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from ipaddress import AddressValueError, IPv6Address, IPv4Network, IPv6Network
+from ipaddress import AddressValueError, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, final
 
 from .errors import PatternError
@@ -28,7 +28,7 @@ class Network(TextCondition):
         self.free = free
         self._prefix = first >> free
 
-    def holds(self, text: str) -> bool:
+    def fits(self, text: str) -> bool:
         address = address_of(text)
         return address >= 0 and address >> self.free == self._prefix
 

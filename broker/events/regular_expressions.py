@@ -1,8 +1,9 @@
-"""MATCHES: parses regular expressions of RE2's syntax, those that can be tested in linear time.
+r"""MATCHES: parses regular expressions of RE2's syntax, those that can be tested in linear time.
 
-Literals, `.`, classes `[a-z]`, `\\d \\w \\s` and their opposites (ASCII), groups, `|`, `* + ? {m,n}` and their lazy forms,
-`^ $ \\A \\z \\b \\B`, and the flags `(?i) (?m) (?s)` at the beginning. What any of it means is as in Python and PCRE: `$`
-is the end of the text, or before a newline there. A group only groups, and a lazy form finds what the greedy one finds.
+Literals, `.`, classes `[a-z]`, `\d`, `\w`, `\s` and their opposites (ASCII), groups, `|`, `*`, `+`, `?`, `{m,n}` and
+their lazy forms, `^`, `$`, `\A`, `\z`, `\b`, `\B`, and the flags `(?i)`, `(?m)`, `(?s)` at the beginning. What any of
+it means is as in Python and PCRE: `$` is the end of the text, or before a newline there. A group only groups, and a
+lazy form finds what the greedy one finds.
 
 Here: from the pattern to a tree, and the literals that a text must have. Not here: testing texts (text_automaton).
 """
@@ -21,8 +22,7 @@ REPEATS_MAX: Final = 1_000
 """The greatest number of repetitions in a pattern, those of nested ones multiplied."""
 GROUPS_MAX: Final = 100
 """The most levels of nested groups in a pattern."""
-ALTERNATIVES_MAX: Final = 16
-"""The most literals of which one must occur that are kept of a pattern."""
+_ALTERNATIVES_MAX: Final = 16  # the most literals of which one must occur that are kept of a pattern
 _LETTERS_MAX: Final = 4  # the most characters of a class that are tried one by one
 
 SET, ASSERTION, CONCATENATION, ALTERNATION, REPETITION = range(5)
@@ -58,10 +58,7 @@ class CharacterSet:
         return found is not self.negated
 
     def _within(self, code: int) -> bool:
-        for first, last in self.ranges:
-            if first <= code <= last:
-                return True
-        return False
+        return any(first <= code <= last for first, last in self.ranges)
 
 
 @final
@@ -103,7 +100,9 @@ def parse_regex(pattern: str, fold: bool) -> tuple[Regex, bool]:
     reader.flags()
     found = reader.alternation(0)
     if reader.at < len(pattern):
-        raise PatternError(reader.at, "expected the end of the pattern, found ')' without '('; write \\) for the character")
+        raise PatternError(
+            reader.at, "expected the end of the pattern, found ')' without '('; write \\) for the character"
+        )
     return found, reader.fold
 
 
@@ -191,7 +190,9 @@ class _RegexReader:
         if character == "\\":
             return self._escape()
         if character in "*+?":
-            raise PatternError(self.at, f"expected something to repeat before {character!r}; write \\{character} for it")
+            raise PatternError(
+                self.at, f"expected something to repeat before {character!r}; write \\{character} for it"
+            )
         self.at += 1
         if character == ".":
             return self._dot
@@ -287,7 +288,9 @@ class _RegexReader:
                 return 8
             return ord(self._character())
         if character == "[" and self.pattern.startswith("[:", self.at):
-            raise PatternError(self.at, "expected no class by name in a class, found '[:'; write \\d, \\w, \\s or ranges")
+            raise PatternError(
+                self.at, "expected no class by name in a class, found '[:'; write \\d, \\w, \\s or ranges"
+            )
         self.at += 1
         return ord(character)
 
@@ -303,7 +306,7 @@ def _others(ranges: Ranges) -> list[tuple[int, int]]:
 
 def texts_of(regex: Regex) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
     """All texts that a part stands for, None if these are many; and texts of which one is in any that it stands for,
-    none if none can be told. An assertion counts as the empty text. O(parts x ALTERNATIVES_MAX)."""
+    none if none can be told. An assertion counts as the empty text. O(parts x _ALTERNATIVES_MAX)."""
     if regex.kind == SET:
         every = _letters(regex.characters)
         return every, every or ()
@@ -314,9 +317,9 @@ def texts_of(regex: Regex) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
     if regex.kind == ALTERNATION:
         return _of_alternatives(regex.parts)
     every, some = texts_of(regex.parts[0])
-    if regex.most == 1 and every is not None and len(every) < ALTERNATIVES_MAX:
+    if regex.most == 1 and every is not None and len(every) < _ALTERNATIVES_MAX:
         return tuple(dict.fromkeys(every if regex.least else (*every, ""))), some if regex.least else ()
-    if regex.least == regex.most and regex.least <= ALTERNATIVES_MAX:
+    if regex.least == regex.most and regex.least <= _ALTERNATIVES_MAX:
         return _of_sequence(regex.parts * regex.least)
     return None, some if regex.least else ()
 
@@ -334,7 +337,7 @@ def _of_sequence(parts: tuple[Regex, ...]) -> tuple[tuple[str, ...] | None, tupl
     best: tuple[str, ...] = ()
     for part in parts:
         every, some = texts_of(part)
-        if every is not None and len(run) * len(every) <= ALTERNATIVES_MAX:
+        if every is not None and len(run) * len(every) <= _ALTERNATIVES_MAX:
             run = tuple(dict.fromkeys([one + other for one in run for other in every]))
             continue
         whole = False
@@ -356,8 +359,8 @@ def _of_alternatives(parts: tuple[Regex, ...]) -> tuple[tuple[str, ...] | None, 
         some += needed
     every, some = list(dict.fromkeys(every)), list(dict.fromkeys(some))
     return (
-        tuple(every) if whole and len(every) <= ALTERNATIVES_MAX else None,
-        tuple(some) if known and len(some) <= ALTERNATIVES_MAX else (),
+        tuple(every) if whole and len(every) <= _ALTERNATIVES_MAX else None,
+        tuple(some) if known and len(some) <= _ALTERNATIVES_MAX else (),
     )
 
 

@@ -1,8 +1,8 @@
 """Tests a regular expression on a text in one pass, in linear time whatever the pattern.
 
 The expression becomes a program of sets, forks and assertions (Thompson's construction). A text moves through sets of
-its instructions; each such set is a place, made when a text comes to it first, and kept with its moves until too much is
-kept. So most characters cost one look-up.
+its instructions; each such set is a place, made when a text comes to it first, and kept with its moves until too much
+is kept. So most characters cost one look-up.
 
 An assertion looks at the characters on both sides of it: a place knows what came before, and what is behind it is
 decided with the next character.
@@ -18,13 +18,12 @@ from .regular_expressions import (
     ANYTHING,
     ASSERTION,
     CONCATENATION,
-    REPETITION,
     SET,
     CharacterSet,
     Regex,
     texts_of,
 )
-from .text_condition import CONTAINS, Necessary, TextCondition, folded
+from .text_condition import CONTAINS, Necessary, TextCondition
 
 INSTRUCTIONS_MAX: Final = 5_000
 """The most instructions of a pattern, its repetitions written out."""
@@ -58,7 +57,9 @@ class TextPlace:
 class TextAutomaton(TextCondition):
     """A regular expression, searched for anywhere in a text."""
 
-    def __init__(self, regex: Regex, fold: bool, necessary: Necessary | None = None) -> None:
+    def __init__(
+        self, regex: Regex, fold: bool, necessary: Necessary | None = None, places_max: int = PLACES_MAX
+    ) -> None:
         self.folded = fold
         self._kinds: list[int] = [FOUND]
         self._sets: list[CharacterSet | None] = [None]
@@ -75,16 +76,15 @@ class TextAutomaton(TextCondition):
         self._necessary = necessary
         self._texts = every if not asserts and every is not None else None
         self._tried = [text for _, text in necessary] if len(necessary) <= _TRIED_MAX else []
-        self._looks_back = any([sign not in "$zm" for sign in self._signs])
+        self._looks_back = any(sign not in "$zm" for sign in self._signs)
         self._found = TextPlace((), NOTHING)
         self._lost = TextPlace((), NOTHING)
         self._places: dict[tuple[tuple[int, ...], int], TextPlace] = {}
         self._kept = 0
+        self._places_max = places_max
         self._start = TextPlace((fork,), NOTHING)
 
-    def holds(self, text: str) -> bool:
-        if self.folded:
-            text = folded(text)
+    def fits(self, text: str) -> bool:
         if self._texts is not None:
             return _has_any(text, self._texts)
         if self._tried and not _has_any(text, self._tried):
@@ -185,7 +185,7 @@ class TextAutomaton(TextCondition):
         key = (instructions, before)
         known = self._places.get(key)
         if known is None:
-            if self._kept > PLACES_MAX:
+            if self._kept > self._places_max:
                 for place in self._places.values():
                     place.moves.clear()
                 self._places.clear()
@@ -216,11 +216,11 @@ def _stands(sign: str, before: int, behind: int) -> bool:
     if sign == "A":
         return before == NOTHING
     if sign == "^":
-        return before == NOTHING or before == NEWLINE
+        return before in (NOTHING, NEWLINE)
     if sign == "z":
         return behind == NOTHING
     if sign == "$":
-        return behind == NOTHING or behind == LAST_NEWLINE
+        return behind in (NOTHING, LAST_NEWLINE)
     if sign == "m":
-        return behind == NOTHING or behind == LAST_NEWLINE or behind == NEWLINE
+        return behind in (NOTHING, LAST_NEWLINE, NEWLINE)
     return (before == WORD) is not (behind == WORD) if sign == "b" else (before == WORD) is (behind == WORD)

@@ -26,6 +26,10 @@ class TextCondition:
     folded: bool = False
 
     def holds(self, text: str) -> bool:
+        return self.fits(folded(text) if self.folded else text)
+
+    def fits(self, text: str) -> bool:
+        """As `holds`, of a text that is folded already if case is ignored."""
         return False
 
     def necessary(self) -> Necessary:

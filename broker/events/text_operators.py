@@ -1,4 +1,4 @@
-"""LIKE, MATCHES and CIDR by their operator: the condition of a pattern, and the literals that an index files it under."""
+"""LIKE, MATCHES and CIDR by their operator: the condition of a pattern, and the literals that an index knows it by."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def condition_of(operator: str, pattern: str) -> TextCondition:
     its repetitions written out. Raises PatternError at a mistake."""
     if operator == CIDR:
         return network(pattern)
-    if operator == LIKE or operator == LIKE_FOLDED:
+    if operator in (LIKE, LIKE_FOLDED):
         return wildcards(pattern, operator == LIKE_FOLDED)
     regex, fold = parse_regex(pattern, operator == MATCHES_FOLDED)
     return TextAutomaton(regex, fold)

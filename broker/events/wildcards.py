@@ -1,8 +1,8 @@
-"""LIKE: a whole text with wildcards, `*` for any text and `?` for one character. A backslash escapes `*`, `?` and itself.
+"""LIKE: a whole text with wildcards, `*` for any text and `?` for one character. A backslash escapes these and itself.
 
-A pattern is divided at its `*` into segments, which are looked for from the left, each where it occurs first; that finds
-a match if there is one, in linear time. Segments with a `?` between other characters cannot be looked for like this: such
-a pattern becomes a regular expression.
+A pattern is divided at its `*` into segments, which are looked for from the left, each where it occurs first; that
+finds a match if there is one, in linear time. Segments with a `?` between other characters cannot be looked for like
+this: such a pattern becomes a regular expression.
 """
 
 from __future__ import annotations
@@ -72,9 +72,7 @@ class Wildcards(TextCondition):
         ends = _length(self._first) + (0 if self._whole else _length(self._last))
         self._least = ends + sum([_length(segment) for segment in segments[1:-1]])
 
-    def holds(self, text: str) -> bool:
-        if self.folded:
-            text = folded(text)
+    def fits(self, text: str) -> bool:
         if self._whole:
             return len(text) == self._least and _fits(self._first, text, 0)
         if len(text) < self._least:
@@ -98,7 +96,7 @@ class Wildcards(TextCondition):
 
 @final
 class _Sought:
-    """A segment to look for: `before` are the `?` in front of its text, `length` is that of the text and those behind."""
+    """A segment to look for: the number of `?` in front of its text, and the length of the text and those behind."""
 
     __slots__ = ("before", "length", "text")
 

@@ -1,7 +1,7 @@
 """The patterns of LIKE, MATCHES and CIDR in a query: checked where they are read, with the place of a mistake.
 
-A text of a known shape is not parsed: its patterns are the literals at the places that `tests_by_place` gives. Not here:
-what patterns mean (events/text_operators).
+A text of a known shape is not parsed: its patterns are the literals at the places that `tests_by_place` gives. Not
+here: what patterns mean (events/text_operators).
 """
 
 from __future__ import annotations

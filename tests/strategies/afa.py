@@ -16,7 +16,7 @@ STATES = ("a", "b", "c", "d")
 CONDITIONS = (
     "ty = 'A'", "ty = 'B'", "ty != 'B'", "x > 1", "x > r", "r < 2", "ty = 'A' AND x >= r OR x = 0", "TRUE", "NOT x = r",
     "ty IN ('A', 'B')", "x BETWEEN r AND 3", "x NOT IN (r, 1)", "f IS NULL", "x IS NOT NULL AND ty NOT IN ('A')",
-    "CASE WHEN ty = 'A' THEN x WHEN r > 1 THEN f END > 1",
+    "CASE WHEN ty = 'A' THEN x WHEN r > 1 THEN f END > 1", "ty LIKE ('A*', '?B')", "ty NOT MATCHES~ 'a|c' OR x > r",
 )  # fmt: skip
 TIMED = ("time > 4", "time > r", "x > 1 OR time < 7", "CASE WHEN ty = 'A' THEN time END > 3")
 """Conditions on the time of an event, which an update may add only to a text that has some."""

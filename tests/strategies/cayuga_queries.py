@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from broker.language import syntax
 from broker.language.cayuga import syntax as cel
+from broker.language.text_patterns import is_pattern
 
 _LETTERS: Final = string.ascii_letters + "_"
 _PLAIN: Final = ("a", "b", "price", "name_1", "x9", "_")
 _RESERVED_ELSEWHERE: Final = (
     *("from", "select", "next", "fold", "union", "filter", "publish", "as", "and", "or", "not", "true", "false", "dur"),
-    *("case", "when", "then", "else", "end", "in", "is", "null", "between", "IN", "Case"),
+    *("case", "when", "then", "else", "end", "in", "is", "null", "between", "IN", "Case", "like", "matches", "CIDR"),
     *("FROM", "Select", "As", "AND", "Or", "s", "ms", "min", "hour", "week", "to", "type", "first", "max"),
 )
 _BEGIN_OPERANDS: Final = {"NOT", "TRUE", "FALSE", "DUR"}
@@ -37,6 +38,10 @@ numbers: Final = st.one_of(
     st.floats(min_value=0.0, allow_nan=False, allow_infinity=False),
 ).map(syntax.Number)
 
+def _is_regex(text: str) -> bool:
+    return is_pattern("matches", text)
+
+
 leaves: Final = st.one_of(
     numbers,
     st.one_of(st.text(max_size=12), st.text("'a", max_size=3)).map(syntax.String),
@@ -45,6 +50,9 @@ leaves: Final = st.one_of(
     st.builds(syntax.Name, st.none(), bare_names),
     st.builds(syntax.Name, st.sampled_from(["", "1", "2"]), names),
 )
+
+
+_patterns: Final = st.lists(st.text("a'*? ", max_size=3).filter(_is_regex).map(syntax.String), min_size=1).map(tuple)
 
 
 def _calculated(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[syntax.Expression]:
@@ -63,6 +71,8 @@ def _operators(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy
         st.builds(syntax.Or, chain),
         st.builds(syntax.OneOf, inner, st.lists(inner, min_size=1, max_size=3).map(tuple), st.booleans()),
         st.builds(syntax.InRange, inner, inner, inner, st.booleans()),
+        st.builds(syntax.TextTest, st.sampled_from(["like", "like~", "matches~"]), inner, _patterns, st.booleans()),
+        st.builds(syntax.TextTest, st.just("cidr"), inner, st.just((syntax.String("::/0"),)), st.booleans()),
         st.builds(syntax.IsNull, inner, st.booleans()),
         st.builds(syntax.CaseExpression, st.lists(branch, min_size=1, max_size=2).map(tuple), st.none() | inner),
         st.builds(syntax.Call, bare_names, st.lists(inner, max_size=3).map(tuple)),

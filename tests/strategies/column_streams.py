@@ -70,6 +70,7 @@ def _waits(chance: random.Random) -> str:
         f"$2.p > $1.p * {cut}",
         f"$2.v {chance.choice(('<', '>='))} $1.v + 1",
         f"$2.k {chance.choice(('=', '!='))} '{chance.choice('ABC')}'",
+        f"$2.k {chance.choice(('', 'NOT '))}LIKE~ ('{chance.choice('abc')}*', '?{chance.choice('ABC')}')",
         f"$2.v IN (0, {chance.randrange(4)})",
         f"NOT ($2.p BETWEEN 0.9 AND {cut})",
         f"($2.on = TRUE OR $2.q {op} {cut})",

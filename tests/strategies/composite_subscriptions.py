@@ -33,6 +33,7 @@ PREDICATES: Final = (
     *("ty IN ('A', 'B')", "k BETWEEN 0 AND 0", "k IS NULL", "w IS NOT NULL AND ty NOT IN ('A', 'C')"),
     "CASE WHEN ty = 'A' THEN k = 1 WHEN w IS NULL THEN TRUE END",
     *("ty = 'A' OR time > 4", "time - k <= 3"),
+    *("ty LIKE 'A*'", "ty LIKE~ ('b', '?c')", "ty NOT MATCHES '^[BC]$'", "ty NOT LIKE '*A' OR k = 1"),
     *("ty = 'A' OR k = 1", "ty != 'C' AND w >= 0", "contains(ty, 'A') OR contains(ty, 'B')"),
 )
 """The plain ones more often than the others."""

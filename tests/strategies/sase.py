@@ -50,6 +50,8 @@ _STATIC: Final = (
     ),
     *("{e}.ty IN ('A', 'B')", "{e}.p NOT BETWEEN 0.5 AND 1", "{e}.w IS NULL", "({e}.w IS NOT NULL OR {e}.ty = 'A')"),
     "CASE WHEN {e}.ty = 'A' THEN {e}.p WHEN {e}.w IS NULL THEN 1 END >= 1",
+    *("{e}.ty LIKE 'A*'", "{e}.ty NOT LIKE~ ('a?', 'c')", "{e}.ty MATCHES '[AB]'"),
+    "({e}.w IS NULL OR {e}.ty LIKE '*B')",
     *("({e}.ty = 'A' OR {e}.p >= 1)", "NOT ({e}.ty = 'C' OR {e}.w < 1)", "contains({e}.ty, 'A')", "TRUE"),
     "{e}.time >= 2",
 )

@@ -31,6 +31,7 @@ OWN: Final = (
     *("{e}p <= {n}", "{e}p < {n} AND {e}k = 'A'", "{e}c = {i}", "{e}c >= {i}", "{e}c != {i}", "{e}w IS NULL"),
     *("{e}w < {n}", "({e}k = 'A' OR {e}p > {n})", "NOT {e}c = {i}", "{e}p BETWEEN {n} AND 3", "{e}w IS NOT NULL"),
     "CASE WHEN {e}k = 'A' THEN {e}p ELSE {e}c END > {n}",
+    *("{e}k LIKE 'A*'", "{e}k NOT LIKE~ ('a', '?c')", "{e}k MATCHES 'A|C'"),
 )
 """On one event: `e` is its name with the dot, or nothing."""
 BETWEEN: Final = (

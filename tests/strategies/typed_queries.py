@@ -27,6 +27,13 @@ VALUES: dict[str, list[object]] = {
 }
 SCHEMAS = {name: Schema.declare(attributes) for name, attributes in STREAMS.items()}
 
+PATTERNS: tuple[tuple[sy.TextOperator, tuple[str, ...]], ...] = (
+    ("like", ("u*", "*v", "?", "*u*v*", "v", "*")),
+    ("like~", ("U*", "*V", "?", "u?")),
+    ("matches", ("u", "^.$", "v$", "u?v", "[^u]")),
+    ("matches~", ("^U", "UV|x")),
+)
+
 Schemas = dict[str, Schema]
 RELATIONS: tuple[sy.ComparisonOperator, ...] = ("=", "!=", "<", "<=", ">", ">=")
 OPERATORS: tuple[sy.ArithmeticOperator, ...] = ("+", "-", "*", "/", "%", "^")
@@ -88,9 +95,9 @@ def cases(draw: st.DrawFn, sides: list[Side], depth: int) -> sy.Expression:
 
 @st.composite
 def worded(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
-    """IN, BETWEEN and IS NULL."""
+    """IN, BETWEEN, LIKE, MATCHES and IS NULL."""
     negated = draw(st.booleans())
-    kind = draw(st.integers(0, 4))
+    kind = draw(st.integers(0, 6))
     if kind == 0:
         return sy.InRange(draw(numbers(sides)), draw(numbers(sides)), draw(numbers(sides)), negated)
     if kind == 1:
@@ -99,6 +106,10 @@ def worded(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
     if kind == 2 and text is not None:
         values = draw(st.lists(st.sampled_from(["u", "v", "uv"]).map(sy.String), min_size=1, max_size=3))
         return sy.OneOf(text, tuple(values), negated)
+    if kind >= 5 and text is not None:
+        operator, patterns = draw(st.sampled_from(PATTERNS))
+        chosen = draw(st.lists(st.sampled_from(patterns).map(sy.String), min_size=1, max_size=3))
+        return sy.TextTest(operator, text, tuple(chosen), negated)
     tested = draw(names(sides, lambda a: a.nullable)) or draw(numbers(sides))
     return sy.IsNull(tested, negated)
 

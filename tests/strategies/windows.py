@@ -23,6 +23,7 @@ from broker.language.syntax import (
     OneOf,
     Or,
     String,
+    TextTest,
 )
 from broker.language.window.regex import (
     Alternation,
@@ -82,6 +83,8 @@ PREDICATES: Final[tuple[Expression, ...]] = (
     IsNull(_before("v")),
     OneOf(TYPE, (String("A"), String("C"))),
     InRange(VALUE, _before("v"), Number(3), True),
+    TextTest("like~", TYPE, (String("a*"), String("?b"))),
+    TextTest("matches", TYPE, (String("[BC]"),), True),
     compared(">", CaseExpression((CaseBranch(IsNull(VALUE), Number(5)),), VALUE), Number(3)),
 )
 FORGETFUL: Final = tuple(each for each in PREDICATES if not isinstance(each, Not) and "prev" not in repr(each))
@@ -238,6 +241,7 @@ def formulas(draw: st.DrawFn, bound: tuple[str, ...] = ("x", "y"), sets: tuple[s
                     compared("=", MemberAccess(at, None, "ty"), String("A")),
                     compared("=", MemberAccess(at, None, "ty"), String("B")),
                     OneOf(MemberAccess(at, None, "ty"), (String("A"), String("B")), True),
+                    TextTest("like", MemberAccess(at, None, "ty"), (String("A*"),), True),
                     IsNull(MemberAccess(at, None, "v")),
                     compared(">", MemberAccess(name, None, "v"), MemberAccess(f"prev({name})", None, "v")),
                 )

@@ -73,9 +73,7 @@ def test_conditions_find_texts(
 
 
 @IN_EACH
-def test_a_null_satisfies_neither_a_condition_nor_its_negation(
-    language: str, query: str, of: str, column: int
-) -> None:
+def test_a_null_satisfies_neither_a_condition_nor_its_negation(language: str, query: str, of: str, column: int) -> None:
     made = engine()
     for number, condition in enumerate(("LIKE '*'", "NOT LIKE '*'", "NOT MATCHES 'x'", "NOT CIDR '::/0'")):
         made.subscribe(f"q{number}", language, query.format(f"{of}n {condition}"))
@@ -105,9 +103,7 @@ def test_only_strings_have_patterns(language: str, query: str, of: str, column: 
 
 
 @IN_EACH
-def test_texts_of_a_known_shape_are_checked_and_share_a_form(
-    language: str, query: str, of: str, column: int
-) -> None:
+def test_texts_of_a_known_shape_are_checked_and_share_a_form(language: str, query: str, of: str, column: int) -> None:
     made = engine()
     for number, text in enumerate(("a*", "A?c", "", "a*")):
         made.subscribe(f"q{number}", language, query.format(f"{of}n LIKE~ '{text}'"))
@@ -130,7 +126,9 @@ def test_prepared_patterns_are_checked(language: str, query: str, of: str, colum
 
 
 @IN_EACH
-@pytest.mark.parametrize("condition", ["LIKE 'it''s*'", "NOT LIKE~ ('a', 'b')", "MATCHES '[a]'", "CIDR ('::/0', '1.1.1.1')"])
+@pytest.mark.parametrize(
+    "condition", ["LIKE 'it''s*'", "NOT LIKE~ ('a', 'b')", "MATCHES '[a]'", "CIDR ('::/0', '1.1.1.1')"]
+)
 def test_conditions_are_printed_as_they_are_read(
     language: str, query: str, of: str, column: int, condition: str
 ) -> None:
@@ -144,9 +142,11 @@ def test_conditions_are_printed_as_they_are_read(
 
 def test_a_value_may_be_a_condition() -> None:
     made = engine()
-    made.subscribe("q", "cayuga", "SELECT n LIKE 'a*' AS a, CASE WHEN n CIDR '10.0.0.0/8' THEN 1 ELSE 0 END AS c FROM S")
+    made.subscribe(
+        "q", "cayuga", "SELECT n LIKE 'a*' AS a, CASE WHEN n CIDR '10.0.0.0/8' THEN 1 ELSE 0 END AS c FROM S"
+    )
     found = made.publish("S", [1, 2, 3], [("abc", 1, "", "", ""), ("10.0.0.1", 2, "", "", ""), (None, 3, "", "", "")])
-    assert [one.values for one in found] == [(True, 0), (False, 1), (None, 0)]
+    assert [tuple(one.data.values()) for one in found] == [(True, 0), (False, 1), (None, 0)]
 
 
 def test_patterns_that_probably_mean_something_else_are_warned_of() -> None:
