@@ -208,9 +208,9 @@ class _RegexReader:
     def _group(self, level: int) -> Regex:
         begin = self.at
         if self.pattern.startswith("(?", begin) and not self.pattern.startswith("(?:", begin):
-            found = self.pattern[begin : begin + (4 if self.pattern.startswith("(?<", begin) else 3)]
+            sign = self.pattern[begin : begin + (4 if self.pattern.startswith("(?<", begin) else 3)]
             why = "flags stand at the beginning, and look-around and back-references take more than linear time"
-            raise PatternError(begin, f"expected a group as (...) or (?:...), found {found!r}; {why}")
+            raise PatternError(begin, f"expected a group as (...) or (?:...), found {sign!r}; {why}")
         self.at += 3 if self.pattern.startswith("(?:", begin) else 1
         found = self.alternation(level + 1)
         if not self.pattern.startswith(")", self.at):

@@ -107,6 +107,10 @@ class TextAutomaton(TextCondition):
     def necessary(self) -> Necessary:
         return self._necessary
 
+    def kept(self) -> int:
+        """How many numbers are kept of the texts it has gone through."""
+        return sum(len(place.instructions) + len(place.moves) for place in (self._start, *self._places.values()))
+
     # --- the program ----------------------------------------------------------------------------------------------
 
     def _instruction(self, kind: int, following: tuple[int, ...], characters: CharacterSet | None = None) -> int:
@@ -152,10 +156,19 @@ class TextAutomaton(TextCondition):
             return place
         known = place.moves.get(key)
         if known is None:
+            if self._kept > self._places_max:
+                self._forget()
             known = self._made(place, key, character)
             self._kept += 1
             place.moves[key] = known
         return known
+
+    def _forget(self) -> None:
+        for place in self._places.values():
+            place.moves.clear()
+        self._places.clear()
+        self._start.moves.clear()
+        self._kept = 0
 
     def _made(self, place: TextPlace, key: str, character: str) -> TextPlace:
         behind = LAST_NEWLINE if key == _LAST_NEWLINE_KEY else _kind_of(character)
@@ -185,12 +198,6 @@ class TextAutomaton(TextCondition):
         key = (instructions, before)
         known = self._places.get(key)
         if known is None:
-            if self._kept > self._places_max:
-                for place in self._places.values():
-                    place.moves.clear()
-                self._places.clear()
-                self._start.moves.clear()
-                self._kept = 0
             self._kept += len(instructions)
             known = self._places[key] = TextPlace(instructions, before)
         return known

@@ -32,6 +32,7 @@ def test_folding_is_by_code_point_for_all_of_them() -> None:
 
 
 @given(st.text(max_size=20) | texts)
+@example("aΣ")
 def test_folding_keeps_the_length(text: str) -> None:
     assert folded(text) == by_code_points(text)
     assert len(folded(text)) == len(text)
@@ -64,6 +65,7 @@ def liked(pattern: str, text: str) -> bool:
 @example("*a?b*", "aab", False)
 @example("a?*?b", "aab", False)
 @example("*?*?*", "x", False)
+@example("*?a*", "a", False)
 def test_like_means_what_trying_finds(pattern: str, text: str, fold: bool) -> None:
     expected = liked(by_code_points(pattern), by_code_points(text)) if fold else liked(pattern, text)
     assert condition_of("like~" if fold else "like", pattern).holds(text) is expected
@@ -157,6 +159,13 @@ def test_matches_is_the_same_with_a_small_cache(pattern: str, text: str) -> None
         assert small.holds(each) is condition_of("matches", pattern).holds(each)
 
 
+def test_a_small_cache_is_emptied() -> None:
+    small = TextAutomaton(*parse_regex("[^b]b[^a]", False), places_max=100)
+    for code in range(0x100, 0x900):
+        assert not small.holds(chr(code))
+    assert small.kept() <= 200
+
+
 @pytest.mark.parametrize(
     ("pattern", "text", "expected"),
     [
@@ -215,6 +224,7 @@ def as_compared(
 
 
 @given(st.sampled_from(ADDRESSES) | st.ip_addresses().map(str), st.sampled_from(NETWORKS) | st.ip_addresses().map(str))
+@example("::ffff:10.0.0.1", "10.0.0.0/8")
 def test_cidr_is_in_the_network(address: str, network: str) -> None:
     net = ipaddress.ip_network(network)
     if isinstance(net, ipaddress.IPv6Network) and net.prefixlen >= 96 and net.network_address.ipv4_mapped is not None:

@@ -140,6 +140,15 @@ def test_conditions_are_printed_as_they_are_read(
     assert row.print(row.parse(text.replace("LIKE", "like").replace("NOT", "not"))) == printed
 
 
+def test_alternatives_mix_the_operators() -> None:
+    made = engine()
+    made.subscribe("q", "cayuga", "FILTER{n LIKE 'AB*' OR n LIKE~ 'abc' OR n CIDR '10.0.0.0/8' OR n MATCHES 'Z'}(S)")
+    assert found_by(made) == [("q", 1), ("q", 2), ("q", 5)]
+    other = engine()
+    other.subscribe("q", "cayuga", "FILTER{n LIKE 'AB*' OR n LIKE~ 'x'}(S)")
+    assert found_by(other) == [("q", 2)]
+
+
 def test_a_value_may_be_a_condition() -> None:
     made = engine()
     made.subscribe(
