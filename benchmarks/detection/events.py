@@ -21,21 +21,31 @@ FIELDS: Final = (
     *("ParentUser", "Computer", "Provider_Name"),
 )
 ATTACKS: Final = 0.1
+_SYSTEM: Final = "C:\\Windows\\System32"
+_PROGRAM_FILES: Final = "C:\\Program Files"
 _PROGRAMS: Final = (
-    ("C:\\Windows\\System32\\svchost.exe", "-k netsvcs -p -s {word}", "Host Process for Windows Services"),
-    ("C:\\Windows\\System32\\conhost.exe", "0xffffffff -ForceV1", "Console Window Host"),
-    ("C:\\Windows\\System32\\RuntimeBroker.exe", "-Embedding", "Runtime Broker"),
-    ("C:\\Windows\\System32\\taskhostw.exe", "{word}", "Host Process for Windows Tasks"),
-    ("C:\\Windows\\System32\\backgroundTaskHost.exe", "-ServerName:App.{word}.mca", "Background Task Host"),
-    ("C:\\Windows\\System32\\SearchProtocolHost.exe", "Global\\UsGthrFltPipeMssGthrPipe{number}_ 1 -{number}", "Search"),
-    ("C:\\Windows\\System32\\wbem\\WmiPrvSE.exe", "-secured -Embedding", "WMI Provider Host"),
-    ("C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe", "--type=renderer --lang=en-US --id={number}", "Chrome"),
-    ("C:\\Program Files\\Microsoft Office\\root\\Office16\\WINWORD.EXE", '/n "C:\\Users\\{user}\\Documents\\{word}.docx"', "Word"),
-    ("C:\\Program Files\\Microsoft VS Code\\Code.exe", "--type=utility --user-data-dir={word}", "Visual Studio Code"),
-    ("C:\\Program Files\\Git\\cmd\\git.exe", "log --oneline -n {number} {word}", "Git"),
-    ("C:\\Program Files\\Python311\\python.exe", "-m {word} --number {number}", "Python"),
-    ("C:\\Windows\\System32\\cmd.exe", "/c dir C:\\data\\{word}", "Windows Command Processor"),
-    ("C:\\Windows\\System32\\notepad.exe", "C:\\Users\\{user}\\{word}.txt", "Notepad"),
+    (f"{_SYSTEM}\\svchost.exe", "-k netsvcs -p -s {word}", "Host Process for Windows Services"),
+    (f"{_SYSTEM}\\conhost.exe", "0xffffffff -ForceV1", "Console Window Host"),
+    (f"{_SYSTEM}\\RuntimeBroker.exe", "-Embedding", "Runtime Broker"),
+    (f"{_SYSTEM}\\taskhostw.exe", "{word}", "Host Process for Windows Tasks"),
+    (f"{_SYSTEM}\\backgroundTaskHost.exe", "-ServerName:App.{word}.mca", "Background Task Host"),
+    (f"{_SYSTEM}\\SearchProtocolHost.exe", "Global\\UsGthrPipe{number}_ 1 -{number}", "Search"),
+    (f"{_SYSTEM}\\wbem\\WmiPrvSE.exe", "-secured -Embedding", "WMI Provider Host"),
+    (
+        f"{_PROGRAM_FILES}\\Google\\Chrome\\Application\\chrome.exe",
+        "--type=renderer --lang=en-US --id={number}",
+        "Chrome",
+    ),
+    (
+        f"{_PROGRAM_FILES}\\Microsoft Office\\root\\Office16\\WINWORD.EXE",
+        '/n "C:\\Users\\{user}\\Documents\\{word}.docx"',
+        "Word",
+    ),
+    (f"{_PROGRAM_FILES}\\Microsoft VS Code\\Code.exe", "--type=utility --user-data-dir={word}", "Visual Studio Code"),
+    (f"{_PROGRAM_FILES}\\Git\\cmd\\git.exe", "log --oneline -n {number} {word}", "Git"),
+    (f"{_PROGRAM_FILES}\\Python311\\python.exe", "-m {word} --number {number}", "Python"),
+    (f"{_SYSTEM}\\cmd.exe", "/c dir C:\\data\\{word}", "Windows Command Processor"),
+    (f"{_SYSTEM}\\notepad.exe", "C:\\Users\\{user}\\{word}.txt", "Notepad"),
     ("C:\\Windows\\explorer.exe", "/factory,{{{word}}} -Embedding", "Windows Explorer"),
 )
 _PARENTS: Final = (

@@ -69,7 +69,8 @@ def _inside(text: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Netw
         address = ipaddress.ip_address(text)
     except ValueError:
         return False
-    return any(address in network for network in networks)
+    plain = getattr(address, "ipv4_mapped", None) or address
+    return any(plain in network for network in networks)
 
 
 def _like(pattern: str) -> Callable[[str], bool]:

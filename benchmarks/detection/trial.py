@@ -3,11 +3,11 @@
     pip install pyyaml
     python -m benchmarks.detection.trial --data /work/shared/data/sigma --events 2000 --verify
 
-FOLDER has rules.jsonl, other.jsonl and events.jsonl. The rules of started processes on Windows are translated to CEL and
-subscribed one after the other; then events are published in batches. The lines say how many rules are translated and
-why the others are not, what loading takes, how many events a second of this process's processor time go through, and
-how many matches there are. The test events must be found by their rules. With `--verify` a plain loop over all rules
-and events must find the same matches. `PYTHONPATH` says which build is measured.
+FOLDER has rules.jsonl, other.jsonl and events.jsonl. The rules of started processes on Windows are translated to CEL
+and subscribed one after the other; then events are published in batches. The lines say how many rules are translated
+and why the others are not, what loading takes, how many events a second of this process's processor time go through,
+and how many matches there are. The test events must be found by their rules. With `--verify` a plain loop over all
+rules and events must find the same matches. `PYTHONPATH` says which build is measured.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def documents(path: Path) -> Iterator[dict[str, Any]]:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     for line in path.read_text("utf-8").splitlines():
-        yield next(iter(yaml.load_all(json.loads(line)["yaml"], Loader=loader)))  # noqa: S506  a safe loader
+        yield next(iter(yaml.load_all(json.loads(line)["yaml"], Loader=loader)))
 
 
 def translated(path: Path) -> tuple[list[Rule], Counter[str]]:
