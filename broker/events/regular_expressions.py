@@ -22,8 +22,8 @@ REPEATS_MAX: Final = 1_000
 """The greatest number of repetitions in a pattern, those of nested ones multiplied."""
 GROUPS_MAX: Final = 100
 """The most levels of nested groups in a pattern."""
-_ALTERNATIVES_MAX: Final = 16  # the most literals of which one must occur that are kept of a pattern
-_LETTERS_MAX: Final = 4  # the most characters of a class that are tried one by one
+_ALTERNATIVES_MAX: Final = 64  # the most literals of which one must occur that are kept of a pattern
+_LETTERS_MAX: Final = 6  # the most characters of a class that are tried one by one: \s has six
 
 SET, ASSERTION, CONCATENATION, ALTERNATION, REPETITION = range(5)
 Ranges: TypeAlias = "tuple[tuple[int, int], ...]"
@@ -301,7 +301,17 @@ def _others(ranges: Ranges) -> list[tuple[int, int]]:
     return [(one[1] + 1, other[0] - 1) for one, other in pairwise(borders)]
 
 
-# --- the literals that a text must have ---------------------------------------------------------------------------
+# --- the length and the literals that a text must have --------------------------------------------------------------
+
+
+def least_length(regex: Regex) -> int:
+    """How many characters a text must have. O(parts)."""
+    lengths = [least_length(part) for part in regex.parts]
+    if regex.kind == CONCATENATION:
+        return sum(lengths)
+    if regex.kind == REPETITION:
+        return lengths[0] * regex.least
+    return min(lengths, default=int(regex.kind == SET))
 
 
 def texts_of(regex: Regex) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:

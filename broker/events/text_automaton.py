@@ -21,13 +21,14 @@ from .regular_expressions import (
     SET,
     CharacterSet,
     Regex,
+    least_length,
     texts_of,
 )
 from .text_condition import CONTAINS, Necessary, TextCondition
 
 INSTRUCTIONS_MAX: Final = 5_000
 """The most instructions of a pattern, its repetitions written out."""
-PLACES_MAX: Final = 20_000
+PLACES_MAX: Final = 200_000
 """The most numbers that a pattern keeps in its places and their moves."""
 
 FOUND: Final = 3  # beside the kinds SET, ASSERTION and FORK of instructions
@@ -82,9 +83,12 @@ class TextAutomaton(TextCondition):
         self._places: dict[tuple[tuple[int, ...], int], TextPlace] = {}
         self._kept = 0
         self._places_max = places_max
+        self._least = least_length(regex)
         self._start = TextPlace((fork,), NOTHING)
 
     def fits(self, text: str) -> bool:
+        if len(text) < self._least:
+            return False
         if self._texts is not None:
             return _has_any(text, self._texts)
         if self._tried and not _has_any(text, self._tried):
@@ -109,7 +113,8 @@ class TextAutomaton(TextCondition):
 
     def kept(self) -> int:
         """How many numbers are kept of the texts it has gone through."""
-        return sum(len(place.instructions) + len(place.moves) for place in (self._start, *self._places.values()))
+        places = [self._start, *self._places.values()]
+        return sum([len(place.instructions) + len(place.moves) for place in places])
 
     # --- the program ----------------------------------------------------------------------------------------------
 

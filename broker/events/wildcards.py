@@ -135,7 +135,8 @@ def _regex(segments: tuple[Segment, ...]) -> Regex:
             if place:
                 parts.append(ANYTHING)
             parts += [literal(character) for character in piece]
-    return concatenation((*parts, AT_END))
+    parts.append(AT_END)
+    return concatenation(tuple(parts))
 
 
 _ORDER: Final = (EQUALS, STARTS, ENDS, CONTAINS)
