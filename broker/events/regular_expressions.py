@@ -18,9 +18,9 @@ from typing import Final, TypeAlias, final
 from .errors import PatternError
 from .text_condition import folded
 
-REPEATS_MAX: Final = 1_000
+PATTERN_REPEATS_MAX: Final = 1_000
 """The greatest number of repetitions in a pattern, those of nested ones multiplied."""
-GROUPS_MAX: Final = 100
+PATTERN_GROUPS_MAX: Final = 100
 """The most levels of nested groups in a pattern."""
 _ALTERNATIVES_MAX: Final = 64  # the most literals of which one must occur that are kept of a pattern
 _LETTERS_MAX: Final = 6  # the most characters of a class that are tried one by one: \s has six
@@ -131,8 +131,8 @@ class _RegexReader:
         self.at = match.end()
 
     def alternation(self, level: int) -> Regex:
-        if level > GROUPS_MAX:
-            raise PatternError(self.at, f"expected at most {GROUPS_MAX} levels of groups, found more")
+        if level > PATTERN_GROUPS_MAX:
+            raise PatternError(self.at, f"expected at most {PATTERN_GROUPS_MAX} levels of groups, found more")
         parts = [self._sequence(level)]
         repeats = self._repeats
         while self.pattern.startswith("|", self.at):
@@ -164,16 +164,17 @@ class _RegexReader:
             least, most = int(quantifier == "+"), 1 if quantifier == "?" else -1
         else:
             low, comma, high = quantifier[1:-1].partition(",")
-            if max(len(low), len(high)) > 4 or max(int(low or 0), int(high or 0)) > REPEATS_MAX:
-                raise PatternError(self.at, f"expected at most {REPEATS_MAX} repetitions, found {quantifier[:20]!r}")
+            if max(len(low), len(high)) > 4 or max(int(low or 0), int(high or 0)) > PATTERN_REPEATS_MAX:
+                limit = f"expected at most {PATTERN_REPEATS_MAX} repetitions, found {quantifier[:20]!r}"
+                raise PatternError(self.at, limit)
             least = int(low or 0)
             most = least if not comma else int(high) if high else -1
             if -1 < most < least:
                 raise PatternError(self.at, f"expected bounds in ascending order, found {quantifier!r}")
         self._repeats *= max(1, least, most)
-        if self._repeats > REPEATS_MAX:
-            found = f"found {self._repeats} of this part"
-            raise PatternError(place, f"expected at most {REPEATS_MAX} repetitions, nested ones multiplied, {found}")
+        if self._repeats > PATTERN_REPEATS_MAX:
+            found = f"nested ones multiplied, found {self._repeats} of this part"
+            raise PatternError(place, f"expected at most {PATTERN_REPEATS_MAX} repetitions, {found}")
         self.at += len(quantifier)
         if self.pattern.startswith("?", self.at):
             self.at += 1  # lazy

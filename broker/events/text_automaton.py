@@ -26,9 +26,9 @@ from .regular_expressions import (
 )
 from .text_condition import CONTAINS, Necessary, TextCondition
 
-INSTRUCTIONS_MAX: Final = 5_000
+PATTERN_INSTRUCTIONS_MAX: Final = 5_000
 """The most instructions of a pattern, its repetitions written out."""
-PLACES_MAX: Final = 200_000
+PATTERN_PLACES_MAX: Final = 200_000
 """The most numbers that a pattern keeps in its places and their moves."""
 
 FOUND: Final = 3  # beside the kinds SET, ASSERTION and FORK of instructions
@@ -59,7 +59,7 @@ class TextAutomaton(TextCondition):
     """A regular expression, searched for anywhere in a text."""
 
     def __init__(
-        self, regex: Regex, fold: bool, necessary: Necessary | None = None, places_max: int = PLACES_MAX
+        self, regex: Regex, fold: bool, necessary: Necessary | None = None, places_max: int = PATTERN_PLACES_MAX
     ) -> None:
         self.folded = fold
         self._kinds: list[int] = [FOUND]
@@ -119,8 +119,8 @@ class TextAutomaton(TextCondition):
     # --- the program ----------------------------------------------------------------------------------------------
 
     def _instruction(self, kind: int, following: tuple[int, ...], characters: CharacterSet | None = None) -> int:
-        if len(self._kinds) >= INSTRUCTIONS_MAX:
-            what = f"a pattern of at most {INSTRUCTIONS_MAX} characters and classes, repetitions written out"
+        if len(self._kinds) >= PATTERN_INSTRUCTIONS_MAX:
+            what = f"a pattern of at most {PATTERN_INSTRUCTIONS_MAX} characters and classes, repetitions written out"
             raise PatternError(0, f"expected {what}, found more")
         self._kinds.append(kind)
         self._sets.append(characters)

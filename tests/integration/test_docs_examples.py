@@ -60,7 +60,16 @@ from broker.engine.executors.tuple_counts import tables as counting
 from broker.engine.reasons import budget as reasons_budget
 from broker.engine.reasons import steps, told
 from broker.engine.subscribing import subscriber as subscribers
-from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
+from broker.events import (
+    Event,
+    Row,
+    StreamDefinition,
+    lines,
+    parse_line,
+    regular_expressions,
+    row_from_mapping,
+    text_automaton,
+)
 from broker.forecast import (
     calibration,
     contexts,
@@ -166,6 +175,8 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
 
 LIMIT_MODULES: Final = (
     language_limits,
+    regular_expressions,
+    text_automaton,
     normal_form,
     algebra_expansion,
     compilation,
