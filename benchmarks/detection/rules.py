@@ -165,7 +165,7 @@ def _item(key: str, value: Any) -> Condition:
             merged.setdefault(test.kind, []).extend(test.patterns)
         else:
             others.append(test)
-    return _joined("any", [FieldTest(field, kind, tuple(them)) for kind, them in merged.items()] + others)
+    return _joined("any", [*(FieldTest(field, kind, tuple(them)) for kind, them in merged.items()), *others])
 
 
 def _test(field: str, modifiers: list[str], value: Any) -> Condition:
