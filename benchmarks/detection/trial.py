@@ -1,7 +1,7 @@
 """Detection rules as subscriptions: `python -m benchmarks.detection.trial --data FOLDER [--verify] [--rules N]`
 
     pip install pyyaml
-    python -m benchmarks.detection.trial --data /work/shared/data/sigma --events 2000 --verify
+    python -m benchmarks.detection.trial --data FOLDER --events 2000 --verify
 
 FOLDER has rules.jsonl, other.jsonl and events.jsonl. The rules of started processes on Windows are translated to CEL
 and subscribed one after the other; then events are published in batches. The lines say how many rules are translated

@@ -13,7 +13,7 @@ from typing import Any, Final, cast, final
 from mypy_extensions import i64
 
 from ..events.schema import Row, Value
-from ..events.text_condition import TextCondition, folded
+from ..events.text_condition import TextCondition
 from .computation import Computation, Increment, RegisterValue, Slots
 from .functions import INTEGER_MAX, INTEGER_MIN
 
@@ -260,43 +260,6 @@ class ComputedPredicate(Predicate):
             return False
         right = self.right.value(row, bound, slots, length, span)
         return right is not None and related(self.operator, left, right)
-
-
-@final
-class AttributeText(Predicate):
-    """`event.a LIKE pattern`, MATCHES or CIDR, or NOT where `wanted` is false."""
-
-    def __init__(self, position: int, condition: TextCondition, wanted: bool) -> None:
-        self.position = position
-        self.condition = condition
-        self.wanted = wanted
-        self.cost = 5
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        value = row[self.position]
-        return value is not None and self.condition.holds(cast("str", value)) == self.wanted
-
-
-@final
-class AttributeAnyText(Predicate):
-    """`event.a LIKE pattern` for one of several patterns, each by LIKE, MATCHES or CIDR: case is folded once."""
-
-    def __init__(self, position: int, conditions: list[TextCondition]) -> None:
-        self.position = position
-        self.conditions = conditions
-        self.folds = any(condition.folded for condition in conditions)
-        self.cost = 7
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        value = row[self.position]
-        if value is None:
-            return False
-        text = cast("str", value)
-        lower = folded(text) if self.folds else text
-        for condition in self.conditions:  # noqa: SIM110  a generator here would allocate on the hot path
-            if condition.fits(lower if condition.folded else text):
-                return True
-        return False
 
 
 @final

@@ -2,7 +2,8 @@
 
 Here: NOT pushed into comparisons; AND over OR; canonical atoms in a canonical order, so that equivalent conditions in
 different orders are equal; the split of a clause into its static part, its equality joins and the rest (Cayuga, 3.1).
-Not here: evaluation (predicate).
+Alternatives that search texts, or that are too many, are not multiplied out: they stay together as one atom, a tree.
+Not here: evaluation (predicate), what finds an atom of alternatives (engine/index/witness).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from ..events.instant import FOREVER
 from .functions import CASE, FUNCTIONS, IS_NULL, MIRRORED, NEGATED, calculate, call, compare
@@ -36,6 +37,11 @@ from .terms import (
 )
 
 CLAUSES_MAX: Final = 256
+SEARCHES: Final = frozenset(
+    ("contains", "starts_with", "ends_with", "lower", "upper", "like", "like~", "matches", "matches~", "cidr")
+)
+"""Functions of a text. Nothing is merged or grouped by conditions with them, so that multiplying them out would only
+make more of them."""
 
 Clause: TypeAlias = tuple[Comparison, ...]
 Form: TypeAlias = tuple[Clause, ...]
@@ -113,12 +119,21 @@ def _comparison(operator: str, left: Term, right: Term) -> Comparison | Constant
 
 def normalise(condition: Term) -> Form:
     """Return the canonical form of a condition. Where an AND would lead to more than CLAUSES_MAX clauses, all but one
-    of its parts stay atoms, so that exclusion lists do not multiply: O(CLAUSES_MAX x clauses of a part)."""
-    return reordered(tuple(_clauses(condition, True)))
+    of its parts stay atoms, and where an OR searches texts it stays one: O(CLAUSES_MAX x clauses of a part)."""
+    return _sorted(tuple(_clauses(condition, True)))
 
 
 def reordered(form: Form) -> Form:
-    """Return canonical atoms in canonical order, for new clauses or clauses with exchanged constants."""
+    """Return canonical atoms in canonical order, for clauses whose constants were exchanged."""
+    return _sorted(tuple([tuple([_again(atom) for atom in clause]) for clause in form]))
+
+
+def _again(atom: Comparison) -> Comparison:
+    alternatives = alternatives_in(atom)
+    return _undivided(reordered(alternatives)) if alternatives else atom
+
+
+def _sorted(form: Form) -> Form:
     clauses = {_ordered(clause) for clause in form}
     if () in clauses:
         return ALWAYS
@@ -139,7 +154,7 @@ def _clauses(condition: Term, wanted: bool) -> list[Clause]:
             parts = [_clauses(o, wanted) for o in operands]
             if isinstance(condition, Conjunction) is wanted:
                 return product(parts)
-            return [clause for part in parts for clause in part]
+            return _alternatives([clause for part in parts for clause in part])
         case Comparison(operator, left, right):
             chosen = operator if wanted else NEGATED[operator]
             return _atom(_comparison(chosen, canonical(left), canonical(right)))
@@ -153,26 +168,55 @@ def _atom(atom: Comparison | Constant) -> list[Clause]:
     return [(atom,)]
 
 
+def _alternatives(clauses: list[Clause]) -> list[Clause]:
+    """The clauses of a disjunction: one atom if one of them searches a text."""
+    if len(clauses) < 2 or () in clauses or not any(map(_searches, clauses)):
+        return clauses
+    found: list[Clause] = []
+    for clause in clauses:  # an OR in an OR is one OR
+        found += (alternatives_in(clause[0]) if len(clause) == 1 else ()) or (clause,)
+    different = _sorted(tuple(found))
+    return [(_undivided(different),)] if len(different) > 1 else list(different)
+
+
+def _searches(clause: Clause) -> bool:
+    for atom in clause:
+        if isinstance(atom.left, Function) and (atom.left.name in SEARCHES or alternatives_in(atom)):
+            return True
+    return False
+
+
 def product(parts: Sequence[Sequence[Clause]]) -> list[Clause]:
     """The clauses of a conjunction, from those of its parts. If these are too many, only the first part that has
     several is multiplied out."""
     if any(len(part) == 0 for part in parts):
         return []
-    result: list[Clause] = [()]
-    for part in parts:
+    always = [atom for part in parts if len(part) == 1 for atom in part[0]]
+    several = [part for part in parts if len(part) > 1]
+    result: list[Clause] = [_ordered(tuple(always))]
+    for part in several:
         result = list(dict.fromkeys(_ordered(a + b) for a in result for b in part))
         if len(result) > CLAUSES_MAX:
-            several = [each for each in parts if len(each) > 1]
-            always = [atom for each in parts if len(each) == 1 for atom in each[0]]
-            always += map(_whole, several[1:])
+            always += [_undivided(_sorted(tuple(each))) for each in several[1:]]
             return list(dict.fromkeys(_ordered((*clause, *always)) for clause in several[0]))
     return result
 
 
-def _whole(clauses: Sequence[Clause]) -> Comparison:
+def _undivided(clauses: Sequence[Clause]) -> Comparison:
     """Alternatives as one atom: a truth value that is never null."""
-    either = Disjunction(tuple(Conjunction(clause) for clause in clauses))
+    either = Disjunction(tuple(map(Conjunction, clauses)))
     return Comparison("=", Function(CASE, (either, TRUE, FALSE), "bool"), TRUE)
+
+
+def alternatives_in(atom: Comparison) -> Form:
+    """The alternatives of an atom that was not multiplied out; none if it is any other."""
+    match atom:
+        case Comparison("=", Function(name, (Disjunction(operands), then, otherwise)), wanted) if name == CASE:
+            if then == TRUE and otherwise == FALSE and wanted == TRUE:
+                found = [operand.operands for operand in operands if isinstance(operand, Conjunction)]
+                if len(found) == len(operands) and all(isinstance(a, Comparison) for each in found for a in each):
+                    return cast("Form", tuple(found))
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,4 +281,10 @@ def describe_form(form: Form) -> str:
         return "FALSE"
     if form == ALWAYS:
         return "TRUE"
-    return " OR ".join(" AND ".join(describe(atom) for atom in clause) for clause in form)
+    return " OR ".join(" AND ".join(describe_atom(atom) for atom in clause) for clause in form)
+
+
+def describe_atom(atom: Comparison) -> str:
+    """Return an atom as text for display."""
+    alternatives = alternatives_in(atom)
+    return f"({describe_form(alternatives)})" if alternatives else describe(atom)

@@ -12,16 +12,14 @@ from __future__ import annotations
 from typing import Final, final
 
 from ..events.schema import Row, Value
-from ..events.text_condition import TextCondition
+from ..events.text_condition import EQUALS, TextCondition
 from ..events.text_operators import TEXT_OPERATORS, condition_of
 from .comparisons import (
     OPERATORS,
     AttributeAmong,
-    AttributeAnyText,
     AttributeConstant,
     AttributeRegister,
     AttributeScaled,
-    AttributeText,
     ComputedPredicate,
     ComputedText,
     CountConstant,
@@ -46,9 +44,8 @@ from .computation import (
     TextTestValue,
 )
 from .functions import CASE, INTEGER_MAX, INTEGER_MIN, IS_NULL
-from .normal_form import Clause, Form, normalise
+from .normal_form import Clause, Form, alternatives_in, normalise
 from .terms import (
-    TRUE,
     Arithmetic,
     Attribute,
     Comparison,
@@ -62,6 +59,7 @@ from .terms import (
     used,
     walk,
 )
+from .text_tests import EventText, TextAmong, text_atom, text_predicate
 
 COSTLY: Final = 5  # from this cost on, storing the answer of a predicate is cheaper than evaluating it again
 
@@ -185,8 +183,20 @@ def _case(arguments: tuple[Term, ...], floats: bool) -> CaseValue:
     return CaseValue(branch, computation(arguments[-1]), floats)
 
 
-def predicate(atom: Comparison) -> Predicate:
+def predicate(atom: Comparison, shared: SharedPredicate | None = None) -> Predicate:
     """Return the predicate that evaluates one canonical atom."""
+    asked = text_atom(atom)
+    if asked is not None:
+        return text_predicate(asked, _text(asked.position, asked.case, shared))
+    alternatives = alternatives_in(atom)
+    return _any_of(list(alternatives), shared or SharedPredicate()) if alternatives else _compared(atom)
+
+
+def _text(position: int, case: int, shared: SharedPredicate | None) -> EventText:
+    return EventText(position, case) if shared is None else shared.text(position, case)
+
+
+def _compared(atom: Comparison) -> Predicate:
     operator = OPERATORS[atom.operator]
     match atom:
         case Comparison(_, Attribute(Side.EVENT, position, "float"), Constant(float() as number, _)):
@@ -200,8 +210,6 @@ def predicate(atom: Comparison) -> Predicate:
         case Comparison("=", Function(name, (text, Constant() as pattern)), Constant(bool() as wanted)) if (
             name in TEXT_OPERATORS
         ):
-            if isinstance(text, Attribute) and text.side is Side.EVENT:
-                return AttributeText(text.position, _condition(name, pattern), wanted)
             return ComputedText(computation(text), _condition(name, pattern), wanted)
         case Comparison(_, Attribute(Side.EVENT, position, "int"), Constant(int() as whole, "int")) if (
             INTEGER_MIN <= whole <= INTEGER_MAX
@@ -249,14 +257,21 @@ class SharedPredicate:
 
     def __init__(self) -> None:
         self._once: dict[Comparison, Predicate] = {}
+        self._texts: dict[tuple[int, int], EventText] = {}
 
     def predicate(self, atom: Comparison) -> Predicate:
         known = self._once.get(atom)
         if known is None:
-            known = predicate(atom)
+            known = predicate(atom, self)
             if known.cost < COSTLY or any(isinstance(part, Register | Duration) for part in walk(atom)):
                 return known
             known = self._once[atom] = Once(known)
+        return known
+
+    def text(self, position: int, case: int) -> EventText:
+        known = self._texts.get((position, case))
+        if known is None:
+            known = self._texts[(position, case)] = EventText(position, case)
         return known
 
 
@@ -274,34 +289,38 @@ def condition(form: Form, shared: SharedPredicate | None = None) -> All | None:
         return conjunction(form[0], shared)
     common = [atom for atom in form[0] if all(atom in clause for clause in form[1:])] if form else []
     different = [tuple(atom for atom in clause if atom not in common) for clause in form]
-    among = _among(different)
-    if among is not None:
-        return _chained([*_made(tuple(common), shared), among])
-    rest = [conjunction(clause, shared) for clause in different]
-    return _chained([*_made(tuple(common), shared), AnyOf(rest)])
+    return _chained([*_made(tuple(common), shared), _any_of(different, shared)])
+
+
+def _any_of(clauses: list[Clause], shared: SharedPredicate | None) -> Predicate:
+    """A disjunction: where all its alternatives are equalities of one attribute with constants, one probe."""
+    subjects: set[tuple[int, int]] = set()
+    parts: set[str] = set()
+    for clause in clauses:
+        asked = text_atom(clause[0]) if len(clause) == 1 else None
+        if asked is None or asked.kind != EQUALS or not asked.wanted:
+            among = _among(clauses)
+            return AnyOf([conjunction(clause, shared) for clause in clauses]) if among is None else among
+        subjects.add((asked.position, asked.case))
+        parts.add(asked.part)
+    if len(subjects) != 1:
+        return AnyOf([conjunction(clause, shared) for clause in clauses])
+    position, case = subjects.pop()
+    return TextAmong(_text(position, case, shared), frozenset(parts))
 
 
 def _among(clauses: list[Clause]) -> Predicate | None:
-    """The predicate of alternatives that are all equalities of one attribute with constants, or patterns of one; None
-    for others."""
+    """The predicate of alternatives that are all equalities of one attribute with constants; None for others."""
     positions: set[int] = set()
     constants: set[Value] = set()
-    texts: list[TextCondition] = []
     for clause in clauses:
         match clause:
-            case (Comparison("=", Function(name, (Attribute(Side.EVENT, position), Constant() as text)), wanted),) if (
-                name in TEXT_OPERATORS and wanted == TRUE
-            ):
-                positions.add(position)
-                texts.append(_condition(name, text))
             case (Comparison("=", Attribute(Side.EVENT, position), Constant(value, _)),):
                 positions.add(position)
                 constants.add(value)
             case _:
                 return None
-    if len(positions) != 1 or (texts and constants):
-        return None
-    return AttributeAnyText(positions.pop(), texts) if texts else AttributeAmong(positions.pop(), frozenset(constants))
+    return AttributeAmong(positions.pop(), frozenset(constants)) if len(positions) == 1 else None
 
 
 def _made(clause: Clause, shared: SharedPredicate | None) -> list[Predicate]:

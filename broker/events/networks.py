@@ -26,11 +26,11 @@ class Network(TextCondition):
     def __init__(self, first: int, free: int) -> None:
         self.first = first
         self.free = free
-        self._prefix = first >> free
+        self.prefix = first >> free
 
     def fits(self, text: str) -> bool:
         address = address_of(text)
-        return address >= 0 and address >> self.free == self._prefix
+        return address >= 0 and address >> self.free == self.prefix
 
 
 def network(pattern: str) -> Network:

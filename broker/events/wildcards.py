@@ -47,6 +47,20 @@ def segments_of(pattern: str) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
+def plain_part(pattern: str) -> tuple[str, str] | None:
+    """How a text has a part, and the part, of a pattern whose only wildcards are `*` at its ends, as most are; None for
+    others. Linear."""
+    inner = pattern.strip("*")
+    parts = inner.split("\\\\")
+    for part in parts:
+        if "*" in part or "?" in part or "\\" in part:
+            return None
+    if not inner:
+        return None if pattern else (EQUALS, "")
+    begins, ends = pattern[0] != "*", pattern[-1] != "*"
+    return EQUALS if begins and ends else STARTS if begins else ENDS if ends else CONTAINS, "\\".join(parts)
+
+
 def wildcards(pattern: str, fold: bool) -> TextCondition:
     """The condition of a pattern. Raises PatternError at an unknown escape."""
     segments = segments_of(pattern)

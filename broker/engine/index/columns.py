@@ -2,7 +2,7 @@
 
 Here: the column type, bisection, insertion, and the sizes that all columns share. Compiled, a column is an array of
 machine numbers (librt.vecs) and a search is a loop on them; interpreted, it is a list, and the standard library has
-searches in C. Not here: the meaning of columns (intervals, substrings).
+searches in C. Not here: the meaning of columns (intervals, pieces).
 
 A packed column has one owner. Growing may move it, so always write `column = inserted(column, ...)`, and keep no second
 reference across that call.

@@ -15,6 +15,7 @@ from broker.events.regular_expressions import parse_regex
 from broker.events.text_automaton import TextAutomaton
 from broker.events.text_condition import folded
 from broker.events.text_operators import condition_of, necessary
+from broker.events.wildcards import plain_part
 
 LETTERS = "abAB01_- .\nsSkäÄσΣςİ"
 texts = st.text(alphabet=LETTERS, max_size=12)
@@ -70,6 +71,14 @@ def liked(pattern: str, text: str) -> bool:
 def test_like_means_what_trying_finds(pattern: str, text: str, fold: bool) -> None:
     expected = liked(by_code_points(pattern), by_code_points(text)) if fold else liked(pattern, text)
     assert condition_of("like~" if fold else "like", pattern).holds(text) is expected
+    plain = plain_part(pattern)
+    if plain is not None and not fold:
+        kind, part = plain
+        if kind == "contains":
+            assert (part in text) is expected
+        else:
+            stands = text.startswith(part) if kind == "starts" else text.endswith(part)
+            assert (text == part if kind == "equals" else stands) is expected
 
 
 @pytest.mark.parametrize(
