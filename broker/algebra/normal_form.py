@@ -125,12 +125,16 @@ def normalise(condition: Term) -> Form:
 
 def reordered(form: Form) -> Form:
     """Return canonical atoms in canonical order, for clauses whose constants were exchanged."""
-    return _sorted(tuple([tuple([_again(atom) for atom in clause]) for clause in form]))
+    return _sorted(tuple([tuple([own for atom in clause for own in _again(atom)]) for clause in form]))
 
 
-def _again(atom: Comparison) -> Comparison:
+def _again(atom: Comparison) -> Clause:
+    """An atom whose alternatives may have become equal."""
     alternatives = alternatives_in(atom)
-    return _undivided(reordered(alternatives)) if alternatives else atom
+    if not alternatives:
+        return (atom,)
+    different = _flat(reordered(alternatives))
+    return different[0] if len(different) == 1 else (_undivided(different),)
 
 
 def _sorted(form: Form) -> Form:
@@ -172,11 +176,16 @@ def _alternatives(clauses: list[Clause]) -> list[Clause]:
     """The clauses of a disjunction: one atom if one of them searches a text."""
     if len(clauses) < 2 or () in clauses or not any(map(_searches, clauses)):
         return clauses
-    found: list[Clause] = []
-    for clause in clauses:  # an OR in an OR is one OR
-        found += (alternatives_in(clause[0]) if len(clause) == 1 else ()) or (clause,)
-    different = _sorted(tuple(found))
+    different = _flat(clauses)
     return [(_undivided(different),)] if len(different) > 1 else list(different)
+
+
+def _flat(clauses: Sequence[Clause]) -> Form:
+    """Alternatives in their order: an OR in an OR is one OR."""
+    found: list[Clause] = []
+    for clause in clauses:
+        found += (alternatives_in(clause[0]) if len(clause) == 1 else ()) or (clause,)
+    return _sorted(tuple(found))
 
 
 def _searches(clause: Clause) -> bool:
@@ -197,7 +206,7 @@ def product(parts: Sequence[Sequence[Clause]]) -> list[Clause]:
     for part in several:
         result = list(dict.fromkeys(_ordered(a + b) for a in result for b in part))
         if len(result) > CLAUSES_MAX:
-            always += [_undivided(_sorted(tuple(each))) for each in several[1:]]
+            always += [_undivided(_flat(each)) for each in several[1:]]
             return list(dict.fromkeys(_ordered((*clause, *always)) for clause in several[0]))
     return result
 

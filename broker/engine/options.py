@@ -50,7 +50,8 @@ class Options:
     `clock_columns`: the partitions of a clock's sums are numbers, too, and sums of columns are taken at once
     (windows.packed_clock). `count_columns`: the same of windows that the number of events decides
     (windows.packed_count). `executors_off` names executors that no subscription gets: the planner takes the next one
-    that can run it, and in the end the reference.
+    that can run it, and in the end the reference. `rules_off` names rules by which no automaton is rewritten
+    (automaton.rewriting).
     """
 
     static_index: bool = True
@@ -78,6 +79,7 @@ class Options:
     count_columns: bool = True
     cancelling: bool = True
     executors_off: tuple[str, ...] = ()
+    rules_off: tuple[str, ...] = ()
     arcs_few: int = 8
     streams_max: int = 100_000
     bindings_max: int = 1_000_000

@@ -37,6 +37,8 @@ from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.constructions.windows import classes, construction, determinisation, marked, regular
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
+from broker.automaton.rewriting import alternatives, facts, implied, known, placement
+from broker.automaton.rewriting import table as rules
 from broker.command import contributing, questions, scanning, sorting
 from broker.command.playground import answering as playground_answering
 from broker.command.playground import application as playground_application
@@ -161,7 +163,8 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ): "the grammar, for people",
     (
         "ARCHITECTURE.md",
-        "text ──parse──> syntax ──lower──> typed form ──construct──> automaton ──analyse──> facts",
+        "text ──parse──> syntax ──lower──> typed form ──construct──> automaton ──rewrite──> normal form"
+        " ──analyse──> facts",
     ): "a figure",
     (
         "ARCHITECTURE.md",
@@ -181,6 +184,7 @@ LIMIT_MODULES: Final = (
     algebra_expansion,
     compilation,
     state_machine,
+    *(rules, facts, known, alternatives, implied, placement),
     kleene_plan,
     group_plans,
     register_plans,

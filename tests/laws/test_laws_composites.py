@@ -13,6 +13,7 @@ from strategies.composite_subscriptions import STREAMS, histories, lowered, subs
 
 from broker.algebra.ptopss import semantics as meaning
 from broker.algebra.ptopss.composite import Composite
+from broker.automaton.rewriting.table import RULES
 from broker.engine import Engine, Match, Options
 from broker.events.errors import DefinitionError
 from broker.events.schema import Row
@@ -95,7 +96,8 @@ def test_engine_is_the_meaning(wanted: list[tuple[str, str]], data: st.DataObjec
     history = data.draw(histories())
     off = data.draw(st.sampled_from([(), (), ("sequence_trie",), ("sequence_trie", "tuple_counts")]))
     switches = {name: data.draw(st.booleans()) for name in ("static_index", "composite_keys")}
-    options = Options(**switches, executors_off=off)
+    rules = data.draw(st.sampled_from([(), tuple([rule.name for rule in RULES])]))
+    options = Options(**switches, executors_off=off, rules_off=rules)
     engine = Engine(options)
     for stream, attributes in STREAMS.items():
         engine.add_stream(stream, attributes)

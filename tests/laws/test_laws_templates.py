@@ -148,7 +148,9 @@ def compare(schemas: dict[str, Schema], language: str, text: str, data: st.DataO
         assert one.machine.passed_over == two.machine.passed_over
         assert one.machine.inputs() == two.machine.inputs()
         assert one.machine.alike(bound.options) == two.machine.alike(bound.options)
-        assert bound.explain() == parsed.explain()
+        # A rule may have more to do where literals are equal by chance.
+        explained = [[line for line in engine.explain() if "rewritten: " not in line] for engine in (bound, parsed)]
+        assert explained[0] == explained[1]
         assert bound.snapshot() == parsed.snapshot()
     if one.form.changing is not None:
         arcs, other_arcs = (each.first_arcs().updated(CHANGE).automaton for each in (one, two))

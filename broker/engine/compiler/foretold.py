@@ -18,10 +18,9 @@ from ...forecast.plan import ForecastPlan
 from ...language.literal_orders import first_equal
 from ...language.marked_literals import Literals, mark
 from .recently_used import Recent
-from .templates import Template
 
 if TYPE_CHECKING:
-    from ..subscribing.subscriber import Subscriber
+    from ..subscribing.subscriber import CompiledQuery, Subscriber
 
 Foretelling: TypeAlias = Callable[[tuple[Automaton, ...]], ForecastPlan]
 Equalities: TypeAlias = tuple[int, ...]
@@ -43,23 +42,23 @@ class ForecastPlans:
         """The plan of a subscription, which has its machine, if it needs one. Raises DefinitionError or LimitExceeded.
 
         O(literals), or O(size of the automata squared)."""
-        literals, template = subscriber.literals, subscriber.form.template
-        if not literals or template is None:
-            return self._make(subscriber.automata())
+        literals, form = subscriber.literals, subscriber.form
+        if not literals or form.template is None:
+            return self._make(subscriber.as_written())
         equal = _pattern(literals)
         found = self._kept.get(equal)
         if found is None and equal not in self._missing:
-            found = self._shared(template, literals, subscriber.form.decisive.fixed, equal)
+            found = self._shared(form, literals, form.decisive.fixed, equal)
             if found is not None:
                 self._kept.put(equal, found)
             else:
                 if len(self._missing) >= PATTERNS_MAX:
                     self._missing.clear()
                 self._missing.add(equal)
-        return self._make(subscriber.automata()) if found is None else found
+        return self._make(subscriber.as_written()) if found is None else found
 
     def _shared(
-        self, template: Template, literals: Literals, fixed: tuple[int, ...], equal: Equalities
+        self, form: CompiledQuery, literals: Literals, fixed: tuple[int, ...], equal: Equalities
     ) -> ForecastPlan | None:
         """The plan of all with such literals, of which those at `fixed` are the same in all texts of the form; None if
         it depends on their values."""
@@ -68,7 +67,7 @@ class ForecastPlans:
             for number, (value, first) in enumerate(zip(literals, equal))
         ]
         try:
-            found = self._make(template.bound(tuple(marked)).automata)
+            found = self._make(form.as_written(tuple(marked)))
         except LiteralUsed:
             return None
         return found if all(window == FOREVER for window in found.windows) else None  # bounds are values of literals

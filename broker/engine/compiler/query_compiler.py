@@ -244,7 +244,7 @@ class QueryCompiler:
                 marks[shape.places[number]] = marks[shape.places[first[number]]]
             with_marks = with_literals(syntax, language.literals, marks)
             try:
-                with noting_orders() as orders:
+                with noting_orders() as asked:
                     form = language.compile(
                         CompileRequest(
                             definition,
@@ -264,10 +264,10 @@ class QueryCompiler:
                 return None, decisive  # marked literals are all different, so that compiling may hit a limit
             if form is None:
                 return None, decisive
-            ordered = decisive.adding((), tuple(orders))
-            lost = set(free).difference(united, marks_in(form.automata()))
+            ordered = decisive.adding((), asked)
+            lost = set(free).difference(united, marks_in(form.constructed))
             # A duration of 0 is marked as another one, so that its place in an order is not its own.
-            doubtful = ordered.ordered().intersection(of.durations, free)
+            doubtful = ordered.compared().intersection(of.durations, free)
             lost |= {number for number in doubtful if shape.literals[number] == 0}
             if not lost:
                 form.decisive = ordered

@@ -70,6 +70,7 @@ class MachineTemplate:
         self._parts = MarkedParts()
         self._bound = self._parts.automaton(automaton)
         self._kept: dict[Equalities, _KeptPlan | None] = {}
+        self._seen: Equalities | None = None  # those of the last text whose plan was not kept
         self._only = None if marks else planned(automaton)
 
     @property
@@ -79,16 +80,18 @@ class MachineTemplate:
     def plan(self, literals: Literals) -> MachinePlan:
         """The plan for these literals. Raises LimitExceeded or DefinitionError as the planner does.
 
-        O(size of the parts with marks), and once for each pattern of equal literals O(size of the plan).
+        O(size of the parts with marks), and twice for each pattern of equal literals O(size of the plan).
         """
         if self._only is not None:
             return self._only
         equal = self._equalities(literals)
-        if equal in self._kept:
-            kept = self._kept[equal]
-        else:
+        kept = self._kept.get(equal)
+        if equal not in self._kept:
             if len(self._kept) >= EQUALITIES_MAX:
                 self._kept.clear()
+            if self._seen != equal:  # most shapes have one text, for which nothing needs to be kept
+                self._seen = equal
+                return self._planned(self._bound(self._parts.bind(literals)))
             marks = self._marks(equal, literals)
             kept = None if marks is None else _KeptPlan(self._bound(self._parts.bind(marks)), self._planned)
             self._kept[equal] = kept

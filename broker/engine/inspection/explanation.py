@@ -9,13 +9,15 @@ from collections.abc import Mapping
 
 from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
+from ...automaton.drawing import automata_diagram
+from ...automaton.rewriting.differences import differences
 from ...forecast.explanation import chain_lines
 from ..disorder.reordering import Reordering
 from ..executors.machine_plan import NAMES_SHOWN, Known, counted, stream_name
 from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
-from ..subscribing.subscriber import branch_name
+from ..subscribing.subscriber import Subscriber, branch_name
 from .costs import COST, IN_COLUMNS, cost_of, plans_of
 
 
@@ -26,10 +28,15 @@ def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = No
     """
     merged = program.merged.drawn(_merged(catalog))
     nodes, edges = list(merged.nodes), list(merged.edges)
+    written = _rewritten(catalog)
     for known in _machines(catalog, program, disorder):
-        drawn = known[0].plan.drawn(known)
-        nodes += drawn.nodes
-        edges += drawn.edges
+        plain = [each for each in known if each.name not in written]
+        drawings = [plain[0].plan.drawn(plain)] if plain else []
+        others = [(each.name, written[each.name]) for each in known if each.name in written]
+        drawings += [automata_diagram(known[0].plan.executor, others)] if others else []
+        for drawn in drawings:
+            nodes += drawn.nodes
+            edges += drawn.edges
     return Graph("subscriptions", tuple(nodes), tuple(edges))
 
 
@@ -48,8 +55,18 @@ def _machines(catalog: Catalog, program: Program, disorder: Reordering | None) -
     return [kinds[kind] for kind in sorted(kinds)]
 
 
+def _rewritten(catalog: Catalog) -> dict[str, Automaton]:
+    """By name of a machine, the automaton as it was written, of those that run another one."""
+    return {
+        stream_name(branch_name(name, branch)): automaton
+        for name, subscriber in catalog.subscriptions.items()
+        if any(rewriting.counts for rewriting in subscriber.form.rewritings)
+        for branch, automaton in enumerate(subscriber.as_written())
+    }
+
+
 def _merged(catalog: Catalog) -> list[tuple[str, Automaton]]:
-    """All automata in the merged program, each with the name of the subscription that it serves, if any."""
+    """All automata in the merged program as they were written, each with the name of its subscription, if any."""
     found: list[tuple[str, Automaton]] = []
     internal: set[str] = set()
     for name, subscriber in catalog.subscriptions.items():
@@ -60,7 +77,8 @@ def _merged(catalog: Catalog) -> list[tuple[str, Automaton]]:
             if stream not in internal:
                 internal.add(stream)
                 found += [("", automaton) for automaton in automata]
-        found += [(name, automaton) for automaton in compiled.automata]
+        if subscriber.machine is None:
+            found += [(name, automaton) for automaton in subscriber.as_written()]
     return found
 
 
@@ -114,7 +132,16 @@ def sharing(catalog: Catalog, program: Program, disorder: Reordering | None, nam
             company = program.merged.company(recipe, subscriber.literals)
             lines.append(f"{place}no states of its own: one of {counted(company, 'member')} of a group in columns")
             lines.append(f"{place}{COST}{IN_COLUMNS}")
-    return lines + (_of_machine(program, name) if name in program.machines.registrations and not lines else [])
+    lines += _of_machine(program, name) if name in program.machines.registrations and not lines else []
+    return lines + rewritings(subscriber)
+
+
+def rewritings(subscriber: Subscriber) -> list[str]:
+    """Which rules have rewritten the automata of a subscription, one line each. O(size of the automata)."""
+    written = subscriber.as_written()
+    pairs = zip(subscriber.form.rewritings, written, subscriber.automata())
+    changed = [(each, old, new) for each, old, new in pairs if each.counts and old != new]
+    return [f"rewritten: {each}; as written: {differences(old, new)}" for each, old, new in changed]
 
 
 def _of_machine(program: Program, name: str) -> list[str]:
@@ -153,5 +180,9 @@ def explain(catalog: Catalog, program: Program, disorder: Reordering | None = No
         costs = [(name, cost_of(plan)) for name, plan, _ in known[:NAMES_SHOWN]]
         lines += [f"{name}: {COST}{cost}" for name, cost in costs if cost is not None]
         lines += known[0].plan.explained(known)
+    changed = [(n, s) for n, s in catalog.subscriptions.items() if any(r.counts for r in s.form.rewritings)]
+    lines += [f"{name}: {line}" for name, subscriber in changed[:NAMES_SHOWN] for line in rewritings(subscriber)]
+    if len(changed) > NAMES_SHOWN:
+        lines.append(f"and {len(changed) - NAMES_SHOWN} more are rewritten")
     lines += chain_lines(program.forecasts.unpacked())
     return lines + program.merged.explained(catalog.schema_of)

@@ -102,11 +102,13 @@ def waiting_runs(
     subscriber = catalog.subscriptions[name]
     seen: list[ListedRun] = []
     events = 0
-    for number, (automaton, begun) in enumerate(_sources(catalog, program, disorder, runs, subscriber, now)):
+    automata = zip(subscriber.as_written(), subscriber.automata())  # whose states are the same
+    sources = _sources(catalog, program, disorder, runs, subscriber, now)
+    for number, ((written, automaton), begun) in enumerate(zip(automata, sources)):
         if begun is None:
             found.unlisted = True
             continue
-        walk, keys = Walk(automaton), automaton.partition
+        walk, keys = Walk(written), automaton.partition
         for run in begun:
             if found.looked >= most or events > EVENTS_A_RUN * most:
                 found.more = True
@@ -143,31 +145,30 @@ def _counted(found: RunsSeen, walk: Walk, keys: tuple[str, ...], number: int, ru
 
 def _sources(
     catalog: Catalog, program: Program, disorder: Reordering | None, runs: Any, subscriber: Subscriber, now: int
-) -> Iterator[tuple[Automaton, Iterator[WaitingRun | None] | None]]:  # fmt: skip
-    """The subscription's automata with their runs."""
+) -> Iterator[Iterator[WaitingRun | None] | None]:  # fmt: skip
+    """The runs of each of the subscription's automata."""
     name, machines = subscriber.name, program.machines
     revising = None if disorder is None else disorder.readers.by_name.get(name)
     if revising is not None:
-        yield subscriber.automata()[0], revising.group.reviser.waiting_runs(revising.place)
+        yield revising.group.reviser.waiting_runs(revising.place)
         return
     if subscriber.machine is not None:
         registration = machines.registrations.get(name)
         if registration is not None:
-            yield registration.plan.automaton, _of_machine(registration, now)
+            yield _of_machine(registration, now)
         return
     holding = catalog.holdings.get(name)
     services = {} if holding is None else {service.name: service for service in holding.services}
-    for branch, automaton in enumerate(subscriber.automata()):
+    for branch, recipe in enumerate(subscriber.form.recipes):
         service = services.get(branch_name(name, branch))
         if service is None:
-            recipe = subscriber.form.recipes[branch]
             states = [] if recipe is None else program.merged.waiting_states_of_member(recipe, subscriber.literals)
         elif service.end is not None:
             states = program.merged.waiting_states(service.end)
         else:
-            yield automaton, _of_machine(machines.registrations[service.name], now)
+            yield _of_machine(machines.registrations[service.name], now)
             continue
-        yield automaton, runs.waiting_runs(states, int(subscriber.since))
+        yield runs.waiting_runs(states, int(subscriber.since))
 
 
 def _of_machine(registration: Registration, now: int) -> Iterator[WaitingRun | None] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...automaton.automaton import Automaton
+from ...automaton.rewriting.table import rewritten
 from ...forecast.plan import forecast_plan
 from ..compiler.foretold import ForecastPlans
 from ..compiler.templates import MachineTemplate
@@ -30,6 +31,7 @@ def machine_form(
     are as in CompiledQuery."""
     definition, options = request.definition, request.surroundings.options
     forecast, published = definition.forecast is not None, publish is not None
+    rewriting = rewritten(automaton, options.rules_off, forecast)
     return CompiledQuery(
         definition.language,
         request.written,
@@ -40,13 +42,16 @@ def machine_form(
         states=len(automaton.states) if states is None else states,
         template=None,
         recipes=[],
-        machine=MachineTemplate(automaton, lambda each: plan_of(Wanted(each, forecast, published), options)),
+        machine=MachineTemplate(rewriting.automaton, lambda each: plan_of(Wanted(each, forecast, published), options)),
         operands=operands,
         report=definition.report,
         forecast=definition.forecast,
         foretells=foretelling(request),
         changing=changing,
         lineage=lineage,
+        constructed=(automaton,),
+        rewritings=(rewriting,),
+        rules_off=options.rules_off,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from ...algebra.operators import Query
 from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
+from ...automaton.rewriting.table import rewritten
 from ...events.schema import Schema
 from ..compiler.recipes import Recipe, recipe_of
 from ..compiler.templates import MachineTemplate, Template
@@ -40,7 +41,10 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], CompiledQuery | None]:
         found = compile_query(query)
         if found.internal and request.shape is not None:
             return None  # the names of internal streams are digests of everything that feeds them
-        template = Template(query, found if request.shape is not None else _moment(found, request.since))
+        written = found if request.shape is not None else _moment(found, request.since)
+        rewritings = [rewritten(automaton, options.rules_off, forecast) for automaton in written.automata]
+        found = Compiled(tuple([rewriting.automaton for rewriting in rewritings]), written.internal)
+        template = Template(query, found)
         recipes: list[Recipe | None] = [None for _ in found.automata]
         if request.shape is not None and request.shape.literals and query.publish is None and not definition.forecast:
             recipes = [recipe_of(automaton, options) for automaton in found.automata]
@@ -60,6 +64,9 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], CompiledQuery | None]:
             report=definition.report,
             forecast=definition.forecast,
             foretells=foretelling(request),
+            constructed=written.automata,
+            rewritings=rewritings,
+            rules_off=options.rules_off,
         )
 
     return compiled

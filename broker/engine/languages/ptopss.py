@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from ...algebra.marked_terms import has_marks
 from ...algebra.ptopss.lowering import lower
 from ...automaton.automaton import Report
 from ...automaton.constructions.composite import automaton_of, decompose
@@ -41,10 +42,13 @@ def _compile(request: CompileRequest) -> CompiledQuery:
 
 
 def _with_shared_parts(tree: MachineTree, surroundings: Surroundings) -> MachineTree:
-    """The tree with guards and machines shared with other queries, which saves most of its memory."""
+    """The tree with guards and machines shared with other queries, which saves most of its memory. Marked literals stay
+    its own: they equal those of another text that have other values, for which rules ask."""
     shared = surroundings.shared
-    guarded = (replace(primitive, guard=shared(primitive.guard)) for primitive in tree.primitives)
-    return replace(tree, primitives=tuple([shared(primitive) for primitive in guarded]), root=shared(tree.root))
+    primitives = [
+        each if has_marks(each.guard) else shared(replace(each, guard=shared(each.guard))) for each in tree.primitives
+    ]
+    return replace(tree, primitives=tuple(primitives), root=shared(tree.root))
 
 
 PTOPSS: Final = Language(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from ...algebra.timed_stream import untimed
 from ...automaton.automaton import TimeModel
+from ...automaton.rewriting.table import RULES
 from ...events.event import Event, GapLine, Punctuation, Retraction, UpdateLine
 from ...events.validation import row_from_mapping
 from ..executors.reference.machine import Reference
@@ -64,7 +66,10 @@ class Rerun:
         self.name = name
         self.budget = budget
         by_reference = question is not None and in_order(engine, name)
-        options = Options(executors_off=OTHERS, work_max=budget.left) if by_reference else Options()
+        rules_off = tuple([rule.name for rule in RULES])  # reasons speak of the text as it is written
+        options = Options(rules_off=rules_off)
+        if by_reference:
+            options = replace(options, executors_off=OTHERS, work_max=budget.left)
         self.engine = type(engine)(options)
         self._matches = not by_reference
         for stream in engine.catalog.streams.values():

@@ -5,13 +5,18 @@ Not here: the partial matches of subscriptions (machines, merged).
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final, final
 
+from ...automaton.rewriting.table import RULES
 from ...events.schema import Schema
 from ...events.stream import StreamDefinition
 from ...language.subscription import SubscriptionDefinition
+from ..compiler.query_compiler import QueryCompiler
 from ..subscribing.holdings import PublishedStream
 from .state import EngineState
+
+NAMES: Final = tuple([rule.name for rule in RULES])
 
 
 def save(state: EngineState) -> Any:
@@ -77,15 +82,57 @@ def restore_apart(state: EngineState, content: Any) -> None:
     restoring.apart = frozenset(content)
 
 
+def save_rules(state: EngineState) -> Any:
+    """By which rules automata were rewritten, if by any: those of most, and the subscriptions with others. Runs of an
+    automaton before and after have nothing in common."""
+    usual = _on(state.program.options.rules_off)
+    others = [[name, on] for name, s in state.catalog.subscriptions.items() if (on := _on(s.form.rules_off)) != usual]
+    return [usual, others] if usual or others else None
+
+
+def restore_rules(state: EngineState, content: Any) -> None:
+    """Keep them for the subscriptions, which are made again later."""
+    usual, others = content
+    state.rules_off = _off(usual)
+    state.rules_off_of = {name: _off(on) for name, on in others}
+
+
+def _on(off: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple([rule.name for rule in RULES if rule.name not in off])
+
+
+def _off(on: tuple[str, ...]) -> tuple[str, ...]:
+    unknown = [name for name in on if name not in NAMES]
+    if unknown:
+        raise ValueError(f"no rule {unknown[0]!r}")
+    return tuple([name for name in NAMES if name not in on])
+
+
 def restore(state: EngineState, content: Any) -> None:
-    """Make everything again. What was a member in columns is one again, whatever the switches are now."""
+    """Make everything again. What was a member in columns is one again, and automata are rewritten by the rules of
+    then, whatever the switches are now."""
     catalog = state.catalog
     usual = catalog.compiler
-    options = state.program.options
-    if not options.in_columns:
-        catalog.compiler = catalog.compiler_with(options.with_columns())
     _define(state, content)
     catalog.compiler = usual
+
+
+@final
+class _Compilers:
+    """The compilers with the switches of the snapshot, by the rules that are off."""
+
+    def __init__(self, state: EngineState) -> None:
+        self._state = state
+        options = state.program.options
+        self._options = options.with_columns()
+        self._known = {_off(_on(options.rules_off)): state.catalog.compiler} if options.in_columns else {}
+
+    def of(self, subscription: str) -> QueryCompiler:
+        state = self._state
+        off = state.rules_off_of.get(subscription, state.rules_off)
+        if off not in self._known:
+            self._known[off] = state.catalog.compiler_with(replace(self._options, rules_off=off))
+        return self._known[off]
 
 
 def _define(state: EngineState, content: Any) -> None:
@@ -97,7 +144,9 @@ def _define(state: EngineState, content: Any) -> None:
     catalog.withdrawn = {name: (reason, since) for name, reason, since in content["withdrawn"]}
     if engine.disorder is not None:
         engine.disorder.copies.restoring = state.revising
+    compilers = _Compilers(state)
     for name, language, query, lineage, report, forecast, since in content["subscriptions"]:
+        catalog.compiler = compilers.of(name)
         wanted = _plain(forecast)
         results = state.results.get(name)
         definition = SubscriptionDefinition(name, language, query, lineage, report, wanted, results)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias, final
 
 from ...automaton.arc_updates import ArcUpdate
+from ...automaton.rewriting.table import RULES
 from ...events.stream import StreamDefinition
 from ..compiler.query_compiler import Parsed
 from ..disorder.reordering import Reordering
@@ -43,6 +44,8 @@ class Parts(Protocol):
 class EngineState:
     """`executors` are those with saved machines, by machine number; `results` the options of subscriptions by name;
     `revising` the names of those that revise, `widths` of those that read the first attributes of streams only.
+    `rules_off`: the rules by which automata were not rewritten, all where a snapshot has no rules, and `rules_off_of`
+    those of the subscriptions with others.
 
     `runs` are the live runs of the merged program, in the order in which their section lists them.
     """
@@ -57,4 +60,6 @@ class EngineState:
         self.results: dict[str, str] = {}
         self.widths: dict[str, dict[str, int]] = {}
         self.revising: frozenset[str] = frozenset()
+        self.rules_off: tuple[str, ...] = tuple([rule.name for rule in RULES])
+        self.rules_off_of: dict[str, tuple[str, ...]] = {}
         self.runs: list[PartialMatch] = engine.runtime.runs.live()

@@ -48,6 +48,7 @@ def sections(program: Program) -> list[Section]:
         Section("apart", 1, definitions.save_apart, definitions.restore_apart, may_lack=True),
         Section("options", 1, disorder.save_options, disorder.restore_options, may_lack=True),
         Section("widths", 1, definitions.save_widths, definitions.restore_widths, may_lack=True),
+        Section("rules", 1, definitions.save_rules, definitions.restore_rules, may_lack=True),
         Section("definitions", 1, definitions.save, definitions.restore),
         Section("updates", 1, disorder.save_updates, disorder.restore_updates, may_lack=True),
         *(

@@ -16,6 +16,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ...algebra.timed_stream import is_timed
 from ...automaton.automaton import Automaton
+from ...automaton.binding import AutomatonMaker, MarkedParts
 from ...automaton.compilation import Compiled
 from ...events.schema import Schema
 from ...language.literal_orders import Decisive
@@ -26,6 +27,7 @@ from ..compiler.recipes import Recipe
 
 if TYPE_CHECKING:
     from ...automaton.arc_updates import ArcUpdate, ChangingArcs
+    from ...automaton.rewriting.table import Rewriting
     from ...forecast.plan import ForecastPlan
     from ..compiler.foretold import ForecastPlans
     from ..compiler.templates import MachineTemplate, Template
@@ -58,7 +60,8 @@ class CompiledQuery:
     a machine finds the matches, `machine` has its automaton instead, `operands` their names, and there are no recipes.
     With a `forecast`, `foretells` has the forecast plans, and there are no recipes either.
     `changing`: makes the arcs, if they may change while the subscription runs. `lineage`: whether results have theirs
-    where a subscription does not say.
+    where a subscription does not say. `constructed`: the automata as they were written, with marked literals, and
+    `rewritings` what the rules have made of each, without those of `rules_off`.
     """
 
     def __init__(
@@ -80,6 +83,9 @@ class CompiledQuery:
         changing: ArcsOf | None = None,
         lineage: bool = True,
         branches: Sequence[MachineTemplate] = (),
+        constructed: tuple[Automaton, ...] = (),
+        rewritings: Sequence[Rewriting] = (),
+        rules_off: tuple[str, ...] = (),
     ) -> None:
         self.language = language
         self.written = written
@@ -99,6 +105,10 @@ class CompiledQuery:
         self.foretells = foretells
         self.changing = changing
         self.lineage = lineage
+        self.constructed = constructed
+        self.rewritings = rewritings
+        self.rules_off = rules_off
+        self._written: tuple[MarkedParts, list[AutomatonMaker]] | None = None
         self._timed: tuple[str, ...] | None = None
 
     def timed_streams(self) -> tuple[str, ...]:
@@ -115,6 +125,17 @@ class CompiledQuery:
         if self.template is not None:
             return self.template.automata
         return () if self.machine is None else self.machine.automata
+
+    def as_written(self, literals: Literals) -> tuple[Automaton, ...]:
+        """The automata before they were rewritten, with these literals. O(size of the parts with marks)."""
+        if not literals:
+            return self.constructed
+        if self._written is None:
+            parts = MarkedParts()
+            self._written = parts, [parts.automaton(automaton) for automaton in self.constructed]
+        parts, makers = self._written
+        bound = parts.bind(literals)
+        return tuple([maker(bound) for maker in makers])
 
     def compiled(self, literals: Literals) -> Compiled:
         """The automata with these literals; none for a subscription with a machine."""
@@ -167,6 +188,11 @@ class Subscriber:
     def automata(self) -> tuple[Automaton, ...]:
         """The automata of the query, whichever executor runs them; their results are the subscription's."""
         return self.form.compiled(self.literals).automata if self.machine is None else (self.machine.automaton,)
+
+    def as_written(self) -> tuple[Automaton, ...]:
+        """The automata of the query before they were rewritten: what people and forecasts are told of."""
+        rewritten = any(rewriting.counts for rewriting in self.form.rewritings)
+        return self.form.as_written(self.literals) if rewritten else self.automata()
 
     def revised(self) -> Automaton:
         """The automaton of the machine that revises its results, with the arcs that it has now."""

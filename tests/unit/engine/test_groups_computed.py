@@ -50,7 +50,7 @@ LATER = "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {{{{ [ty] AND a.
         ("cayuga", NEXT, "p - p_1 <"),
         ("cayuga", NEXT, "p_1 - k >="),
         ("cayuga", NEXT, "p * k_1 ="),
-        ("cayuga", NEXT, "k_1 >"),
+        ("cayuga", NEXT, "k_1 + k_1 >"),
         ("sase", LATER, "b.k - a.k >"),
         ("sase", LATER, "b.p - a.p <"),
         ("sase", LATER, "a.k - b.p >="),

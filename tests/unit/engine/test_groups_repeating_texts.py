@@ -29,7 +29,7 @@ FORMS = {
     "integers": f"{RUN} AND a[1].n > {{l}} AND a[i].n > a[i-1].n AND b.ty = '{{y}}' AND b.n < {{l}}",
     "other texts": "a[1].ty = '{x}' AND a[i].ty = '{y}' AND a[1].p > {c} AND b.ty = '{x}' AND b.w < {d}",
 }
-ONE = frozenset(FORMS) - {"other texts"}  # which are one group for all texts
+ONE = frozenset(FORMS) - {"other texts", "the same behind"}  # which are one group for all texts
 THREE = "s.ty = '{x}' AND s.p > {c} AND a[1].ty = '{x}' AND a[i].ty = '{x}' AND b.ty = '{y}' AND b.w < {d}"
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.algebra.normal_form import Form, alternatives_in, normalise
+from broker.algebra.normal_form import Form, alternatives_in, normalise, reordered
 from broker.algebra.predicate import condition, holds
 from broker.algebra.terms import (
     Attribute,
@@ -20,6 +21,7 @@ from broker.algebra.terms import (
     Negation,
     Side,
     Term,
+    replace,
 )
 from broker.algebra.text_tests import LOWER, WRITTEN, EventText
 from broker.engine.index.addresses import Addresses
@@ -129,6 +131,23 @@ def test_an_or_in_an_or_is_one_or_and_equal_alternatives_are_one() -> None:
     other = normalise(Disjunction((Disjunction((Conjunction((a, c)), b)), a, b)))
     assert one == other
     assert normalise(Disjunction((a, a))) == normalise(a)
+
+
+def test_alternatives_that_become_equal_are_one() -> None:
+    def bound(term: Term) -> Term:
+        return Constant("a", "string") if isinstance(term, Constant) and term.type == "string" else term
+
+    parts = [asks("contains", part) for part in "abc"]
+    both = Conjunction((Disjunction((parts[0], Conjunction((parts[1], asks("ends_with", "x"))))), parts[2]))
+    for term in (Disjunction(tuple(parts)), both):
+        exchanged = tuple([tuple([atom_with(atom, bound) for atom in clause]) for clause in normalise(term)])
+        assert reordered(exchanged) == normalise(replace(term, bound))
+
+
+def atom_with(atom: Comparison, leaf: Callable[[Term], Term]) -> Comparison:
+    changed = replace(atom, leaf)
+    assert isinstance(changed, Comparison)
+    return changed
 
 
 leaves = st.one_of(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from broker.automaton.rewriting.table import RULES
 from broker.engine import Engine, Options
 
+ALL = tuple(rule.name for rule in RULES)
 OFF = {
     "": Options(),
     "templates": Options(templates=False),
@@ -18,10 +20,15 @@ OFF = {
     "columns": Options(columns=False),
     "columns, merging": Options(columns=False, merging=False),
     "buffer": Options(buffer=False),
+    "rules": Options(rules_off=ALL),
+    "placement": Options(rules_off=("placement",)),
+    "rules but keys, groups": Options(rules_off=tuple(n for n in ALL if n != "keys"), executors_off=("groups",)),
 }
 RISING = "PATTERN SEQ(S+ a[]) WHERE skip_till_next_match(a[]) { [k] AND a[i].p > a[i-1].p AND a[1].p > %s } WITHIN 9"
 PASTS = """PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match(a[], b)
 { [k] AND a[i].p > a[i-1].p AND b.p < a[1].p } WITHIN 9"""
+EQUAL = """PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b)
+{ b.k = 'A' AND b.k = a.k AND b.p < a.p } WITHIN 9"""
 
 
 def filled(options: Options) -> Engine:
@@ -40,6 +47,11 @@ def filled(options: Options) -> Engine:
     for at in range(2):
         engine.subscribe(f"rising{at}", language="sase", query=RISING % at)
     engine.subscribe("pasts", language="sase", query=PASTS)
+    for at in range(2):
+        first = f"FILTER{{k = 'A' AND p > {at}}}(S)"
+        engine.subscribe(f"constant{at}", query=f"SELECT * FROM {first} NEXT{{$2.k = 'A' AND $2.p < 9.0}} S")
+        engine.subscribe(f"outside{at}", query=f"SELECT * FROM FILTER{{k = 'A' AND p_1 > {at}}}(S {step})")
+    engine.subscribe("equal", language="sase", query=EQUAL)
     return engine
 
 
@@ -74,6 +86,8 @@ def test_runs_go_on_with_other_switches(first: str, second: str) -> None:
 def test_only_what_has_another_form_is_written() -> None:
     assert b"apart" not in filled(Options()).snapshot()
     assert b"forms" not in filled(Options()).snapshot()
+    assert b"rules" not in filled(Options(rules_off=ALL)).snapshot()
+    assert b"rules" in Engine.restore(filled(Options()).snapshot(), Options(rules_off=ALL)).snapshot()
     assert b"forms" in filled(Options(buffer=False)).snapshot()
     assert b"forms" in Engine.restore(filled(Options(buffer=False)).snapshot()).snapshot()
     assert b"apart" in filled(Options(cohorts=False)).snapshot()
