@@ -87,7 +87,7 @@ class Selectivities:
     def __init__(self, sample: list[Row]) -> None:
         self.sample = sample if len(sample) >= MEASURED_MIN else []
         self._known: dict[Comparison, float] = {}
-        self._texts: dict[tuple[int, int], list[str]] = {}
+        self._texts: dict[tuple[int, int], tuple[list[str], str]] = {}
 
     def of(self, atom: Comparison, clause: Clause) -> float:
         """The cost of an atom as a witness of its clause; infinite if it is none."""
@@ -108,19 +108,22 @@ class Selectivities:
     def _measured(self, filing: Filing, atom: Comparison) -> float:
         asked = filing.text
         if asked is not None:
-            hits = sum([held(asked, text) for text in self._texts_of(asked.position, asked.case)])
+            texts, together = self._texts_of(asked.position, asked.case)
+            nowhere = asked.condition is None and asked.part not in together  # as it is of most
+            hits = 0 if nowhere else sum([held(asked, text) for text in texts])
         else:
             test = conjunction((atom,) if filing.interval is None else filing.interval.atoms)
             hits = sum([holds(test, row, (), (), 0, 0) for row in self.sample])
         return hits / len(self.sample) + UNSEEN * _guessed(filing)
 
-    def _texts_of(self, position: int, case: int) -> list[str]:
-        """The texts of the sample, without nulls."""
+    def _texts_of(self, position: int, case: int) -> tuple[list[str], str]:
+        """The texts of the sample, without nulls, and all of them one after the other."""
         known = self._texts.get((position, case))
         if known is None:
             text = EventText(position, case)
             found = [text.of(row) for row in self.sample]
-            known = self._texts[(position, case)] = [each for each in found if each is not None]
+            texts = [each for each in found if each is not None]
+            known = self._texts[(position, case)] = (texts, "\n".join(texts))
         return known
 
     def best(self, clause: Clause) -> tuple[float, int]:
