@@ -534,6 +534,5 @@ APART: Final[Mapping[str, Sequence[str]]] = {
         *("time - start", "time - start, constant", "sase times"),  # one less than the bound of DUR or WITHIN
     ),
     "AND, within": ("ptopss @", "ptopss BY @"),  # of operands that have no order
-    "fold": ("name outside", "outside", "in FOLD"),  # which the loop carries on
 }
 """Ways that no rule brings to the form of the others of their language."""

@@ -52,12 +52,16 @@ def placement(automaton: Automaton, facts: Facts) -> Rewritten:
         loops = [arcs[at] for at in into if arcs[at].source == state]
         if not entering or not all(_independent(automaton, arcs[at]) for at in entering):
             continue
+        moving: list[Comparison] = []
         for atom in _asked(automaton, facts, state):
+            if KnownAtoms([*facts.by_state[state], *moving]).implies(atom):
+                continue
             if not all(_carries(loop, atom) for loop in loops):
                 continue
             moved = [_before(arcs[at], atom) for at in entering]
             if any(each is None or not _cheap(arcs[at], each) for at, each in zip(entering, moved)):
                 continue
+            moving.append(atom)
             for at, each in zip(entering, moved):
                 if each is not None and (changed := _asking(automaton, arcs[at], each)) != arcs[at]:
                     arcs[at] = changed
@@ -73,19 +77,17 @@ def _independent(automaton: Automaton, arc: Arc) -> bool:
 
 
 def _asked(automaton: Automaton, facts: Facts, state: int) -> list[Comparison]:
-    """The atoms over registers that all ways out of a state want, and its facts do not say; none that follows from the
-    others."""
+    """The atoms over registers that all ways out of a state want. One that follows from another may move where that one
+    may not."""
     ways = [a for a in automaton.arcs if a.source == state and a.kind not in (Kind.LOOP, Kind.KILL)]
     if not ways or any(way.peeks or not way.guard for way in ways):
         return []
     wanted = [KnownAtoms(facts.taken(way)) for way in ways]
-    found: list[Comparison] = []
-    for atom in sorted(wanted[0].atoms, key=key):
-        if not reads_run(atom) or atom.left == atom.right or not all(other.implies(atom) for other in wanted[1:]):
-            continue
-        if not KnownAtoms([*facts.by_state[state], *found]).implies(atom):
-            found.append(atom)
-    return found
+    return [
+        atom
+        for atom in sorted(wanted[0].atoms, key=key)
+        if reads_run(atom) and atom.left != atom.right and all(other.implies(atom) for other in wanted[1:])
+    ]
 
 
 def _carries(loop: Arc, atom: Comparison) -> bool:

@@ -198,6 +198,14 @@ def test_a_loop_that_changes_a_register_keeps_its_condition() -> None:
     assert unchanged(cel(text), rows) == [[0, 1, 2]]
 
 
+def test_a_condition_that_cannot_move_keeps_no_equal_one_back() -> None:
+    """The loop changes `$.name`, which is `name_1` all the same."""
+    text = "SELECT * FROM FILTER{%s n > 2}((SELECT *, 1 AS n FROM %s) FOLD{$2.name = $.name, , $.n + 1 AS n} Stock)"
+    inside = conditions(normalised(cel(text % ("", "FILTER{name = 'A'}(Stock)"))))
+    for outside in ("name_1 = 'A' AND", "name = 'A' AND", "name = 'A' AND name_1 = 'A' AND"):
+        assert conditions(normalised(cel(text % (outside, "Stock")))) == inside
+
+
 def test_no_condition_moves_into_an_arc_whose_state_waits_if_it_is_not_taken() -> None:
     """b is the next event of any name; with another name it would be another event."""
     text = "PATTERN SEQ(Stock a, Stock b, Stock c) WHERE skip_till_next_match(a, b, c)"
