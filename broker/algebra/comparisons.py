@@ -13,7 +13,6 @@ from typing import Any, Final, cast, final
 from mypy_extensions import i64
 
 from ..events.schema import Row, Value
-from ..events.text_condition import TextCondition
 from .computation import Computation, Increment, RegisterValue, Slots
 from .functions import INTEGER_MAX, INTEGER_MIN
 
@@ -260,18 +259,3 @@ class ComputedPredicate(Predicate):
             return False
         right = self.right.value(row, bound, slots, length, span)
         return right is not None and related(self.operator, left, right)
-
-
-@final
-class ComputedText(Predicate):
-    """LIKE, MATCHES or CIDR of any other text."""
-
-    def __init__(self, text: Computation, condition: TextCondition, wanted: bool) -> None:
-        self.text = text
-        self.condition = condition
-        self.wanted = wanted
-        self.cost = 6
-
-    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-        value = self.text.value(row, bound, slots, length, span)
-        return value is not None and self.condition.holds(cast("str", value)) == self.wanted

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final, final
 
 from ..events.schema import Row, Value
-from ..events.text_condition import EQUALS, TextCondition
+from ..events.text_condition import EQUALS
 from ..events.text_operators import TEXT_OPERATORS, condition_of
 from .comparisons import (
     OPERATORS,
@@ -21,7 +21,6 @@ from .comparisons import (
     AttributeRegister,
     AttributeScaled,
     ComputedPredicate,
-    ComputedText,
     CountConstant,
     DurationConstant,
     FloatConstant,
@@ -161,7 +160,7 @@ def computation(term: Term) -> Computation:
         case Function(name, (operand,), _) if name == IS_NULL:
             return NullValue(computation(operand))
         case Function(name, (text, Constant() as pattern)) if name in TEXT_OPERATORS:
-            return TextTestValue(computation(text), _condition(name, pattern))
+            return TextTestValue(computation(text), condition_of(name, str(used(pattern))))
         case Function(name, arguments, type_) if name == CASE:
             return _case(arguments, type_ == "float")
         case Function(name, arguments, type_):
@@ -170,10 +169,6 @@ def computation(term: Term) -> Computation:
             raise AssertionError(f"not bound to a register: {describe(term)}")
         case _:
             return ConditionValue(condition(normalise(term)))
-
-
-def _condition(operator: str, pattern: Constant) -> TextCondition:
-    return condition_of(operator, str(used(pattern)))
 
 
 def _case(arguments: tuple[Term, ...], floats: bool) -> CaseValue:
@@ -207,10 +202,6 @@ def _compared(atom: Comparison) -> Predicate:
             name == IS_NULL
         ):
             return NullTest(position, wanted)
-        case Comparison("=", Function(name, (text, Constant() as pattern)), Constant(bool() as wanted)) if (
-            name in TEXT_OPERATORS
-        ):
-            return ComputedText(computation(text), _condition(name, pattern), wanted)
         case Comparison(_, Attribute(Side.EVENT, position, "int"), Constant(int() as whole, "int")) if (
             INTEGER_MIN <= whole <= INTEGER_MAX
         ):

@@ -1,4 +1,4 @@
-"""LIKE, MATCHES and CIDR by their operator: the condition of a pattern, and the literals that an index knows it by."""
+"""LIKE, MATCHES and CIDR by their operator: the condition of a pattern."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from .networks import network
 from .regular_expressions import parse_regex
 from .text_automaton import TextAutomaton
-from .text_condition import Necessary, TextCondition
+from .text_condition import TextCondition
 from .wildcards import wildcards
 
 LIKE: Final = "like"
@@ -29,9 +29,3 @@ def condition_of(operator: str, pattern: str) -> TextCondition:
         return wildcards(pattern, operator == LIKE_FOLDED)
     regex, fold = parse_regex(pattern, operator == MATCHES_FOLDED)
     return TextAutomaton(regex, fold)
-
-
-def necessary(operator: str, pattern: str) -> tuple[bool, Necessary]:
-    """Of what a text must have one where the pattern holds, and whether that is of the folded text."""
-    condition = condition_of(operator, pattern)
-    return condition.folded, condition.necessary()

@@ -76,8 +76,3 @@ def rewritten(automaton: Automaton, off: Sequence[str] = (), forecast: bool = Fa
                 again = again or not rule.last
                 facts = facts if rule.runs else Facts(automaton)
     return Rewriting(automaton, tuple([(rule.name, counts[rule.name]) for rule in RULES if rule.name in counts]))
-
-
-def normalised(automaton: Automaton, off: Sequence[str] = (), forecast: bool = False) -> Automaton:
-    """The normal form (Rewriting.automaton)."""
-    return rewritten(automaton, off, forecast).automaton

@@ -1,8 +1,8 @@
 """Chooses under what a clause of a guard is filed: its witness, conditions of which one holds whenever the clause does.
 
-An atom that an index finds is a witness by itself. Alternatives have one if each of them has: all of theirs together.
-Of several the rarest is best. How rare one is, is guessed by its kind, or counted on a sample of events: what a list
-of names is worth, or a part of a path, only the stream knows (SPEC's and RETE's lesson: selectivities are measured).
+An atom that an index finds is a witness by itself. A list of alternatives has a witness if each alternative has one:
+all of them together. The index takes the witness that the fewest events satisfy. It guesses that by the kind of the
+condition, and counts it on a sample of events once there is one: only the stream shows how often a name occurs.
 
 Here: filings, what each costs, and the choice. Not here: finding the filings that hold (arcs and its neighbours).
 """

@@ -22,7 +22,7 @@ from broker.automaton.constructions.variants import automaton_of_variants
 from broker.automaton.rewriting.differences import differences
 from broker.automaton.rewriting.facts import Facts
 from broker.automaton.rewriting.rule import Rule
-from broker.automaton.rewriting.table import RULES, Rewriting, normalised, rewritten
+from broker.automaton.rewriting.table import RULES, Rewriting, rewritten
 from broker.engine import Engine, Options
 from broker.engine.executors.reference.interpreter import Interpreter
 from broker.events.instant import format_duration
@@ -37,6 +37,10 @@ OTHER = Schema.declare({"sym": "string", "name": "int", "price": "float"})
 ALL = tuple(rule.name for rule in RULES)
 SECOND = 1_000_000
 Events = Sequence[Row]
+
+
+def normalised(automaton: Automaton, off: Sequence[str] = (), forecast: bool = False) -> Automaton:
+    return rewritten(automaton, off, forecast).automaton
 
 
 def schema_of(stream: str) -> Schema:

@@ -14,7 +14,7 @@ from broker.events.errors import PatternError
 from broker.events.regular_expressions import parse_regex
 from broker.events.text_automaton import TextAutomaton
 from broker.events.text_condition import folded
-from broker.events.text_operators import condition_of, necessary
+from broker.events.text_operators import condition_of
 from broker.events.wildcards import plain_part
 
 LETTERS = "abAB01_- .\nsSkäÄσΣςİ"
@@ -296,7 +296,8 @@ def _signs(pattern: str) -> list[str]:
 @example(("matches", "ab.+c", "abxc"))
 def test_a_text_that_fits_has_a_necessary_literal(case: tuple[str, str, str]) -> None:
     operator, pattern, text = case
-    fold, alternatives = necessary(operator, pattern)
+    condition = condition_of(operator, pattern)
+    fold, alternatives = condition.folded, condition.necessary()
     if alternatives and truly_holds(operator, pattern, text):
         own = folded(text) if fold else text
         assert any(has(own, kind, part) for kind, part in alternatives)
@@ -324,7 +325,7 @@ def test_a_text_that_fits_has_a_necessary_literal(case: tuple[str, str, str]) ->
     ],
 )
 def test_the_longest_literals_are_chosen(operator: str, pattern: str, expected: object) -> None:
-    assert necessary(operator, pattern)[1] == expected
+    assert condition_of(operator, pattern).necessary() == expected
 
 
 @pytest.mark.parametrize(
