@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from broker.collector import collect_rarely
 from broker.engine import Engine
 from broker.events import ForetellError
 
@@ -99,6 +100,7 @@ def main() -> int:
     parser.add_argument("--rules", type=int, default=None, help="so many rules, the first ones")
     parser.add_argument("--verify", action="store_true", help="compare the matches with those of a plain loop")
     options = parser.parse_args()
+    collect_rarely()  # as a broker does
 
     for name in ("rules.jsonl", "other.jsonl"):
         rules, reasons = translated(options.data / name)

@@ -114,23 +114,47 @@ class Arithmetic:
     type: ValueType
 
 
+class HashedOnce:
+    """Keeps the hash of a term that may be large: conditions are looked up in many tables on their way to an index.
+
+    The hash is no field, so that it is not pickled: another process hashes texts differently.
+    """
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+
 @dataclass(frozen=True, slots=True)
-class Function:
+class Function(HashedOnce):
     """A scalar function of `functions.py` by name, a text operator with its pattern, IS NULL or CASE."""
 
     name: str
     arguments: tuple[Term, ...]
     type: ValueType
 
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash((self.name, self.arguments, self.type)))
+            return self._hash
+
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(HashedOnce):
     """`= != < <= > >=`; false if an operand is null, and then its negation is false as well."""
 
     operator: str
     left: Term
     right: Term
     type: ValueType = "bool"
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash((self.operator, self.left, self.right)))
+            return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +211,11 @@ def children(term: Term) -> tuple[Term, ...]:
 
 def walk(term: Term) -> Iterator[Term]:
     """Yield the term and all terms in it, parents first."""
-    yield term
-    for child in children(term):
-        yield from walk(child)
+    waiting = [term]
+    while waiting:
+        term = waiting.pop()
+        yield term
+        waiting += reversed(children(term))
 
 
 def replace(term: Term, leaf: Callable[[Term], Term]) -> Term:

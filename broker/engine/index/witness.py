@@ -91,6 +91,12 @@ class Selectivities:
 
     def of(self, atom: Comparison, clause: Clause) -> float:
         """The cost of an atom as a witness of its clause; infinite if it is none."""
+        cost = self._known.get(atom, -1.0)
+        if cost < 0.0:
+            cost = self._known[atom] = self._cost(atom, clause)
+        return cost
+
+    def _cost(self, atom: Comparison, clause: Clause) -> float:
         alternatives = alternatives_in(atom)
         if alternatives:
             cost = sum([self.best(each)[0] for each in alternatives])
@@ -100,10 +106,7 @@ class Selectivities:
             return math.inf
         if not self.sample or filings[0].scaled is not None:
             return sum([_guessed(filing) for filing in filings])
-        cost = self._known.get(atom, -1.0)
-        if cost < 0.0:
-            cost = self._known[atom] = sum([self._measured(filing, atom) for filing in filings])
-        return cost
+        return sum([self._measured(filing, atom) for filing in filings])
 
     def _measured(self, filing: Filing, atom: Comparison) -> float:
         asked = filing.text

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +19,19 @@ from broker.algebra.predicate import holds
 from broker.algebra.resolution import BinaryScope, UnaryScope, condition
 from broker.algebra.semantics import Environment, Occurrence
 from broker.algebra.semantics import holds as means
-from broker.algebra.terms import Attribute, Instant, Register, Side, Term, replace
+from broker.algebra.terms import (
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Constant,
+    Function,
+    Instant,
+    Register,
+    Side,
+    Term,
+    replace,
+    walk,
+)
 from broker.algebra.timed_stream import timed_row
 from broker.events.schema import Row, Schema
 from broker.language import cayuga
@@ -124,3 +141,26 @@ def test_what_runs_is_what_is_written(syntax: object, first: Row, event: Row, le
     row, bound = timed_row(event, end, start), timed_row(first, ended, begun)
     runs = holds(condition_of(normalise(replace(term, bound_row))), row, bound, (), length + 1, length + gap + 1)
     assert runs is written
+
+
+def test_a_hash_that_is_kept_does_not_travel_to_another_process() -> None:
+    text = Attribute(Side.EVENT, 0, "string")
+    atom = Comparison("=", Function("lower", (text,), "string"), Constant("a", "string"))
+    same = 'Comparison("=", Function("lower", (text,), "string"), Constant("a", "string"))'
+    hash(atom)
+    script = (
+        "import pickle; from broker.algebra.terms import Attribute, Comparison, Constant, Function, Side;"
+        "text = Attribute(Side.EVENT, 0, 'string');"
+        f"print({{pickle.loads({pickle.dumps(atom)!r})}} == {{{same}}})"
+    )
+    for seed in ("1", "2"):
+        told = subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        )
+        assert told.stdout.split() == [b"True"]
+
+
+def test_a_term_comes_before_what_is_in_it_from_left_to_right() -> None:
+    one, two, three = (Constant(number, "int") for number in (1, 2, 3))
+    total = Arithmetic("+", Arithmetic("*", one, two, "int"), three, "int")
+    assert list(walk(total)) == [total, total.left, one, two, three]
