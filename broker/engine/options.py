@@ -17,10 +17,9 @@ class Options:
 
     `static_index`: an index by the event's values finds start arcs. `affected_index`: such an index finds waiting runs.
     `dynamic_index`: an index finds the arcs out of a state, by the run's values too. `cohorts`: runs that one event
-    starts in sibling states are one object. `lookback`: chains of groups over epochs compare an event with those before
-    it instead of keeping runs. `templates`: texts that differ only in the values of literals are compiled once.
-    `together`: AFA subscriptions that begin alike run as one, and only events with the key of their first arc reach
-    them. Up to `arcs_few` arcs are tried one by one, because an index would cost more.
+    starts in sibling states are one object. `templates`: texts that differ only in the values of literals are compiled
+    once. `together`: AFA subscriptions that begin alike run as one, and only events with the key of their first arc
+    reach them. Up to `arcs_few` arcs are tried one by one, because an index would cost more.
 
     `cancelling`: where late events withdraw results, those that come and go within one batch are not told.
 
@@ -58,7 +57,6 @@ class Options:
     affected_index: bool = True
     dynamic_index: bool = True
     cohorts: bool = True
-    lookback: bool = True
     templates: bool = True
     together: bool = True
     column_path: bool = True

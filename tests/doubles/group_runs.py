@@ -206,11 +206,21 @@ class Host:
     def join(self, key: str, literals: tuple[float, ...]) -> None:
         member = Member(len(self.members), key, literals, self.turn(literals), len(self.events))
         self.members.append(member)
-        self.cell(key).join(member.handle, member.point, member.joined)
+        self.joined(self.cell(key), member.handle, member.point, member.joined)
+
+    @staticmethod
+    def joined(cell: Any, handle: int, point: list[float], since: int) -> None:
+        cell.members.put(handle, point, since)
+        if hasattr(cell, "joined"):
+            cell.joined(handle, point, since)
 
     def leave(self, member: Member) -> None:
         member.left = len(self.events)
-        self.cells[member.key].leave(member.handle, member.point)
+        cell = self.cells[member.key]
+        cell.members.remove(member.handle, member.point)
+        if hasattr(cell, "left"):
+            cell.left(member.handle, member.point)
+        cell.forget(member.handle)
 
     def tick(self, key: str, row: Row) -> None:
         event = Event(len(self.events), self.time, key, row)
@@ -234,7 +244,7 @@ class Host:
         for key, cell in list(self.cells.items()):
             fresh = self.make()
             for handle, point, since in sorted(cell.members.each(), key=lambda each: -each[0]):
-                fresh.join(handle, point, since)
+                self.joined(fresh, handle, point, since)
             fresh.load(cell.dump())
             self.cells[key] = fresh
 

@@ -21,12 +21,10 @@ from broker.engine.disorder.joined import JoinedResults
 
 WITHOUT = Options(executors_off=("groups",))
 SWITCHES: Final = (  # each is off in one of so many scripts
-    Options(lookback=False),
     Options(machine_path=False),
     Options(shared_steps=False),
     Options(results_later=False),
-    Options(lookback=False, machine_path=False),
-    Options(lookback=False, shared_steps=False),
+    Options(machine_path=False, shared_steps=False),
     Options(templates=False),
     Options(static_index=False),
     Options(cohorts=False),
@@ -48,7 +46,7 @@ def played(
     only: str = "",
 ) -> dict[str, list[Any]]:
     """By subscription what it has, in order. `later`: the options from the first snapshot on. `asking`: every so many
-    actions somebody asks for figures, for which a group that looks back makes its runs. `behind`: results are read so
+    actions somebody asks for figures. `behind`: results are read so
     many batches after they are made. `only`: all but this subscription are left out."""
     engine = Engine(options)
     engine.add_stream("S", SCHEMA)

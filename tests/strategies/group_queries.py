@@ -401,8 +401,8 @@ def composite(chance: random.Random) -> Template:
 
 
 def unlike(chance: random.Random) -> Template:
-    """Events of SASE+ with a text each, most of them, or all with one, and what may be forbidden between two or behind
-    them."""
+    """Events of SASE+ with a text each, most of them, or all with one, or with that of any partition, and what may be
+    forbidden between two or behind them."""
     choices: list[Sequence[str]] = []
 
     def constant(grid: Sequence[str] = GRID) -> str:
@@ -412,7 +412,9 @@ def unlike(chance: random.Random) -> Template:
     names = "abc"[: chance.choice((2, 2, 3, 3))]
     strategy = chance.choice((STRATEGIES[0], STRATEGIES[2], STRATEGIES[2], STRATEGIES[2], STRATEGIES[3]))
     shared = strategy != STRATEGIES[0] and chance.random() < 0.4
-    without = names[1:] if shared else chance.choice(("", "", names[0], names[-1], chance.choice(names)))
+    without = chance.choice((names, names[1:], names[1:])) if shared else ""
+    if not shared:
+        without = chance.choice(("", "", names[0], names[-1], chance.choice(names)))
     key, keys = ("k", ("0", "0", "1")) if shared and chance.random() < 0.3 else ("ty", KEYS)
     asked: list[str] = [f"[{key}]"] if shared else []
     for at, name in enumerate(names):

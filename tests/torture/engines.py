@@ -30,7 +30,7 @@ from broker.events import ForetellError
 SWITCHES: Final[tuple[dict[str, Any], ...]] = (
     {},
     {"static_index": False, "cohorts": False},
-    {"columns": False, "merging": False, "buffer": False, "lookback": False},
+    {"columns": False, "merging": False, "buffer": False},
 )
 
 _PLAYER: Final = """

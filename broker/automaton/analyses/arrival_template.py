@@ -39,9 +39,8 @@ from .wide_rows import over_wide_rows
 OF_ALL: Final = "it counts matches of all events, because no constant says which it is about"
 
 
-def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
-    """`apart`: each event has a text or number of its own, though all have the same. Raises NoTemplate. O(size of the
-    automaton squared)."""
+def arrival_grouping(automaton: Automaton) -> Grouping:
+    """Raises NoTemplate. O(size of the automaton squared)."""
     if automaton.report not in (Report.EACH, Report.COMPLETIONS):
         raise NoTemplate("it does not report each match")
     counted = automaton.report is Report.COMPLETIONS
@@ -79,9 +78,6 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
     together = uniform_key(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
-    shared = next(iter(known.items())) if apart and len(known) == 1 else None
-    if shared is not None and {*together} <= {shared[0].position}:  # events have nothing else in common
-        known, together = {}, ()
     # What one event begins with, all do that have the key's value with it: in each order, or it says nothing of others.
     common = together if all(len(order) == len(begins) for order in orders) else ()
     begun = () if known else shared_beginning(asking, common)
@@ -93,9 +89,7 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
     if each_alone and not (known or begun):
         own = own_texts_alone([asked[id(arc)] for arc in begins])
     elif not (known or counted or together):
-        own = own_texts(inner, begins, kills, [asked[id(arc)] for arc in (*begins, *kills)], late, shared)
-    if apart and not own:
-        raise NoTemplate("its events have no texts, or are asked for more")
+        own = own_texts(inner, begins, kills, [asked[id(arc)] for arc in (*begins, *kills)], late)
     wakes = len(begins) > 1 and not (known or found_by or counted or orders or own)
     if wakes:
         found_by = own_constants([begins[0].guard])
@@ -123,8 +117,7 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
         raise NoTemplate("it reports completions for each value of a variable")
     if counted and not texts:  # counting reads the events of a window, which others avoid
         raise NoTemplate(OF_ALL)
-    bounded = automaton.within is not None and (not late or len(own) > 0)
-    if automaton.within is not None and bounded:
+    if automaton.within is not None:
         window = exact(automaton.within)
         if window is None:
             raise NoTemplate("its window is too large to be compared exactly")
@@ -133,13 +126,13 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
     template = GroupTemplate(
         automaton.time,
         (source.stream,) if wide is None else wide.streams,
-        tuple(known) if shared is None else (shared[0],),
+        tuple(known),
         tuple(position for position in together if position not in {one.position for one in known}),
         source.key,
         steps,
         forbidden,
         late,
-        bounded,
+        automaton.within is not None,
         automaton.within if late else None,
         slots,
         output,
@@ -153,7 +146,7 @@ def arrival_grouping(automaton: Automaton, apart: bool = False) -> Grouping:
         wide=wide,
     )
     key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
-    return Grouping(template, key if shared is None else (shared[1],), tuple(values))
+    return Grouping(template, key, tuple(values))
 
 
 def _repeating(automaton: Automaton) -> Grouping:

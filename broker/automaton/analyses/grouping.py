@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..automaton import Automaton, TimeModel
 from .arrival_template import arrival_grouping
 from .epoch_template import epoch_grouping
-from .mechanism import layout_of
 from .template import Grouping, NoTemplate
 
 
@@ -14,12 +13,6 @@ def grouping_of(automaton: Automaton) -> Grouping | str:
     try:
         if automaton.time is TimeModel.EPOCHS:
             return epoch_grouping(automaton)
-        found = arrival_grouping(automaton)
+        return arrival_grouping(automaton)
     except NoTemplate as reason:
         return str(reason)
-    if found.template.kills and found.template.constants and isinstance(layout_of(found), str):
-        try:  # more can be forbidden where each event has a text of its own, even if all have the same
-            return arrival_grouping(automaton, apart=True)
-        except NoTemplate:
-            pass
-    return found

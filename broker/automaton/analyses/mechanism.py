@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ..automaton import Stay, TimeModel
@@ -18,28 +18,22 @@ from .template import Compared, Grouping, GroupTemplate, TemplateClause, Templat
 class Mechanism(enum.Enum):
     """KLEENE: an operand repeats, and no constant that may differ changes what a run does. FILTER: one event. CHAIN:
     each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: at some steps a run takes
-    every next event as long as a condition holds, and may go on or report at each. WAIT: a run waits until one constant
-    is reached. NEXT_MATCH: until several are, or one by events that take time. SKIP_TILL: each step until what it asks
-    is met, whatever that is. HISTORY: three steps, of which the last asks what the first asks. ITEMS: next matches of
-    three steps and more. TRAILING: next matches, and what must not follow. TEXT_CHAIN: the next event with a step's own
-    text moves a run or ends it. CHOICE: one event, which may be any of the steps. ANY_MATCH: every combination of a
-    window, in one order of the steps or in several. ADJACENCY: adjacent events, each with a step's own text.
-    SELECTION: an operand repeats, and constants decide which events it takes."""
+    every next event as long as a condition holds, and may go on or report at each. NEXT_MATCH: a run waits at
+    each step until constants are reached, and something may be forbidden meanwhile, or behind. SKIP_TILL: until what a
+    step asks is met, whatever that is. HISTORY: three steps, of which the last asks what the first asks. TEXT_CHAIN:
+    the next event with a step's own text moves a run or ends it. ANY_MATCH: every combination of a window, in one order
+    of the steps or in several, which may be of one event each. SELECTION: an operand repeats, and constants decide
+    which events it takes."""
 
     KLEENE = "kleene"
     FILTER = "filter"
     CHAIN = "chain"
     FOLD = "fold"
-    WAIT = "wait"
     NEXT_MATCH = "next match"
     SKIP_TILL = "skip till"
     HISTORY = "history"
-    ITEMS = "items"
-    TRAILING = "trailing"
     TEXT_CHAIN = "text chain"
-    CHOICE = "choice"
     ANY_MATCH = "any match"
-    ADJACENCY = "adjacency"
     SELECTION = "selection"
 
 
@@ -148,7 +142,8 @@ def _fold(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
 
 
 def _waits(steps: tuple[TemplateStep, ...]) -> str | None:
-    """Why the steps behind the first do not wait for one constant each."""
+    """Why the steps behind the first do not wait for what the event alone says, those behind the second for one
+    constant at most."""
     for step in steps:
         if step.stay is not Stay.UNTAKEN:
             return "not every step skips till the next match"
@@ -156,9 +151,8 @@ def _waits(steps: tuple[TemplateStep, ...]) -> str | None:
             return "a condition has alternatives"
         if not step.clauses[0].alone:
             return "an event is compared with an earlier one"
-    for step in steps[1:]:
-        if not _single(step.clauses[0]):
-            return "a step waits for several constants, or for none"
+    if any(step.clauses[0].asked and not _single(step.clauses[0]) for step in steps[1:]):
+        return "a step behind the second waits for several constants"
     return None
 
 
@@ -166,32 +160,33 @@ def _single(clause: TemplateClause) -> bool:
     return len(clause.asked) == 1 and clause.asked[0].of_event
 
 
-def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
-    if len(template.steps) != 2:
-        return "it has not two steps"
-    if template.time is TimeModel.EPOCHS:
-        return "events may take time"
-    against = _waits_from_second(template)
-    if against is not None:
-        return against
-    return _forbids_within_pair(template) or ([_number_of(template, 1)], {})
-
-
 def _next_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
-    if len(template.steps) != 2 or template.late or (template.kills and not template.texts):
-        return "it has not two steps, or something is forbidden"
-    if template.parts:
-        return "what a member has met would be noted for each partition"
-    if len(template.steps[0].clauses) != 1:
-        return "a condition has alternatives"
-    against = _waits(template.steps[1:])
+    if len(template.steps) < 2:
+        return "it has one step"
+    against = _waits(template.steps[1:]) or _forbids(template)
     if against is not None:
         return against
+    if len(template.steps[0].clauses) != 1:
+        return "a condition has alternatives"
     if any(not asked.of_event for clause in template.clauses() for asked in clause.asked):
         return "more than attributes is compared"
+    if not template.window and (len(template.steps) > 2 or template.texts):
+        return "it has no window, and more than two steps, or a text at each"
+    if template.time is TimeModel.EPOCHS and template.parts:
+        return "what a member has met would be noted for each partition"
     return [_number_of(template, 1)] if template.steps[1].clauses[0].asked else [], {}
+
+
+def _forbids(template: GroupTemplate) -> str | None:
+    """Why what is forbidden is more than an event behind the first step, or behind the last where time completes a
+    match."""
+    if any(len(kill.clauses) != 1 or not kill.clauses[0].alone for kill in template.kills):
+        return "what is forbidden has alternatives, or is compared with an earlier event"
+    places = {kill.place for kill in template.kills}
+    if 0 in places or (len(template.steps) in places) != template.late:
+        return "something is forbidden before the first step"
+    return None
 
 
 def _text_chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
@@ -207,28 +202,6 @@ def _text_chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Agains
     return [], {}
 
 
-def _waits_from_second(template: GroupTemplate) -> str | None:
-    if len(template.steps[0].clauses) != 1:
-        return "a condition has alternatives"
-    against = _waits((template.steps[0], *template.steps[1:])[1:])
-    if against is None and not _single(template.steps[1].clauses[0]):
-        return "a step waits for several constants, or for none"
-    return against
-
-
-def _forbids_within_pair(template: GroupTemplate) -> str | None:
-    """Why what is forbidden is more than one number between the first two steps."""
-    if template.late or len(template.kills) > 1 or any(kill.place != 1 for kill in template.kills):
-        return "something is forbidden elsewhere than between the first two steps"
-    return None if _forbids_by_one(template) else "what is forbidden does not ask for one constant of the event"
-
-
-def _forbids_by_one(template: GroupTemplate) -> bool:
-    clauses = [clause for kill in template.kills for clause in kill.clauses]
-    one_each = all(len(kill.clauses) == 1 for kill in template.kills)
-    return one_each and all(_single(clause) and clause.alone for clause in clauses)
-
-
 def _number_of(template: GroupTemplate, step: int) -> int:
     """The first constant of a step."""
     return sum(len(clause.asked) for before in template.steps[:step] for clause in before.clauses)
@@ -240,9 +213,13 @@ def _history(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
         return "it has not three steps, or something is forbidden"
     if not template.window:
         return "it has no window"
-    against = _waits_from_second(template)
+    against = _waits(template.steps[1:])
     if against is not None:
         return against
+    if any(len(step.clauses) != 1 for step in template.steps):
+        return "a condition has alternatives"
+    if not all(_single(step.clauses[0]) for step in template.steps[1:]):
+        return "a step waits for several constants, or for none"
     first, middle, last = (step.clauses[0] for step in template.steps)
     asked, between = last.asked[0], middle.asked[0]
     weaker = set(last.rest) <= set(first.rest) and last.among in ((), first.among)
@@ -256,46 +233,6 @@ def _history(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     if not opposite or not values[shared] > -values[second]:
         return "an event may be the first and the second one"
     return [shared], {third: shared}
-
-
-def _items(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
-    if len(template.steps) < 3:
-        return "it has fewer than three steps"
-    return _waits_from_second(template) or _forbids_within_pair(template) or ([_number_of(template, 1)], {})
-
-
-def _items_of_texts(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
-    if template.time is not TimeModel.ARRIVAL:
-        return "events may take time"
-    if len(template.steps) < 3 or template.late:
-        return "it has fewer than three steps, or time completes a match"
-    for step in template.steps[2:]:
-        if step.clauses[0].asked and not _single(step.clauses[0]):
-            return "a step behind the second waits for several constants"
-    pair = replace(template, steps=template.steps[:2])
-    return _next_match(grouping._replace(template=pair))
-
-
-def _trailing(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
-    if not template.late or len(template.steps) != 2 or [kill.place for kill in template.kills] != [2]:
-        return "it is not two steps and what must not follow"
-    against = _waits_from_second(template)
-    if against is not None:
-        return against
-    if not _forbids_by_one(template):
-        return "what is forbidden does not ask for one constant of the event"
-    return [_number_of(template, 1)], {}
-
-
-def _trailing_of_texts(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
-    if not template.late:
-        return "time completes no match"
-    pairs = grouping._replace(template=replace(template, late=False))
-    return _next_match(pairs) if len(template.steps) == 2 else _items_of_texts(pairs)
 
 
 def _skip_till(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
@@ -313,8 +250,10 @@ def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
     template = grouping.template
     if len(template.steps) < 2 or template.late or not template.window:
         return "it has one step, no window, or something is forbidden behind it"
-    if template.kills and not template.texts:
-        return "something is forbidden"
+    if any(kill.place != len(template.steps) - 1 for kill in template.kills):
+        return "something is forbidden elsewhere than before the last step"
+    if _forbids(template) is not None:
+        return "what is forbidden has alternatives, or is compared with an earlier event"
     if any(step.stay is not Stay.ALL for step in template.steps[1:]):
         return "runs do not stay where they move"
     return _alone(template)
@@ -329,17 +268,11 @@ def _adjacency(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
 
 def _any_order(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
-    if not template.window and any(len(order) > 1 for order in template.orders):
-        return "it has no window"
-    return _alone(template)
-
-
-def _choice(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+    if any(len(order) > 1 for order in template.orders):
+        return _alone(template) if template.window else "it has no window"
     if any(not asked.of_event for clause in template.clauses() for asked in clause.asked):
         return "more than attributes is compared"
-    several = any(len(order) > 1 for order in template.orders)
-    return "a match may have several events" if several else ([], {})
+    return [], {}
 
 
 def _alone(template: GroupTemplate) -> tuple[list[int], dict[int, int]] | Against:
@@ -368,26 +301,18 @@ REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _repe
 SELECTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.SELECTION, _repeating),)
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
-    (Mechanism.ITEMS, _items_of_texts),
-    (Mechanism.TRAILING, _trailing_of_texts),
     (Mechanism.ANY_MATCH, _any_match),
-    (Mechanism.ADJACENCY, _adjacency),
+    (Mechanism.CHAIN, _adjacency),
     (Mechanism.TEXT_CHAIN, _text_chain),
 )
-ORDERS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
-    (Mechanism.CHOICE, _choice),
-    (Mechanism.ANY_MATCH, _any_order),
-)
+ORDERS: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.ANY_MATCH, _any_order),)
 COUNTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.ANY_MATCH, _any_match),)
 TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.FILTER, _filter),
     (Mechanism.CHAIN, _chain),
     (Mechanism.FOLD, _fold),
-    (Mechanism.WAIT, _wait),
-    (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.HISTORY, _history),
-    (Mechanism.ITEMS, _items),
-    (Mechanism.TRAILING, _trailing),
+    (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.SKIP_TILL, _skip_till),
     (Mechanism.ANY_MATCH, _any_match),
 )

@@ -21,10 +21,9 @@ def own_texts(
     kills: list[Arc],
     asked: list[list[Alternative]],
     late: bool,
-    shared: OwnText | None = None,
 ) -> tuple[OwnText | None, ...]:
     """The attribute and the text of each event that has one, and of each that is forbidden; () if it is something else.
-    `asked`: what each is asked; `late`: time completes a match; `shared`: what all have, which may be a number.
+    `asked`: what each is asked; `late`: time completes a match.
 
     Of adjacent events and next matches all have one if the first has. Between two next matches something may be
     forbidden, or behind the last: then time completes a match. Of any matches something may be between the last two.
@@ -50,7 +49,7 @@ def own_texts(
     clauses = [each[0].clause for each in asked]
     if not all(map(_alone, clauses)):
         return ()
-    found = tuple(own_text(clause) if shared is None else shared for clause in clauses)
+    found = tuple(map(own_text, clauses))
     steps = found[: len(begins)]
     if not any(steps) or (stays != {Stay.ALL} and steps[0] is not None and None in steps):
         return ()

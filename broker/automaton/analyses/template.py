@@ -151,10 +151,10 @@ class WideRow:
 class GroupTemplate:
     """`constants`: the attributes that have the key's values, by position; `found`: without these, the texts of the
     steps by which events are found, which attributes equal or begin with; `texts`: of each step, and then of each
-    kill, the attribute that equals a text of its own, or None; the key has these, or the only constant, which all
-    have then; `parts`: the attributes by which runs are kept apart beyond the key; `partition`: those that part the
-    stream. `late`: time completes a match. `window`: how far the last event may be from the first one is an unknown
-    constant, too; where time completes it, all have the same, `within`, which is a constant for who has `texts`.
+    kill, the attribute that equals a text of its own, or None, and the key has these; `parts`: the attributes by which
+    runs are kept apart beyond the key; `partition`: those that part the stream. `late`: time completes a match.
+    `window`: how far the last event may be from the first one is an unknown constant, too; where time completes it, all
+    have the same, `within`.
     `slots`: of each the step whose event it has, -1 for none; a selection reads registers by slot. `updates`: what
     each step leaves in the registers, over epochs for the output to read, and in a selection, where that of a further
     event comes last. `common`: the runs, where an operand repeats and members share them; the two steps are then what

@@ -2,8 +2,7 @@
 and for each length of a text with which an attribute is to begin.
 
 Here: these dictionaries, also of machines that need all events of a key for some time; linking the events of a batch
-that have the same key. Hot. Not here: passing the events on (lanes, machine_path), the last events of a key
-(executors.trail).
+that have the same key. Hot. Not here: passing the events on (lanes, machine_path).
 """
 
 from __future__ import annotations
@@ -15,30 +14,18 @@ from mypy_extensions import i64
 from ...events.schema import Row
 from ..executors.contract import EventKey
 from ..executors.keyed_events import NO_EVENT, KeyedEvents
-from ..executors.trail import KeyTrail
 from ..index.spaces import Key
 from .matchers import Matcher
 
 
 @final
 class KeyReaders:
-    """The machines of one key, and the trail that they share: `followers` follow it, `others` do not.
+    """The machines of one key. `first` and `last`: its events in the current batch, NO_EVENT if there are none."""
 
-    `first` and `last`: the key's events in the current batch, NO_EVENT if there are none.
-    """
-
-    def __init__(self, most: int) -> None:
-        self.trail = KeyTrail(most)
+    def __init__(self) -> None:
         self.matchers: list[Matcher] = []
-        self.followers: list[Matcher] = []
-        self.others: list[Matcher] = []
         self.first: i64 = NO_EVENT
         self.last: i64 = NO_EVENT
-
-    def count(self) -> None:
-        """The machines have changed."""
-        self.followers = [matcher for matcher in self.matchers if matcher.machine.follows]
-        self.others = [matcher for matcher in self.matchers if not matcher.machine.follows]
 
 
 @final
@@ -94,24 +81,21 @@ class KeyIndex:
             one.last = at
         return found
 
-    def enter(self, matcher: Matcher, values: tuple[object, ...], most: int) -> None:
+    def enter(self, matcher: Matcher, values: tuple[object, ...]) -> None:
         """Add a machine. O(1)."""
         key: Key = values[0] if len(self.positions) == 1 else values
         readers = self.readers.get(key)
         if readers is None:
-            readers = self.readers[key] = KeyReaders(most)
+            readers = self.readers[key] = KeyReaders()
             if len(self.positions) == 0:
                 self.all = readers
         readers.matchers.append(matcher)
-        readers.count()
-        matcher.machine.attach(readers.trail)
 
     def leave(self, matcher: Matcher, values: tuple[object, ...]) -> None:
         """Undo `enter`. O(machines of the key)."""
         key: Key = values[0] if len(self.positions) == 1 else values
         readers = self.readers[key]
         readers.matchers.remove(matcher)
-        readers.count()
         if not readers.matchers:
             del self.readers[key]
 

@@ -21,7 +21,6 @@ from ..executors.event_ids import EventIds
 from ..executors.keyed_events import KeyedEvents
 from ..executors.matches import Item
 from ..executors.packed import Integers
-from ..executors.trail import KeyTrail
 from ..program.account import NOT_SUSPENDED
 from ..program.watcher import Follower
 from .keyed import Homes, KeyIndex, KeyReaders
@@ -85,15 +84,15 @@ class Lane(EventPlaces):
             stream = self.streams.index(given.stream)
             self.readers[stream].setdefault(numbers[at], []).append(Reader(matcher, 1 << at))
 
-    def file(self, matcher: Matcher, filed: EventKey, most: int) -> None:
-        """Add a machine by the key of its events. `most`: the most events that a trail keeps. O(sets of attributes)."""
+    def file(self, matcher: Matcher, filed: EventKey) -> None:
+        """Add a machine by the key of its events. O(sets of attributes)."""
         self.matchers[matcher] = None
         matcher.among = self.awake
         index = next((index for index in self.indexes if index.holds(filed)), None)
         if index is None:
             index = KeyIndex(filed)
             self.indexes.append(index)
-        index.enter(matcher, filed.values, most)
+        index.enter(matcher, filed.values)
 
     def take_out(self, matcher: Matcher, filed: EventKey) -> None:
         """Undo `file`. O(machines of its key)."""
@@ -136,9 +135,9 @@ class Lane(EventPlaces):
                 concerned.append(filed)
         place = self.count(stream, row, len(symbols) > 0 or len(concerned) > 0)
         if len(concerned) > 0:
-            start: i64 = found.epochs.start(found.event)
             for filed in concerned:
-                self._pass(filed, row, time, start, place, item, found)
+                for matcher in filed.matchers:
+                    self.step(matcher, 1, row, time, place, item, found)
             concerned.clear()
             if len(symbols) == 0:
                 self.upkeep(time)
@@ -189,35 +188,6 @@ class Lane(EventPlaces):
                     self.step(matcher, mask, row, time, place, item, found)
             touched.clear()
         self.upkeep(time)
-
-    def _pass(
-        self, readers: KeyReaders, row: Row, time: i64, start: i64, place: i64, item: Item, found: Completions
-    ) -> None:
-        """Pass an event to the machines of its key."""
-        trail = readers.trail
-        if len(readers.followers) > 0:
-            trail.position, trail.place = self.position, place
-            trail.add(row, time, start, item)
-            for matcher in readers.followers:
-                self.lead(matcher, trail, time, found)
-        for matcher in readers.others:
-            self.step(matcher, 1, row, time, place, item, found)
-
-    def lead(self, matcher: Matcher, trail: KeyTrail, time: i64, found: Completions) -> None:
-        """Let a machine follow the newest event of a trail."""
-        if matcher.suspended != NOT_SUSPENDED:
-            return
-        machine = matcher.machine
-        try:
-            machine.follow(trail, found)
-        except Exception as error:  # any error concerns this machine only
-            matcher.suspend(error, time, found)
-            self.forget(matcher)
-            return
-        if not matcher.busy:
-            self.rouse(matcher)
-        if machine.lost > 0:
-            matcher.complain(found)
 
     def count(self, stream: i64, row: Row, concerns: bool) -> i64:
         """Count the event; returns its number in its partition, 0 if it has none.
@@ -350,12 +320,9 @@ class Lane(EventPlaces):
             matcher.suspend(error, time, found)
 
     def close_epoch(self) -> None:
-        """End the newest epoch of all machines. O(machines and keys)."""
+        """End the newest epoch of all machines. O(machines)."""
         for matcher in self.matchers:
             matcher.machine.close_epoch()
-        for index in self.indexes:
-            for readers in index.readers.values():
-                readers.trail.close()
 
     def rouse(self, matcher: Matcher) -> None:
         """Start to watch a machine for state to sweep."""

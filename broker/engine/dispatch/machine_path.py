@@ -143,24 +143,10 @@ class MachinePath:
                         known[key] = before + 1
 
     def _pass(self, lane: Lane, readers: KeyReaders, events: KeyedEvents, found: Completions) -> None:
-        """Pass the events of a key to its machines: those that follow a trail go along it together."""
-        if len(readers.followers) > 0:
-            self._follow(lane, readers, events, found)
-        for matcher in readers.others:
+        """Pass the events of a key to its machines."""
+        for matcher in readers.matchers:
             lane.step_linked(matcher, events, readers.first, found)
         readers.first = NO_EVENT
-
-    def _follow(self, lane: Lane, readers: KeyReaders, events: KeyedEvents, found: Completions) -> None:
-        trail, followers, following = readers.trail, readers.followers, events.following
-        at = readers.first
-        while at >= 0:
-            found.event = at
-            time: i64 = events.times[at]
-            trail.position, trail.place = events.position + at + 1, events.places[at]
-            trail.add(events.rows[at], time, events.starts[at], events.items[at])
-            for matcher in followers:
-                lane.lead(matcher, trail, time, found)
-            at = following[at]
 
 
 def machine_path(lanes: list[Lane], stream: str, clock: Clock) -> MachinePath | None:

@@ -144,7 +144,7 @@ class Registry:
             else:
                 if not lane.indexes:
                     self._batch_paths.clear()
-                lane.file(matcher, filed, self.options.runs_max)
+                lane.file(matcher, filed)
         if self.restoring is None or place is None:
             member = plan.join(matcher.machine, symbols)
         else:

@@ -25,7 +25,6 @@ from .event_ids import EventIds
 from .keyed_events import KeyedEvents
 from .matches import Begun, Item, WaitingRun, runs_of
 from .packed import Integers
-from .trail import KeyTrail
 
 NOTHING_DUE: Final = FOREVER
 NO_ROWS: Final[list[Row]] = []
@@ -96,8 +95,7 @@ class Executor:
     it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and its completions go to
     `found.epochs`, which also has the start of the current event (`found.epochs.start(found.event)`). `serves`: it
     names its audience itself, where it completes something. `stream`: which of its plan's streams the current event is
-    of, where these are several. `follows`: filed by a key, it gets `follow` instead of
-    `take`.
+    of, where these are several.
     """
 
     def __init__(
@@ -114,7 +112,6 @@ class Executor:
         self.by_symbols = by_symbols
         self.epochs = epochs
         self.serves = epochs
-        self.follows = False
         self.member: Member | None = None
         self.batches = False
         self.by_columns = False
@@ -159,13 +156,6 @@ class Executor:
         if mask != 0 or home is None:
             return True
         return [row[position] for position in home.positions] == list(home.values)
-
-    def attach(self, trail: KeyTrail) -> None:
-        """Begin to follow a trail, which other machines may follow already. Called once, before any event."""
-
-    def follow(self, trail: KeyTrail, found: Completions) -> None:
-        """Process the newest event of the trail, instead of `take`."""
-        raise AssertionError
 
     def take_all(
         self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,

@@ -18,6 +18,7 @@ from broker.language.sase import parse
 
 SCHEMAS = {"S": Schema.declare({"ty": "string", "k": "int?", "w": "float", "p": "float"})}
 NEXT = "skip_till_next_match"
+M4 = "next match, 4"
 
 
 def grouped(pattern: str, conditions: str, strategy: str = NEXT, within: str = " WITHIN 5") -> Grouping | str:
@@ -42,37 +43,39 @@ def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = 
         ("S a, S b", "a.p > 1 AND b.p < 2", "strict_contiguity", "chain, 3"),
         ("S a, S b", "[ty] AND b.p > 1.5 * a.p", "partition_contiguity", "chain, 3"),
         ("S a, S b", "a.p > 1 AND b.p > a.p", NEXT, "chain, 2"),
-        ("S a, S b", "a.p > 1 AND b.p < 2", NEXT, "wait, 3"),
-        ("S a, ~(S n), S b", "a.p > 1 AND n.p > 7 AND b.p < 2", NEXT, "wait, 4"),
+        ("S a, S b", "a.p > 1 AND b.p < 2", NEXT, "next match, 3"),
+        ("S a, ~(S n), S b", "a.p > 1 AND n.p > 7 AND b.p < 2", NEXT, "next match, 4"),
         ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 3", NEXT, "history, 3"),
-        ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 4", NEXT, "items, 4"),
-        ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.p > 1", NEXT, "items, 4"),
-        ("S a, ~(S n), S b, S c", "a.p > 1 AND n.w > 7 AND b.p < 2 AND c.p > 1", NEXT, "items, 5"),
+        ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 4", NEXT, "next match, 4"),
+        ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.p > 1", NEXT, "next match, 4"),
+        ("S a, ~(S n), S b, S c", "a.p > 1 AND n.w > 7 AND b.p < 2 AND c.p > 1", NEXT, "next match, 5"),
         ("S a, ~(S n), S b", "[ty] AND a.ty = 'A' AND b.p < 2 AND n.p > 7 AND n.w > 1", NEXT, "next match, 4"),
-        ("S a, S b, ~(S n), S c", "[ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "items, 4"),
-        ("S a, ~(S m), S b, ~(S n), S c", "[ty] AND b.ty = 'A' AND b.p < 2 AND m.p > 3 AND n.w > 7", NEXT, "items, 4"),
-        ("S a, S b, S c, ~(S n)", "[ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "trailing, 4"),
-        ("S a, S b, ~(S n), S c", "[k] AND a.k = 7 AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "items, 4"),
-        ("S a, S b, S c, ~(S n)", "a.ty = 'A' AND b.ty = 'B' AND b.p < 2 AND c.ty = 'C'", NEXT, "trailing, 2"),
+        ("S a, S b, ~(S n), S c", "[ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "next match, 4"),
+        ("S a, ~(S m), S b, ~(S n), S c", "[ty] AND b.ty = 'A' AND b.p < 2 AND m.p > 3 AND n.w > 7", NEXT, M4),
+        ("S a, S b, S c, ~(S n)", "[ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "next match, 4"),
+        ("S a, S b, ~(S n), S c", "[k] AND a.k = 7 AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "next match, 4"),
+        ("S a, S b, ~(S n), S c", "[k] AND a.p > 1 AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, "next match, 5"),
+        ("S a, S b, ~(S n), S c", "[k] AND [ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT, M4),
+        ("S a, S b, S c, ~(S n)", "a.ty = 'A' AND b.ty = 'B' AND b.p < 2 AND c.ty = 'C'", NEXT, "next match, 2"),
         ("S a, ~(S n), S b", "[ty] AND a.ty = 'A' AND b.p < 2 AND n.p > 7", "skip_till_any_match", "any match, 3"),
         ("S a, S b, ~(S n), S c", "b.ty = 'A' AND b.p < 2 AND n.ty = 'C'", "skip_till_any_match", "any match, 2"),
-        ("S a, S b, ~(S n)", "a.p > 1 AND b.p < 2 AND n.p > 7", NEXT, "trailing, 3"),
-        ("S a, S b, ~(S n)", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "trailing, 3"),
-        ("S a, S b, ~(S n)", "b.ty = 'B' AND b.p < 2 AND n.ty = 'C' AND n.p > 7 AND n.k < 2", NEXT, "trailing, 4"),
-        ("S a, ~(S m), S b, ~(S n)", "a.ty = 'A' AND b.ty = 'B' AND m.p < 2 AND n.p > 7", NEXT, "trailing, 3"),
-        ("S a, S b, ~(S n)", "a.ty = 'A' AND b.ty = 'A' AND b.p < 2 AND n.ty = 'A' AND n.p > 7", NEXT, "trailing, 2"),
+        ("S a, S b, ~(S n)", "a.p > 1 AND b.p < 2 AND n.p > 7", NEXT, "next match, 4"),
+        ("S a, S b, ~(S n)", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "next match, 3"),
+        ("S a, S b, ~(S n)", "b.ty = 'B' AND b.p < 2 AND n.ty = 'C' AND n.p > 7 AND n.k < 2", NEXT, "next match, 4"),
+        ("S a, ~(S m), S b, ~(S n)", "a.ty = 'A' AND b.ty = 'B' AND m.p < 2 AND n.p > 7", NEXT, "next match, 3"),
+        ("S a, S b, ~(S n)", "a.ty = 'A' AND b.ty = 'A' AND b.p < 2 AND n.ty = 'A' AND n.p > 7", NEXT, "next match, 3"),
         ("S a, S b", "a.p > 1 AND b.p < 2", "skip_till_any_match", "any match, 3"),
         ("S a, S b", "a.p > 1 AND b.p < 2 AND b.k > 7", NEXT, "next match, 4"),
         ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "next match, 3"),
         ("S a, S b", "a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "next match, 3"),
         ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", "skip_till_any_match", "any match, 3"),
-        ("S a, S b, S c", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2 AND c.ty = 'C'", NEXT, "items, 3"),
-        ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.ty = 'C' AND c.p > 1", NEXT, "items, 4"),
-        ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'A' AND b.p < 2 AND b.ty != 'C'", NEXT, "wait, 3"),
-        ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.p < 2", NEXT, "wait, 3"),
+        ("S a, S b, S c", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2 AND c.ty = 'C'", NEXT, "next match, 3"),
+        ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.ty = 'C' AND c.p > 1", NEXT, "next match, 4"),
+        ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'A' AND b.p < 2 AND b.ty != 'C'", NEXT, "next match, 3"),
+        ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.p < 2", NEXT, "next match, 3"),
         ("S a, S b", "a.ty = 'A' AND a.p > 1 AND b.p < 2", "strict_contiguity", "chain, 3"),
-        ("S a, S b", "a.p * a.w > 1 AND b.p < 2", NEXT, "wait, 3"),
-        ("S a, S b", "a.p > 1 AND abs(b.p - b.w) < 2", NEXT, "wait, 3"),
+        ("S a, S b", "a.p * a.w > 1 AND b.p < 2", NEXT, "next match, 3"),
+        ("S a, S b", "a.p > 1 AND abs(b.p - b.w) < 2", NEXT, "next match, 3"),
         ("S a, S b", "a.p > 1 AND b.p - b.w < 2 AND b.p * b.k > 7", NEXT, "next match, 4"),
         ("S a, S b", "a.p > 1 AND b.p - a.p > 2", NEXT, "skip till, 3"),
         ("S a, S b", "[ty] AND b.p / a.p > 2", "partition_contiguity", "chain, 2"),
@@ -105,8 +108,6 @@ def test_what_has_no_template_says_why(pattern: str, conditions: str, expected: 
 @pytest.mark.parametrize(
     ("pattern", "conditions", "strategy"),
     [
-        ("S a, S b, ~(S n), S c", "[k] AND a.p > 1 AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT),
-        ("S a, S b, ~(S n), S c", "[k] AND [ty] AND a.ty = 'A' AND b.p < 2 AND c.p > 1 AND n.w > 7", NEXT),
         ("S a, ~(S n), S b, S c", "[ty] AND a.ty = 'A' AND b.p < 2 AND n.w > 7", "skip_till_any_match"),
         ("S a, S b, ~(S n)", "[ty] AND a.ty = 'A' AND b.p < 2 AND n.w > 7", "skip_till_any_match"),
     ],
@@ -166,8 +167,7 @@ def test_operands_may_have_several_orders(match: str, operands: str, orders: set
     assert len(template.orders) == len(orders)
     layout = layout_of(found)
     assert isinstance(layout, Layout)
-    alone = all(len(order) == 1 for order in orders)
-    assert layout.mechanism.value == ("choice" if alone else "any match")
+    assert layout.mechanism.value == "any match"
 
 
 def test_the_key_of_one_operand_is_that_of_all_its_orders() -> None:

@@ -39,16 +39,16 @@ def template(pattern: str, conditions: str, strategy: str = NEXT, returned: str 
 @pytest.mark.parametrize(
     ("pattern", "conditions", "strategy", "expected"),
     [
-        ("S a, T b", "[ty] AND a.p > 1 AND b.p < 2", NEXT, "wait, 3"),
-        ("S a, T b", "[ty] AND a.ty = 'A' AND a.p > 1 AND b.p < 2", NEXT, "wait, 3"),
-        ("S a, ~(T n), S b", "[ty] AND a.p > 1 AND n.p > 7 AND b.p < 2", NEXT, "wait, 4"),
-        ("S a, T b, ~(S n)", "[ty] AND a.p > 1 AND b.p < 2 AND n.w > 7", NEXT, "trailing, 3"),
-        ("S a, T b, S c", "[ty] AND a.p > 1 AND b.p < 2 AND c.p > 1", NEXT, "items, 4"),
+        ("S a, T b", "[ty] AND a.p > 1 AND b.p < 2", NEXT, "next match, 3"),
+        ("S a, T b", "[ty] AND a.ty = 'A' AND a.p > 1 AND b.p < 2", NEXT, "next match, 3"),
+        ("S a, ~(T n), S b", "[ty] AND a.p > 1 AND n.p > 7 AND b.p < 2", NEXT, "next match, 4"),
+        ("S a, T b, ~(S n)", "[ty] AND a.p > 1 AND b.p < 2 AND n.w > 7", NEXT, "next match, 4"),
+        ("S a, T b, S c", "[ty] AND a.p > 1 AND b.p < 2 AND c.p > 1", NEXT, "next match, 4"),
         ("S a, T b", "[ty] AND a.p > 1 AND b.p < 2", "skip_till_any_match", "any match, 3"),
         ("S a, T b", "[ty] AND a.p > 1 AND b.p > 1.5 * a.p", "partition_contiguity", "chain, 4"),
         ("S a, T b", "a.p > 1 AND b.p < 2 AND b.k > 3", "strict_contiguity", "chain, 4"),
         ("S a, T b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", NEXT, "next match, 3"),
-        ("S a, T b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", "strict_contiguity", "adjacency, 3"),
+        ("S a, T b", "a.ty = 'A' AND a.p > 1 AND b.ty = 'B' AND b.p < 2", "strict_contiguity", "chain, 3"),
         ("S a, T b", "[ty] AND a.p > 1 AND (b.p < 2 OR b.k > 3)", NEXT, "skip till, 4"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker.engine import Engine, Options
+from broker.engine import Engine
 
 PAIR = "PATTERN SEQ(S a, S b) WHERE partition_contiguity(a, b) {{ {0} AND a.p > {1} AND b.p < 2.5 }} WITHIN 100"
 TEXTS = {
@@ -18,7 +18,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_partitions_of_runs(name: str) -> None:
     asked, expected = TEXTS[name]
-    engine = Engine(Options(lookback=False))
+    engine = Engine()
     engine.add_stream("S", {"k": "string", "n": "int", "p": "float"})
     for least in (1.0, 1.5):
         engine.subscribe(f"above_{least}", language="sase", query=PAIR.format(asked, least))

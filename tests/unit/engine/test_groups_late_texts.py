@@ -10,9 +10,9 @@ import pytest
 from broker.engine import Engine, Options
 from broker.engine.executors.groups.blocks import MatchBlocks
 from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound
-from broker.engine.executors.groups.late_texts import LateTextsCell
+from broker.engine.executors.groups.late_pairs import LatePairsCell
 from broker.engine.executors.groups.members import Members
-from broker.engine.executors.groups.other_keys_template import OtherKeysTemplate
+from broker.engine.executors.groups.next_match_template import NextMatchTemplate
 from broker.engine.executors.groups.steps import StepClause
 
 SCHEMA = {"ty": "string", "w": "float?", "p": "float?"}
@@ -53,7 +53,7 @@ A, B, C = ("A", 0.0, 2.0), ("B", 0.0, 1.0), ("C", 3.0, 0.0)
 def test_members_with_any_texts_are_one_group() -> None:
     engine = engine_with({}, {"second": "C", "third": "B"}, {"first": "B", "second": "A"}, {"third": "D", "kills": 9})
     assert "groups: 4 subscriptions in 1 groups" in engine.explain()
-    assert "s0: how runs are kept: a trailing for 4 members, 4 constants each" in engine.explain()
+    assert "s0: how runs are kept: a next match for 4 members, 4 constants each" in engine.explain()
     assert found(engine, [1, 2, 3], A, B, ("C", 1.0, 2.5)) == []  # B kills nobody: its w is 0
     assert found(engine, [7], ("X", None, None)) == []
     assert found(engine, [8], ("X", None, None)) == [("s0", [1, 2]), ("s3", [1, 2]), ("s1", [1, 3])]
@@ -143,19 +143,18 @@ def test_dead_pairs_and_what_killed_them_go_with_the_window() -> None:
     def asks(coordinate: int, attribute: int, sign: float = 1.0) -> StepClause:
         return StepClause([CoordinateBound(coordinate, ATTRIBUTE, attribute, sign)])
 
-    template = OtherKeysTemplate(
-        4, asks(0, 2), asks(1, 2, -1.0), [0, 0, 0], 3, kills=[asks(2, 1)], places=[2], within=6
-    )  # fmt: skip
+    steps = [asks(0, 2), asks(1, 2, -1.0)]
+    template = NextMatchTemplate(4, steps, [0, 0, 0], 3, [(2, asks(2, 1))], within=6)
     members, out = Members(4), MatchBlocks()
     for handle, texts in enumerate((("A", "B", "C"), ("A", "B", "D"), ("B", "A", "C"))):
         point = [1.0, -3.0, 2.0, -6.0]
         members.put(handle, point, 0)
         template.joined(handle, point, 0, texts)
-    cell = LateTextsCell(template, members)
+    cell = LatePairsCell(template, members)
     for event in range(1, 4_000):
         cell.take(("ABCD"[event % 4], 5.0, 2.0), event, event, out)
         assert cell.statistics()["pairs"] <= 12
-        assert all(each.starts.count <= 80 for each in template.each())
+        assert all(each.starts.count <= 80 for each in template.logs.each())
         assert cell.due() >= event
     assert out.count() == 0
     cell.check_invariants()
@@ -212,7 +211,7 @@ def test_a_group_of_any_texts_finds_what_each_member_finds(form: str, elements: 
         for number, constants in enumerate(members[:20]):
             subscribed(engine, f"s{number}", query, **constants)
     assert one.statistics()["groups"] == 1
-    assert ": how runs are kept: a trailing for 20 members" in "\n".join(one.explain())
+    assert ": how runs are kept: a next match for 20 members" in "\n".join(one.explain())
     matches: list[dict[str, list[str]]] = [{}, {}]
     time = 0
     for turn in range(10):

@@ -98,8 +98,8 @@ FORMS = {
     "a AND b AND c": ("any match", composite("a AND b AND c")),
     "(a AND b); c": ("any match", composite("(a AND b); c")),
     "a; (b OR c)": ("any match", composite("a; (b OR c)")),
-    "a, b": ("adjacency", composite("a, b")),
-    "a, b, c": ("adjacency", composite("a, b, c")),
+    "a, b": ("chain", composite("a, b")),
+    "a, b, c": ("chain", composite("a, b, c")),
     "any b": (
         "any match",
         ("ptopss", "FROM S a: ty = '{first}' AND p > {begins} b: p < {ends} AND w > 2 MATCH a AND b WITHIN {within}"),
@@ -108,9 +108,9 @@ FORMS = {
     "any three": (
         "any match", sase("skip_till_any_match", "S a, S b, S c", PAIR + " AND c.ty = '{first}' AND c.w > 1")
     ),
-    "adjacent": ("adjacency", sase("strict_contiguity", "S a, S b", PAIR)),
+    "adjacent": ("chain", sase("strict_contiguity", "S a, S b", PAIR)),
     "adjacent, any first": (
-        "adjacency", sase("strict_contiguity", "S a, S b, S c", "a.w > 1 AND b.ty = '{first}' AND b.p > {begins}")
+        "chain", sase("strict_contiguity", "S a, S b, S c", "a.w > 1 AND b.ty = '{first}' AND b.p > {begins}")
     ),
     "rising": (
         "kleene",
@@ -126,7 +126,7 @@ FORMS = {
         "next match", sase("skip_till_next_match", "S a, ~(S n), S b", PAIR + " AND n.w > 2 AND n.p > {begins}")
     ),
     "forbidden behind two": (
-        "items",
+        "next match",
         sase("skip_till_next_match", "S a, ~(S m), S b, ~(S n), S c", PAIR + " AND n.ty = '{third}' AND n.w > 2 AND "
              "m.ty = '{third}' AND m.p > {begins} AND c.ty = '{first}' AND c.p > {begins}"),
     ),

@@ -1,82 +1,345 @@
-"""Any match: events in which every combination counts (skip_till_any_match; P-ToPSS's `;`, AND, OR), within a window.
+"""Any match: events in which every combination counts (skip_till_any_match; P-ToPSS's `;`, AND, OR), within a window,
+of one key, or found by a text each, as in `a: name = 'X' AND price > 110, b: name = 'Y' AND price < 108`.
 
 The steps of a match have an order, or one of several: `a AND b` is `a; b` and `b; a`, and `a OR b` is either alone.
-The cost depends on the output. An event that may be the last finds the members that it completes and whose other steps
-the window may satisfy. For each of these members, the events of every step are read off the window, block by block,
-into lists. A match takes one event of each list, ascending. A sum of prefix counts over the lists gives their number,
-so that combinations are made only when they are read. Every event is an epoch.
+Members with any texts are one group, as there may be as many combinations as members; one key has no texts. Each step
+that a match may go on behind has a log for each text. An event that may be the last finds the members among those with
+its text, and each of them the events of its own logs. Where any event may be the last, the members lie with the text of
+another step, and only the texts of which the window has an event are searched. What a negation forbids before the last
+step has such logs, too: the newest event that concerns a member bars those before it from being the last but one. Every
+event is an epoch.
 
-Here: one key. Not here: the events of its window (logged), conditions between two times of a tuple, adjacency.
+Here: all texts of a group, or of a partition. Not here: the matches of a member (tuples).
 """
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 from mypy_extensions import i64
 
 from ....events.schema import Row
 from ..matches import Assigned
 from .any_template import AnyTemplate, LastStep
+from .beginnings import Beginning
 from .blocks import MatchBlocks
-from .columns import INFINITY, NAN
+from .cell import GroupCell
+from .columns import INFINITY, Floats, filled
 from .kept_events import KeptEvents
-from .logged import LoggedCell
-from .members import Members
+from .member_points import MemberPoints
+from .members import INFINITE, Members
+from .stamps import Stamps
+from .starts import NONE, Starts
+from .steps import StepClause
+from .text_members import ANY, Text, texts_by_step
 from .tuples import tell_tuples
 
 
 @final
-class AnyCell(LoggedCell):
-    """For each step behind which a match may go on, the events in the window that may satisfy it for a member."""
+class AnyMatchTemplate:
+    """The steps but for their texts, which the `attributes` have, -1 for none, and the members of one group. `kills`:
+    what no event between the last two may be; their texts are behind those of the steps.
+
+    `logs`: the events of each text that may be a step, by log of the steps, and behind these those that are forbidden;
+    `logged`: what they are asked. `anchors`: for each last step the step by whose text its members are found: itself,
+    or one before it. `found_by`: by anchor the members of each text, if there are any texts. `whole`: there are none.
+    `parted`: each partition then has logs of its own.
+    """
 
     def __init__(
-        self, template: AnyTemplate, members: Members | None = None, events: KeptEvents | None = None
+        self, steps: AnyTemplate, attributes: list[int], kills: list[StepClause] | None = None, parted: bool = False
     ) -> None:
-        super().__init__(template.d, template.logged, [], template.within, template.window, members, events)
+        self.steps = steps
+        self.whole = max(attributes) < 0
+        self.parted = parted
+        self.logged = [*steps.logged, *(kills or [])]
+        self.kills: i64 = len(steps.logged)  # the first log of what is forbidden
+        self.attributes = attributes
+        self.x: Floats = filled(steps.d, INFINITY)  # scratch for one event
+        self.within: Floats = filled(steps.d, INFINITY)
+        self.top: Floats = filled(steps.d, INFINITY)
+        self.unlike: i64 = 0  # members whose texts are not all the same
+        self.step_of: list[int] = [*steps.log_of, *range(len(steps.steps), len(attributes))]  # by log
+        self.logs: list[dict[Text, Beginning]] = [{ANY: self._log(ANY)} if self.whole else {} for _ in self.logged]
+        self.anchors = [self._anchor(last) for last in steps.lasts]
+        self.found_by: dict[int, dict[Text, Members]] = {anchor: {} for anchor in self.anchors}
+        self.texts: list[tuple[Text, ...]] = []  # by handle those of the steps
+        self.own: list[list[Starts]] = []  # the logs
+        self.known = MemberPoints(steps.d)
+
+    def _log(self, text: Text) -> Beginning:
+        return Beginning(text, self.steps.d, self.steps.window)
+
+    def _anchor(self, last: LastStep) -> int:
+        known = [last.step, *(self.step_of[log] for log in last.others)]
+        return next((step for step in known if self.attributes[step] >= 0), last.step)
+
+    def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
+        """A member has joined the group. `known`: the texts of the steps that have one. O(steps x (pages + page))."""
+        self.known.put(handle, point, since)
+        if self.whole:
+            for log in self.logs:
+                log[ANY].joined(point)
+            return
+        steps, texts = self.steps, texts_by_step(known, self.attributes)
+        own: list[Starts] = []
+        for log, step in zip(self.logs, self.step_of):
+            beginning = log.get(texts[step])
+            if beginning is None:
+                beginning = log[texts[step]] = self._log(texts[step])
+            beginning.joined(point)
+            own.append(beginning.starts)
+        self.unlike += 0 if _all_equal(texts) else 1
+        while len(self.texts) <= handle:
+            self.texts.append(texts)
+            self.own.append(own)
+        self.texts[handle], self.own[handle] = texts, own
+        for anchor, found in self.found_by.items():
+            members = found.get(texts[anchor])
+            if members is None:
+                members = found[texts[anchor]] = Members(steps.d)
+            members.put(handle, point, since)
+
+    def left(self, handle: int, point: list[float]) -> None:
+        """A member has left the group. O(steps x (pages + page))."""
+        if self.whole:
+            for log in self.logs:
+                log[ANY].members -= 1
+            return
+        texts = self.texts[handle]
+        self.unlike -= 0 if _all_equal(texts) else 1
+        for log, step in zip(self.logs, self.step_of):
+            beginning = log[texts[step]]
+            beginning.members -= 1
+            if beginning.members == 0:
+                del log[texts[step]]
+        for anchor, found in self.found_by.items():
+            members = found[texts[anchor]]
+            members.remove(handle, point)
+            if members.count == 0:
+                del found[texts[anchor]]
+
+    def barred(self, handle: i64, own: list[Starts], last: Starts, since: i64) -> i64:
+        """Since when no event bars a member's events of the last of its `own` logs, which are since then; NONE if it
+        has none there. O(blocks)."""
+        points, at = self.known.points, handle * self.steps.d
+        first = last.begun_since(points, at, since, False, last.head, last.count)
+        if first == last.count:
+            return NONE
+        newest = last.events[first]
+        log: i64
+        for log in range(self.kills, len(own)):
+            newest = own[log].newest_for(points, at, newest, False)
+        return newest
+
+
+@final
+class AnyMatchCell(GroupCell):
+    """The waiting runs of a group, which lie with the texts of their events.
+
+    `events`: those that the group keeps, if matches have several orders.
+    """
+
+    def __init__(self, template: AnyMatchTemplate, members: Members, events: KeptEvents | None = None) -> None:
+        super().__init__(members)
         self.template = template
+        self._events = events
+        parted = [{ANY: log[ANY].apart()} for log in template.logs] if template.parted else None
+        self.logs: list[dict[Text, Beginning]] = parted or template.logs
+        self._whole = [log[ANY].starts for log in self.logs] if template.whole else None
+        self._stamps = Stamps()
+        self._live: list[dict[Text, None]] = [{} for _ in template.logs]
+        """By log the texts of which the window may have an event."""
+        for beginning in self._each():
+            beginning.clear()
+
+    def _each(self) -> list[Beginning]:
+        """The logs of all steps and texts."""
+        return [beginning for log in self.logs for beginning in log.values()]
+
+    def _own(self, handle: i64) -> list[Starts]:
+        """The logs of a member."""
+        return self.template.own[handle] if self._whole is None else self._whole
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """Process an event of the key. O(blocks of the window), and for each member found O(blocks and its events)."""
-        template, x = self.template, self.x
-        self.drop(time)
-        j: i64
-        for last in template.lasts:
-            clause = last.clause
-            for j in range(template.d):
-                x[j] = INFINITY
-            if clause.narrows(row, time, time, x, 0, x, 0) and clause.admits(row):
-                if template.window >= 0:
-                    x[template.window] = 0.0
-                if len(last.others) > 0:
-                    self._complete(last, time, out)
+        """Process an event. O(members with its text whose condition it satisfies as the last), and for each of them
+        O(blocks of its logs and its events)."""
+        template, x = self.template, self.template.x
+        steps, attributes = template.steps, template.attributes
+        for last, anchor in zip(steps.lasts, template.anchors):
+            attribute = attributes[last.step]
+            text = row[attribute] if attribute >= 0 else ANY
+            members: Members | None = None
+            if template.whole:
+                members = self.members
+            elif anchor == last.step:
+                members = template.found_by[anchor].get(text)
+                if members is None:
                     continue
-                begun = out.members_upto
-                if self.members.find(x, 0, event, out) > 0:
-                    out.order = last.numbers[0]
-                    out.close_alone(begun)
-        self.keep(row, time, event)
+            if len(last.others) == 0:
+                self._choose(last, members, row, time, event, out)
+            elif self._narrowed(last.clauses[0], row, time):
+                if members is None:
+                    self._complete_each(last, steps.log_of[anchor], template.found_by[anchor], time, out)
+                    continue
+                if template.unlike == 0:  # all these members have the same logs
+                    for log in last.others:
+                        own = self.logs[log][text]
+                        own.lower(x, template.top, time, own.starts.count)
+                self._complete(last, members, x, time, out)
+        self._keep(row, time, event)
 
-    def _complete(self, last: LastStep, time: i64, out: MatchBlocks) -> None:
-        """The members that the event and the window may satisfy, each with the events of its steps."""
-        d = self.d
-        for number in last.others:
-            self.lower(number)
-        found = self.members.find_points(NAN, self.x, 0, out)
-        begun = out.members_upto - found
+    def _narrowed(self, clause: StepClause, row: Row, time: i64) -> bool:
+        """Whether an event may be what a clause asks for some member; `x` has its values then."""
+        template, x = self.template, self.template.x
+        j: i64
+        for j in range(template.steps.d):
+            x[j] = INFINITY
+        return clause.narrows(row, time, time, x, 0, x, 0) and clause.admits(row)
+
+    def _choose(
+        self, last: LastStep, members: Members | None, row: Row, time: i64, event: i64, out: MatchBlocks
+    ) -> None:
+        """Write the matches that the event alone is, once for a member. O(clauses)."""
+        if members is None:
+            return
+        begun, several = out.members_upto, len(last.clauses) > 1
+        if several:
+            self._stamps.next()
+        for clause in last.clauses:
+            if self._narrowed(clause, row, time):
+                found = out.members_upto
+                if members.find(self.template.x, 0, event, out) > 0 and several:
+                    self._stamps.thin(out, found)
+        if out.members_upto > begun:
+            out.order = last.numbers[0]
+            out.close_alone(begun)
+
+    def _complete_each(
+        self, last: LastStep, log: int, found_by: dict[Text, Members], time: i64, out: MatchBlocks
+    ) -> None:
+        """The same for an event that may be the last of members with any text: of each text in the window those that
+        an event with it may satisfy."""
+        template = self.template
+        x, within, d = template.x, template.within, template.steps.d
+        live = self._live[log]
+        gone: list[Text] = []
+        j: i64
+        for text in live:
+            beginning = self.logs[log].get(text)
+            if beginning is None or beginning.passed(time) == beginning.starts.count:
+                gone.append(text)
+                continue
+            for j in range(d):
+                within[j] = x[j]
+            beginning.lower(within, template.top, time, beginning.starts.count)
+            self._complete(last, found_by[text], within, time, out)
+        for text in gone:
+            del live[text]
+
+    def _complete(self, last: LastStep, members: Members, x: Floats, time: i64, out: MatchBlocks) -> None:
+        """Write the matches of the members that these values dominate."""
+        found = members.find(x, 0, INFINITE, out)
         if found == 0:
             return
-        hit: i64
+        template = self.template
+        d, window, own, whole = template.steps.d, template.steps.window, template.own, self._whole
+        points, sinces = template.known.points, template.known.since
+        upto, forbids = out.members_upto, len(template.logged) > template.kills
+        place: i64
         for order, number in zip(last.orders, last.numbers):
             out.order = number
-            for hit in range(found):
-                since = out.hits_since[hit]
-                tell_tuples(self.logs, order, begun + hit, out.hits, hit * d, since, since, time, out)
+            for place in range(upto - found, upto):
+                handle = out.members[place]
+                at = handle * d
+                logs = own[handle] if whole is None else whole
+                bound = points[at + window]
+                possible = True
+                for log in order:
+                    starts = logs[log]
+                    count = starts.count
+                    if count == 0 or float(starts.times[count - 1] - time) < bound:
+                        possible = False
+                        break
+                if possible:
+                    barred = since = sinces[handle]
+                    if forbids:
+                        barred = template.barred(handle, logs, logs[order[-1]], since)
+                        if barred < 0:
+                            continue
+                    tell_tuples(logs, order, place, points, at, since, barred, time, out)
+
+    def _keep(self, row: Row, time: i64, event: i64) -> None:
+        """Note an event for the steps behind which a match may go on, and what it forbids. O(steps)."""
+        template = self.template
+        for log, clause in enumerate(template.logged):
+            attribute = template.attributes[template.step_of[log]]
+            text = row[attribute] if attribute >= 0 else ANY
+            beginning = self.logs[log].get(text)
+            if beginning is not None and beginning.begin(clause, row, time, event):
+                if log < template.kills:
+                    self.noted = event
+                self._live[log][text] = None
+                if beginning.grown():
+                    beginning.drop(beginning.first_in_time(time))
+                else:
+                    beginning.passed(time)
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
+    def quiet(self, time: i64) -> bool:
+        return all(each.first_in_time(time) == each.starts.count for each in self._each())
+
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        return self.template.live(self.logs, point, since, time)
+        template = self.template
+        logs = self._own(handle)
+        last = logs[template.kills - 1] if len(logs) > template.kills else None
+        barred = since if last is None else int(template.barred(handle, logs, last, since))
+        return template.steps.live(logs, point, since, time, barred)
 
     def assigned(self, handle: int, point: list[float], since: int, time: i64) -> list[Assigned] | None:
-        return self.template.assigned(self.logs, self.events, point, since, time)
+        return self.template.steps.assigned(self._own(handle), self._events, point, since, time)
+
+    def oldest(self, event: i64) -> i64:
+        for each in self._each():
+            event = each.starts.oldest(event)
+        return event
+
+    def used(self, events: set[int]) -> None:
+        for log in self.logs[: int(self.template.kills)]:
+            for each in log.values():
+                each.starts.used(events)
+
+    def dump(self) -> dict[str, Any]:
+        """The state for a snapshot, without the members, which the host saves."""
+        logs: list[list[Any]] = []
+        for log in self.logs:
+            logs.append([[text, each.starts.dump()] for text, each in log.items() if each.starts.count > 0])
+        return {"logs": logs}
+
+    def load(self, dumped: dict[str, Any]) -> None:
+        for number, saved in enumerate(dumped["logs"]):
+            for text, starts in saved:
+                self.logs[number][text].load(starts)
+                self._live[number][text] = None
+
+    def statistics(self) -> dict[str, int]:
+        waiting = sum(int(each.starts.count) for each in self._each())
+        return {**self.members.statistics(), "events": waiting}
+
+    def check_invariants(self) -> None:
+        template = self.template
+        for found in template.found_by.values():
+            assert template.whole or sum(int(each.count) for each in found.values()) == self.members.count
+            for members in found.values():
+                members.check_invariants()
+        for log in template.logs:
+            assert sum(int(each.members) for each in log.values()) == self.members.count
+        for log, live in zip(self.logs, self._live):
+            assert all(text in live for text, each in log.items() if each.starts.head < each.starts.count)
+        for each in self._each():
+            each.starts.check_invariants()
+
+
+def _all_equal(texts: tuple[Text, ...]) -> bool:
+    return all(text == texts[0] for text in texts)

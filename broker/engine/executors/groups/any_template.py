@@ -1,6 +1,6 @@
 """The steps of matches in which every combination of a window counts, in one order or in several.
 
-Here: that form, and a member's unfinished matches, for users. Not here: what an event does (any_match, any_texts).
+Here: that form, and a member's unfinished matches, for users. Not here: what an event does (any_match).
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from .tuples import begun
 
 @final
 class LastStep:
-    """The orders that take the same steps and have the same last one, `step`, which asks for `clause`. `others`: the
-    logs of the steps before it, ascending; `orders`: these as each order has them; `numbers`: those of the orders."""
+    """The orders that take the same steps and have the same last one, `step`, which asks for one of `clauses`, for
+    several only where it is alone. `others`: the logs of the steps before it, ascending; `orders`: these as each order
+    has them; `numbers`: those of the orders."""
 
-    def __init__(self, step: int, clause: StepClause, others: list[int]) -> None:
+    def __init__(self, step: int, clauses: list[StepClause], others: list[int]) -> None:
         self.step = step
-        self.clause = clause
+        self.clauses = clauses
         self.others = others
         self.orders: list[list[int]] = []
         self.numbers: list[int] = []
@@ -31,20 +32,16 @@ class LastStep:
 
 @final
 class AnyTemplate:
-    """The steps, each with bounds of its own coordinates. `orders`: of which a match has one, if there are several;
-    `operands`: of each step then the operand.
-
-    The window is `within` for all, or each member's own `window`. Without one each order is a single step.
+    """The clauses of the steps. `orders`: of which a match has one, if there are several; `operands`: of each step then
+    the operand. `window`: the coordinate of WITHIN; without one each order is a single step.
     """
 
     def __init__(
         self,
         d: int,
-        steps: list[StepClause],
+        steps: list[list[StepClause]],
         orders: list[list[int]] | None = None,
         operands: list[int] | None = None,
-        *,
-        within: int = NONE,
         window: int = NONE,
     ) -> None:
         self.d: i64 = d
@@ -53,12 +50,11 @@ class AnyTemplate:
         self.operands = operands or list(range(len(steps)))
         self.single = not orders
         """Whether there is one order, that of the steps."""
-        self.within: i64 = within
         self.window: i64 = window
         logged = sorted({step for order in self.orders for step in order[:-1]})
-        self.logged: list[StepClause] = [steps[step] for step in logged]
+        self.logged: list[StepClause] = [steps[step][0] for step in logged]
         """The steps behind which a match may go on, whose events are logged."""
-        assert within >= 0 or window >= 0 or not logged, "what is kept must have an end"
+        assert window >= 0 or not logged, "what is kept must have an end"
         self.log_of: dict[int, int] = {step: log for log, step in enumerate(logged)}
         found: dict[tuple[int, ...], LastStep] = {}
         for number, (*before, last) in enumerate(self.orders):
@@ -69,9 +65,7 @@ class AnyTemplate:
             same.numbers.append(number)
         self.lasts: list[LastStep] = list(found.values())
 
-    def live(
-        self, logs: list[Starts], point: list[float], since: int, time: int, barred: int = 0
-    ) -> list[tuple[int, ...]]:
+    def live(self, logs: list[Starts], point: list[float], since: int, time: int, barred: int) -> list[tuple[int, ...]]:
         """The runs of a member with these logs, in the order of the steps, if that is the only one. `barred`: the last
         event of what waits for the last step is not before it."""
         found: list[tuple[int, ...]] = []

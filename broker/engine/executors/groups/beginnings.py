@@ -1,12 +1,12 @@
 """Starts that wait with the text that begins them, for all members of a group that begin with it.
 
-Here: the starts of one text, and when the newest start of each text was. Hot. Not here: what they wait for (other_keys,
+Here: the starts of one text, and when the newest start of each text was. Hot. Not here: what they wait for (next_match,
 text_chain).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
@@ -14,17 +14,10 @@ from ....events.schema import Row
 from .columns import INFINITY, Floats, Integers, filled, integers, with_room_for_integers
 from .starts import NONE, Starts
 from .steps import StepClause
+from .text_members import Text
 
 SWEEP_MIN: Final = 64
 BEFORE: Final = -(1 << 62)
-Text: TypeAlias = Any
-ANY: Final = None  # in place of a text
-
-
-def texts_by_step(known: tuple[Text, ...], attributes: list[int]) -> tuple[Text, ...]:
-    """The text of each step, ANY for those without, whose attribute is -1. `known`: those of the others, in order."""
-    left = iter(known)
-    return tuple([next(left) if attribute >= 0 else ANY for attribute in attributes])
 
 
 @final
@@ -44,6 +37,12 @@ class Beginning:
         self._window: i64 = window
         self._kept: i64 = 0
         self.starts = Starts(d, NONE, window)
+
+    def apart(self) -> Beginning:
+        """Other starts for the same members, whose least corner is one for all."""
+        other = Beginning(self.text, self._d, self._window)
+        other.root = self.root
+        return other
 
     def clear(self) -> None:
         """Drop all starts."""
@@ -80,10 +79,19 @@ class Beginning:
 
     def drop(self, first: i64) -> None:
         """Drop the starts before that place. O(starts)."""
+        self.retain([at >= first for at in range(self.starts.count)])
+
+    def retain(self, wanted: list[bool]) -> None:
+        """Drop the other starts. O(starts)."""
         starts = self.starts
-        starts.retain([at >= first for at in range(starts.count)])
+        starts.retain(wanted)
         starts.head = 0
         self._kept = starts.count
+
+    def waits(self, time: i64) -> bool:
+        """Whether the newest start is in some member's window. O(1)."""
+        window = self._window
+        return self.starts.count > 0 and (window < 0 or float(self.newest_time - time) >= self.root[window])
 
     def first_in_time(self, time: i64) -> i64:
         """The first start that is in some member's window. O(log)."""
@@ -92,17 +100,19 @@ class Beginning:
     def passed(self, time: i64) -> i64:
         """The same for times that only go on. Amortised O(1)."""
         starts = self.starts
+        if self._window < 0:
+            return 0
         starts.head = starts.passed(time, self.root[self._window], starts.head, starts.count)
         return starts.head
 
-    def lower(self, x: Floats, top: Floats, time: i64) -> None:
-        """Lower values to the greatest of the starts that are in some member's window; they may be too high. `top`:
-        scratch. O(blocks), amortised."""
-        starts, first = self.starts, self.passed(time)
+    def lower(self, x: Floats, top: Floats, time: i64, upto: i64) -> None:
+        """Lower values to the greatest of the starts before a place that are in some member's window; they may be too
+        high. `top`: scratch. O(blocks), amortised."""
+        first = self.passed(time)
         j: i64
         for j in range(self._d):
             top[j] = -INFINITY
-        starts.raise_by_blocks(top, first, starts.count)
+        self.starts.raise_by_blocks(top, first, upto)
         for j in range(self._d):
             if top[j] < x[j]:
                 x[j] = top[j]
@@ -111,15 +121,18 @@ class Beginning:
         """Restore the starts."""
         starts = self.starts
         starts.load(dumped)
+        self._kept = starts.count
         self.newest, self.newest_time = starts.events[starts.count - 1], starts.times[starts.count - 1]
 
 
 @final
 class MemberBeginnings:
     """Which starts each member of a group has, in columns, since an event asks this of many members, most of which wait
-    with nothing. `numbers`: of its starts, by handle; `times`: of the newest of them, by number."""
+    with nothing. `numbers`: of its starts, by handle; `times`: of the newest of them, by number. `only`: those of all
+    members, if these have no texts."""
 
-    def __init__(self) -> None:
+    def __init__(self, only: Beginning | None = None) -> None:
+        self.only = only
         self.numbers: Integers = integers()
         self.times: Integers = integers()
         self._known: list[Beginning] = []  # by number
@@ -148,11 +161,12 @@ class MemberBeginnings:
 
     def of(self, handle: i64) -> Beginning:
         """The starts of a member. O(1)."""
-        return self._known[self.numbers[handle]]
+        return self._known[self.numbers[handle]] if self.only is None else self.only
 
     def note(self, beginning: Beginning) -> None:
         """There is another start. O(1)."""
-        self.times[beginning.number] = beginning.newest_time
+        if self.only is None:
+            self.times[beginning.number] = beginning.newest_time
 
     def refresh(self) -> None:
         """Starts have been dropped or restored."""

@@ -40,15 +40,6 @@ class GroupCell:
         self.alarm = FOREVER
         self.awaited = 0
 
-    def join(self, handle: int, point: list[float], since: int) -> None:
-        """Add a new member. O(pages + page)."""
-        self.members.put(handle, point, since)
-
-    def leave(self, handle: int, point: list[float]) -> None:
-        """Remove the member with that handle, which joined with that point. Raises KeyError."""
-        self.members.remove(handle, point)
-        self.forget(handle)
-
     def forget(self, handle: int) -> None:
         """Drop the state of a single member that has left."""
 
@@ -92,10 +83,6 @@ class GroupCell:
 
     def close_epoch(self) -> None:
         """End the newest epoch, although a later event may have the same time."""
-
-    def empty(self) -> bool:
-        """Whether dropping the cell would lose nothing. A wrong False is harmless."""
-        return self.members.count == 0 and self.quiet(0)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""

@@ -1,6 +1,7 @@
 """Chains: every next event of the key moves a run or ends it; any number of steps, with constants at any of them.
 
-These are CEL's NEXT on the key, and SASE+ with strict or partition contiguity.
+These are CEL's NEXT on the key, and SASE+ with strict or partition contiguity, also of events that are found by a text
+each (text_members).
 
 A *cohort* stands for the runs of all members that began at one event and reached the same step. It has the step, the
 events, and for each coordinate the least value that its events had. A member has this run iff its values dominate the
@@ -114,7 +115,7 @@ class ChainCell(GroupCell):
                 if depth < last:
                     self._move(i, row, event)
                 else:
-                    self._tell(self._new.count * self._new.floats_each, numbers, place, out)
+                    self._tell(self._new.count * self._new.floats_each, numbers, place, row, out)
         if self.arrival:
             self._begin(row, time, event)
 
@@ -162,6 +163,8 @@ class ChainCell(GroupCell):
     def _begin(self, row: Row, time: i64, event: i64) -> None:
         new, template = self._new, self.template
         self._runs += 1
+        if template.texts is not None and not template.texts.wants(0, row):
+            return
         for clause in template.steps[0]:
             if clause.misses(row, self.members):
                 continue
@@ -227,9 +230,14 @@ class ChainCell(GroupCell):
 
         `ends`: members are looked up anyway.
         """
+        new, waiting, template = self._new, self._waiting, self.template
+        texts = template.texts
+        if texts is not None:
+            if not texts.wants(waiting.integers[row_number * waiting.integers_each + DEPTH], row):
+                return False
+            ends = False  # its members are looked up by all texts, which takes longer
         if clause.misses(row, self.members):
             return False
-        new, waiting, template = self._new, self._waiting, self.template
         at = new.copy(waiting, row_number)
         start = waiting.integers[row_number * waiting.integers_each + START]
         registers = at + template.d
@@ -271,6 +279,11 @@ class ChainCell(GroupCell):
             at = (new.count - 1) * new.floats_each
             self.watch.entered(depth + 1, self._born(first), numbers[place + START], new.floats, at, first)
 
+    def _taken(self, numbers: Integers, place: i64) -> list[Row]:
+        """The events of the run whose integers are there. O(steps x log(events kept))."""
+        assert self._events is not None, "the group keeps the events of its runs"
+        return [self._events.row(numbers[place + EVENTS + j]) for j in range(numbers[place + DEPTH])]
+
     def _leave(self, watch: MemberWatch, row_number: i64) -> None:
         """Tell that a waiting cohort has been affected."""
         waiting = self._waiting
@@ -295,11 +308,14 @@ class ChainCell(GroupCell):
         for i in range(self._waiting.count):
             self._leave(watch, i)
 
-    def _tell(self, at: i64, numbers: Integers, place: i64, out: MatchBlocks) -> None:
+    def _tell(self, at: i64, numbers: Integers, place: i64, row: Row, out: MatchBlocks) -> None:
         """Report matches of a run to the members whose points the values from `at` on dominate."""
         begun, path = out.members_upto, out.paths_upto
-        first = numbers[place + EVENTS]
-        if self.members.find(self._new.floats, at, first, out) == 0:
+        first, texts = numbers[place + EVENTS], self.template.texts
+        members: Members | None = self.members
+        if texts is not None:
+            members = texts.of([*self._taken(numbers, place), row])
+        if members is None or members.find(self._new.floats, at, first, out) == 0:
             return
         if self.watch is not None:
             self.watch.matched(self._born(first), out.members, begun, out.members_upto)
@@ -319,7 +335,7 @@ class ChainCell(GroupCell):
         """The runs of a member. Runs that contiguity rules out may still be among them, and those that an event of
         `time` has moved or ended, which others of that time may still see."""
         found: list[tuple[int, ...]] = []
-        window = self.template.window
+        window, texts = self.template.window, self.template.texts
         waits = [] if self.arrival else [(self._waiting, i) for i in range(self._waiting.count)]
         for new, i in (*waits, *((self._new, i) for i in range(self._new.count))):
             place, at = i * new.integers_each, i * new.floats_each
@@ -330,7 +346,8 @@ class ChainCell(GroupCell):
             depth = int(new.integers[place + DEPTH])
             events = tuple([int(new.integers[place + EVENTS + j]) for j in range(depth)])
             if events[0] >= since and all(point[j] <= new.floats[at + j] for j in range(self.template.d)):
-                found.append(events)
+                if texts is None or texts.fits(handle, self._taken(new.integers, place)):
+                    found.append(events)
         return list(dict.fromkeys(found))
 
     def waiting(self) -> list[tuple[int, int, tuple[int, ...]]]:
@@ -381,6 +398,8 @@ class ChainCell(GroupCell):
 
     def check_invariants(self) -> None:
         self.members.check_invariants()
+        if self.template.texts is not None:
+            self.template.texts.check_invariants(int(self.members.count))
         for stretch in (self._waiting, self._new):
             for i in range(stretch.count):
                 depth = stretch.integers[i * stretch.integers_each + DEPTH]

@@ -1,9 +1,6 @@
-"""The machine of a group over epochs: it follows the trail of its key, and keeps runs only while it must.
+"""The machine of a group over epochs.
 
-A chain looks back (lookback) while every event of the kept epochs is a point in time; an event that takes time makes
-the runs anew, as a question does (following).
-
-Here: what an event does, welcoming members, writing matches. Hot. Not here: changing between the forms (following).
+Here: what an event does, welcoming members, writing matches. Hot. Not here: members and cells (machine).
 """
 
 from __future__ import annotations
@@ -20,18 +17,17 @@ from ..epoch_matches import EpochMatches
 from ..matches import Item
 from ..member_matches import ALONE
 from ..member_matches import RUN as RUN_OBJECT
-from ..trail import KeyTrail
 from .blocks import FIELDS, RUN
 from .cell import GroupCell
 from .chain import ChainCell
 from .epoch_runs import EpochRuns
-from .following import FollowingMachine
+from .machine import GroupMachine
 from .making import CellRecipe
 from .watching import MemberWatch
 
 
 @final
-class EpochMachine(FollowingMachine):
+class EpochMachine(GroupMachine):
     """The members of one template and key over epochs."""
 
     def __init__(
@@ -41,11 +37,10 @@ class EpochMachine(FollowingMachine):
         outcome: Outcome,
         events_max: int,
         runs: EpochRuns,
-        may_look: bool = True,
         watched: bool = False,
     ) -> None:
         """`watched`: members may have watchers."""
-        super().__init__(recipe, inputs, outcome, events_max, runs, may_look and not watched)
+        super().__init__(recipe, inputs, outcome, events_max, runs)
         self._epoch_runs = runs
         self.watch: MemberWatch | None = MemberWatch(self.members) if watched else None
 
@@ -65,57 +60,35 @@ class EpochMachine(FollowingMachine):
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def turn(self, trail: KeyTrail) -> i64:
-        return trail.epoch
-
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
     ) -> bool:
-        """Process an event that has no one key, as the only one of a trail."""
-        trail = self.trail
-        if trail is None:
-            trail = KeyTrail(self._events_max)
-            self.attach(trail)
-        trail.add(row, time, found.epochs.start(found.event), item)
-        self.follow(trail, found)
-        return True
-
-    def follow(self, trail: KeyTrail, found: Completions) -> None:
         self.number += 1
         if len(self._newcomers) > 0:
             self._welcome()
-        look = self.look
-        matches = found.epochs
-        if look is not None:
-            if trail.overflows != self.overflows:
-                self.overflowed(trail)
-            if trail.plain + self.steps <= trail.epoch + 1 and self.resumes <= trail.epoch:
-                if not self.looks:
-                    self.resume()
-                look.take(self.members, trail, self.number, found.event, self._audience, matches.packed)
-                if self._audience.feeding and matches.feeding:
-                    matches.unpack()
-                return
-            if self.looks:
-                self.keep_runs(trail, trail.number - 1)
-        self._take(trail, found)
-
-    def _take(self, trail: KeyTrail, found: Completions) -> None:
-        """Let the trail's newest event move the runs that are kept."""
-        row, time, event = trail.row, trail.time, self.number
         cell = self._one
         if cell is None:
             cell = self._cell(row, time, True)
             if cell is None:
-                return
+                return False
+        event = self.number
+        start = found.epochs.start(found.event)
+        cell.began = start
+        cell.item = item
+        cell.position = position
+        cell.place = place
         out = self._found
-        if out.members_upto > 0:
+        if out.members_upto > 0:  # of an event that completed nothing, or failed
             out.clear()
-        self.pass_event(cell, trail, trail.number, event)
+        cell.take(row, time, event, out)
+        noted = cell.noted == event
+        if noted:
+            self.events.add(event, row, start, time, item)
         if out.upto > 0:
             self._complete(found.epochs, found.event)
-        if cell.noted == event and self.events.grown():
+        if noted and self.events.grown():
             self._sweep(time)
+        return True
 
     def _welcome(self) -> None:
         """Note what new members want to be told: lineage, results since a time, events of a stream."""

@@ -1,7 +1,6 @@
 """Filters: patterns of one event. An event finds its members by one lookup for each clause of the template.
 
-Clauses of one filter may have different keys (`name = 'X' AND ... OR exchange = 'Y' AND ...`); they are in the cells of
-those keys. If a template has several clauses, a stamp prevents an event from matching twice.
+If a template has several clauses, a stamp prevents an event from matching twice.
 """
 
 from __future__ import annotations
@@ -22,20 +21,14 @@ from .steps import StepClause
 
 @final
 class FilterCell(GroupCell):
-    """The members of a key, and the clauses with that key.
+    """The members of a key, and the clauses with that key."""
 
-    `stamps`: the group's, if clauses have several keys; the host then calls `stamps.next()` for each event.
-    """
-
-    def __init__(
-        self, clauses: list[StepClause], d: int, stamps: Stamps | None = None, members: Members | None = None
-    ) -> None:
-        super().__init__(Members(d) if members is None else members)
+    def __init__(self, clauses: list[StepClause], d: int, members: Members) -> None:
+        super().__init__(members)
         self.clauses = clauses
-        self._stamps = Stamps() if stamps is None and len(clauses) > 1 else stamps
-        self._own = stamps is None and len(clauses) > 1
+        self._stamps = Stamps() if len(clauses) > 1 else None
         self._x: Floats = filled(d, INFINITY)
-        self._single = len(clauses) > 1 and single(clauses) and stamps is None
+        self._single = len(clauses) > 1 and single(clauses)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. One lookup for each clause."""
@@ -53,7 +46,7 @@ class FilterCell(GroupCell):
             if self.members.find_any(x, event, out) > 0:
                 out.close_alone(begun)
             return
-        if stamps is not None and self._own:
+        if stamps is not None:
             stamps.next()
         nothing: Floats = NOTHING  # a variable of the module is looked up by name
         for clause in self.clauses:

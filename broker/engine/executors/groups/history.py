@@ -10,7 +10,7 @@ event of all.
 
 The cell stores the key's events of one window, and nothing for runs, starts or members. Every event is an epoch.
 
-Here: one key. Not here: constants of their own at c, more steps (items).
+Here: one key. Not here: constants of their own at c, more steps (next_match).
 """
 
 from __future__ import annotations

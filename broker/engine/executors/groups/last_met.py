@@ -3,7 +3,7 @@
 All runs of a member wait for the same events, so one number says which of them still do: those that have begun since
 the last of these events had. An event ends the runs that it sees with its epoch: until then others see them, too.
 
-Here: these numbers, by handle. Hot. Not here: the starts (starts), which events satisfy what (next_match, other_keys).
+Here: these numbers, by handle. Hot. Not here: the starts (starts), which events satisfy what (next_match, next_match).
 """
 
 from __future__ import annotations
@@ -52,13 +52,6 @@ class LastMet:
         for at in range(old, len(met)):
             met[at] = BEFORE
         return met
-
-    def put(self, handle: i64, since: i64, following: i64) -> None:
-        """Set since when the member's runs wait, and since when from the next epoch on; BEFORE where that is always."""
-        met, at = self._met, EACH * handle
-        if len(met) < at + EACH:
-            met = self._make_room(handle)
-        met[at], met[at + NEXT], met[at + STAMP] = since, following, self.epoch
 
     def since(self, handle: i64, ended: bool) -> i64:
         """Since when the member's runs have waited. `ended`: whether those do no more that its epoch has ended."""

@@ -1,71 +1,73 @@
-"""Cells whose pairs wait until time has passed the deadline of their start: then they are matches, unless something
+"""A negation at the end: `a, b, ~n` WITHIN w of a, or with more steps. Pairs of the first and the last event, which may
+have events in between, wait until time has passed the deadline of their start: then they are matches, unless something
 that is forbidden behind them has come in between.
 
-Another cell completes the pairs, which may have events in between. They are kept with their start, because starts are
-in the order of their deadlines.
-What kills is only noted: a due pair asks whether it was killed. Times are compared, not positions. What comes at the
-time of the last event does not kill, what comes at the deadline does (notes on Kleene runs, 5).
+Another cell (next_match) completes the pairs. They are kept with their start, because starts are in the order of their
+deadlines. What kills is only noted, with its text, in the order of time: a due pair asks whether the newest such event
+that concerns its member is later than its last event. Times are compared, not positions. What comes at the time of the
+last event does not kill, what comes at the deadline does (notes on Kleene runs, 5).
 
 The host calls `advance` for a time before it passes an event of that time, at the latest when time has passed `due`.
 
-Here: what waits, and when it is told. Hot. Not here: which pairs there are and what kills them (trailing, late_texts).
+Here: what waits, and when it is told. Hot. Not here: which pairs there are, and what lies with a text (next_match).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, final
 
 from mypy_extensions import i64
 
 from ....events.instant import FOREVER
+from ....events.schema import Row
 from .blocks import FIELDS, LATE, MatchBlocks
 from .cell import GroupCell
+from .members import Members
+from .next_match import NextMatchCell
+from .next_match_template import NextMatchTemplate
 from .pending_pairs import NONE, PendingPairs
-from .starts import Starts
 
 
+@final
 class LatePairsCell(GroupCell):
     """`waiting`: the cell that completes pairs, with the same members; `found`: scratch for what an event completes
     there; `within`: how long after its start a pair is due; `between`: how many events it has between its first and its
-    last one. `alive`: whether the first pair of the oldest start is
-    known to be a match so far; who notes something that kills sets it to False."""
+    last one. `alive`: whether the first pair of the oldest start is known to be a match so far."""
 
-    def __init__(self, waiting: GroupCell, within: i64, found: MatchBlocks, between: i64 = 0) -> None:
-        super().__init__(waiting.members)
-        self.waiting = waiting
-        self.within: i64 = within
-        self.between: i64 = between
-        self.pending = PendingPairs(between)
-        self.found = found
+    def __init__(self, template: NextMatchTemplate, members: Members) -> None:
+        super().__init__(members)
+        self.template = template
+        self.waiting = NextMatchCell(template, members)
+        self.within: i64 = template.within
+        self.between: i64 = len(template.further)
+        self.pending = PendingPairs(self.between)
+        self.found = template.completed
         self.alive = False
 
-    # --- what each kind of cell knows ---------------------------------------------------------------------------
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """Process an event. As in the cell that completes pairs, and O(1) for each of these."""
+        self.advance(time, out)
+        waiting, found = self.waiting, self.found
+        found.clear()
+        waiting.take(row, time, event, found)
+        if found.upto > 0:
+            self._hang(time, event)
+            self.noted = event
+        elif waiting.noted > self.noted:
+            self.noted = waiting.noted
+        if waiting.forbade == event:
+            self.alive = False
 
-    def starts_of(self, handle: i64) -> Starts:
-        """The starts of a member's pairs."""
-        raise AssertionError
-
-    def level(self, place: i64) -> float:
-        """What `dies` is told of the member at a place of `found`."""
-        return 0.0
-
-    def dies(self, handle: i64, level: float, completed: i64) -> bool:
-        """Whether something has killed a member's pairs that were completed at that time."""
-        raise AssertionError
-
-    # --- pairs --------------------------------------------------------------------------------------------------
-
-    def hang(self, time: i64, event: i64) -> None:
+    def _hang(self, time: i64, event: i64) -> None:
         """Keep the pairs in `found`, which an event has completed, with their starts. O(pairs), and log starts for
         each."""
-        found, pending, within = self.found, self.pending, self.within
+        found, pending, within, beginnings = self.found, self.pending, self.within, self.waiting.logs.beginnings
         block: i64 = 0
         while block < found.upto:
             place, first, count = found.blocks[block + 3], found.blocks[block + 5], found.blocks[block + 6]
             block += FIELDS
             handle = found.members[place]
-            starts, level = self.starts_of(handle), self.level(place)
-            pending.add_all(starts, within, found.paths, first, count, handle, event, time, level)
+            pending.add_all(beginnings.of(handle).starts, within, found.paths, first, count, handle, event, time)
 
     def forget(self, handle: int) -> None:
         """O(pairs)."""
@@ -89,9 +91,10 @@ class LatePairsCell(GroupCell):
         return FOREVER
 
     def _killed(self, pair: i64) -> bool:
-        """Whether a pair is no match: something has killed it, or its member has left."""
-        pairs, place = self.pending.pairs, pair * self.pending.each_pair
-        return pairs[place] == NONE or self.dies(pairs[place], self.pending.levels[pair], pairs[place + 2])
+        """Whether a pair is no match: something has killed it, or its member has left. O(blocks of what kills)."""
+        pairs, place, template = self.pending.pairs, pair * self.pending.each_pair, self.template
+        handle = pairs[place]
+        return handle == NONE or template.forbidden(self.waiting.logs, template.steps, handle, pairs[place + 2], True)
 
     def first(self) -> int:
         return int(self.pending.start())
@@ -147,8 +150,8 @@ class LatePairsCell(GroupCell):
         self.waiting.load(dumped["waiting"])
         self.pending = PendingPairs(self.between)
         for start, deadline, pairs in dumped["pending"]:
-            for handle, event, time, level, *between in pairs:
-                self.pending.add(start, deadline, handle, event, time, level, between)
+            for handle, event, time, *between in pairs:
+                self.pending.add(start, deadline, handle, event, time, between)
         self.alive = False
 
     def statistics(self) -> dict[str, int]:

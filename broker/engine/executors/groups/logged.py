@@ -3,7 +3,7 @@
 A log has a row for each event that may take its place for some member. An event that may be the last finds the members
 whose constants it satisfies, and for which the greatest values of each log may do, too.
 
-Here: these logs. Not here: matches in which every combination counts (any_match), repetitions (selection).
+Here: these logs. Not here: the matches of a member (selection).
 """
 
 from __future__ import annotations
@@ -22,24 +22,20 @@ from .steps import StepClause
 
 
 class LoggedCell(GroupCell):
-    """`logged`: what the events of each log are asked, by the place of a coordinate in the log's `axes`, or by the
-    coordinate, if there are none. `within`, of all, or the coordinate `window`: how long a match may take. `events`:
-    those that the group keeps."""
+    """`logged`: what the events of each log are asked, by the place of a coordinate in the log's `axes`. `window`: the
+    coordinate of WITHIN. `events`: those that the group keeps."""
 
     def __init__(
-        self, d: int, logged: list[StepClause], axes: list[list[int]], within: int, window: int,
-        members: Members | None, events: KeptEvents | None,
-    ) -> None:  # fmt: skip
-        super().__init__(Members(d) if members is None else members)
+        self, d: int, logged: list[StepClause], axes: list[list[int]], window: int, members: Members, events: KeptEvents
+    ) -> None:
+        super().__init__(members)
         self.d: i64 = d
         self.logged = logged
         self.events = events
-        known = axes or [list(range(d)) for _ in logged]
-        self.axes: list[Integers] = [integers_from(each) for each in known]
-        self.logs = [Starts(len(each), NONE, each.index(window) if window in each else NONE) for each in known]
+        self.axes: list[Integers] = [integers_from(each) for each in axes]
+        self.logs = [Starts(len(each), NONE, each.index(window) if window in each else NONE) for each in axes]
         self.x: Floats = filled(d, INFINITY)
         self._top: Floats = filled(d, INFINITY)
-        self._within: i64 = within
         self._window: i64 = window
         self._kept = [0] * len(logged)
 
@@ -72,9 +68,7 @@ class LoggedCell(GroupCell):
 
     def drop(self, time: i64) -> None:
         """Skip the events that no window holds; drop them when they are as many as the rest."""
-        if len(self.logs) == 0:
-            return
-        longest = -float(self._within) if self._within >= 0 else self.members.root[self._window]
+        longest = self.members.root[self._window]
         for number, log in enumerate(self.logs):
             log.head = log.passed(time, longest, log.head, log.count)
             if log.count > 2 * self._kept[number] + 128:

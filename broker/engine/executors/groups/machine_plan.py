@@ -30,7 +30,6 @@ from ...program.watcher import Watcher
 from ..common_runs import Keeper
 from ..contract import EventKey, Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
-from .arrival_machine import ArrivalMachine
 from .epoch_machine import EpochMachine
 from .machine import GroupMachine, GroupMember
 from .making import CellRecipe
@@ -102,7 +101,7 @@ class GroupPlan(MachinePlan):
     __slots__ = ("_made", "form", "keeper", "key", "literals", "shared", "watched")
 
     executor = "groups"
-    version = 1
+    version = 2
     figures = ("groups", "group_members", "group_cells", "group_events")
     kind = "group"
     same_inputs = True
@@ -148,13 +147,12 @@ class GroupPlan(MachinePlan):
     @property
     def common_key(self) -> tuple[Constant, ...]:
         """What members have in common of it: nothing, if each step has a text of its own that may be another."""
-        return () if self.form.template.texts and not self.form.template.constants else self.key
+        return () if self.form.template.texts else self.key
 
     @property
     def _texts(self) -> tuple[Any, ...]:
         """Of each step, if steps have texts of their own."""
-        texts = tuple([text.value for text in self.key]) if self.form.template.texts else ()
-        return texts * len(self.form.template.texts) if self.form.template.constants else texts
+        return tuple([text.value for text in self.key]) if self.form.template.texts else ()
 
     @property
     def always_open(self) -> bool:
@@ -228,18 +226,12 @@ class GroupPlan(MachinePlan):
             whole = self.form.layout.coordinates[len(template.steps[0].clauses[0].asked) :]
             own = CellRecipe(template, self.form.layout, self.keeper(template.common, whole, account, options))
             return GroupMachine(own, self.inputs(), self.outcome(), most, None, account)
-        knowing = template.texts or self.form.layout.mechanism is Mechanism.CHOICE
+        knowing = template.texts or self.form.layout.mechanism in (Mechanism.NEXT_MATCH, Mechanism.ANY_MATCH)
         shared = options.shared_steps and not knowing
         recipe = self.form.recipe if shared else CellRecipe(template, self.form.layout)
         if recipe.epochs is None:
-            constants = sorted(one.position for one in template.constants)
-            keyed = constants == sorted(template.partition) and not template.parts and not template.found
-            keyed = keyed and template.wide is None
-            if keyed and recipe.look is not None and options.lookback:  # the key's next event is the partition's
-                return ArrivalMachine(recipe, self.inputs(), self.outcome(), most)
             return GroupMachine(recipe, self.inputs(), self.outcome(), most)
-        runs, look = recipe.epochs.alike(), options.lookback
-        return EpochMachine(recipe, self.inputs(), self.outcome(), most, runs, look, self.watched)
+        return EpochMachine(recipe, self.inputs(), self.outcome(), most, recipe.epochs.alike(), self.watched)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point, self._texts)

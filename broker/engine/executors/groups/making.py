@@ -24,28 +24,22 @@ from ....automaton.analyses.template import (
 from ....automaton.automaton import Stay, TimeModel
 from ..common_runs import CommonPattern
 from ..registers import Registers
-from .adjacency import AdjacencyCell, AdjacencyTemplate
-from .any_match import AnyCell
+from .any_match import AnyMatchCell, AnyMatchTemplate
 from .any_template import AnyTemplate
-from .any_texts import AnyTextsCell, AnyTextsTemplate
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .chain import ChainCell
-from .choice import ChoiceCell, ChoiceStep, ChoiceTemplate
 from .coordinates import ATTRIBUTE, DIFFERENCE, DURATION, FACTOR, OFFSET, REGISTER, SPAN, TERM, CoordinateBound
 from .epoch_runs import EpochRuns, plain
 from .filters import FilterCell
 from .fold import FoldCell
 from .fold_template import FoldClause, FoldStep, FoldTemplate
 from .history import HistoryCell, HistoryTemplate
-from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
-from .late_texts import LateTextsCell
-from .lookback import Lookback, lookback
+from .late_pairs import LatePairsCell
 from .members import Members
-from .next_match import NextMatchCell, NextMatchTemplate
-from .other_keys import OtherKeysCell
-from .other_keys_template import OtherKeysTemplate
+from .next_match import NextMatchCell
+from .next_match_template import NextMatchTemplate
 from .repeating import RepeatingCell
 from .repeating_template import RepeatingTemplate
 from .selection import SelectionCell
@@ -55,9 +49,7 @@ from .stamps import Stamps
 from .starts import NONE
 from .steps import NEXT, PARTITION, SKIP, STRICT, ChainTemplate, EarlierRows, Remembered, StepClause
 from .text_chain import TextChainCell, TextChainTemplate
-from .trailing import TrailingCell, TrailingTemplate
-from .wait import WaitCell
-from .wait_template import WaitTemplate
+from .text_members import TextMembers
 
 SOURCES: Final = {
     Compared.ATTRIBUTE: ATTRIBUTE,
@@ -67,7 +59,7 @@ SOURCES: Final = {
     Compared.OFFSET: OFFSET,
     Compared.COMPUTED: REGISTER,
 }
-TEXTS: Final = ChoiceTemplate | OtherKeysTemplate | TextChainTemplate | AnyTextsTemplate | AdjacencyTemplate
+TEXTS: Final = NextMatchTemplate | TextChainTemplate | AnyMatchTemplate
 """Forms that know the members of one group by their texts."""
 STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, Stay.FAILING: NEXT}
 
@@ -88,7 +80,6 @@ class CellRecipe:
         self.epochs = None if self.arrival else EpochRuns(template.updates)
         self.outputs = [computation(term) for term in template.output]
         self.found = MatchBlocks()
-        self.look: Lookback | None = None
         self.selection: SelectionTemplate | None = None
         self.computes = False  # whether members compare computed values with constants of their own, but in a fold
         self._coordinates = iter(layout.coordinates)
@@ -103,7 +94,6 @@ class CellRecipe:
         self.window = next(self._coordinates) if template.window else NONE
         self.within = NONE if template.within is None else template.within
         self.form = self._formed(layout.dimensions)
-        self.look = lookback(self.form, self.arrival)
 
     def joined(
         self, members: Members, handle: int, point: list[float], since: int, texts: tuple[Any, ...]
@@ -113,6 +103,8 @@ class CellRecipe:
             self.form.joined(members, handle, point, since, texts)
         elif isinstance(self.form, TEXTS):
             self.form.joined(handle, point, since, texts)
+        elif isinstance(self.form, ChainTemplate) and self.form.texts is not None:
+            self.form.texts.joined(handle, point, since, texts)
 
     def left(self, members: Members, handle: int, point: list[float]) -> None:
         """A member has left the group, and its `members`."""
@@ -120,6 +112,8 @@ class CellRecipe:
             self.form.left(members, handle, point)
         elif isinstance(self.form, TEXTS):
             self.form.left(handle, point)
+        elif isinstance(self.form, ChainTemplate) and self.form.texts is not None:
+            self.form.texts.left(handle, point)
 
     def make(self, members: Members, events: KeptEvents, runs: EpochRuns | None, stamps: Stamps) -> GroupCell:
         """A cell without waiting runs, of the group with these members, events and stamps."""
@@ -132,36 +126,22 @@ class CellRecipe:
                 return SkipTillCell(form, self.arrival, members, events)
             case ChainTemplate():
                 return ChainCell(form, self.arrival, None, members, events)
-            case WaitTemplate():
-                return WaitCell(form, members)
-            case NextMatchTemplate():
-                return NextMatchCell(form, members)
             case TextChainTemplate():
                 return TextChainCell(form, members)
-            case OtherKeysTemplate() if self.mechanism is Mechanism.TRAILING:
-                return LateTextsCell(form, members)
-            case OtherKeysTemplate():
-                return OtherKeysCell(form, members)
+            case NextMatchTemplate() if self.template.late:
+                return LatePairsCell(form, members)
+            case NextMatchTemplate():
+                return NextMatchCell(form, members)
             case HistoryTemplate():
                 return HistoryCell(form, members)
-            case ItemsTemplate():
-                return ItemsCell(form, members)
-            case TrailingTemplate():
-                return TrailingCell(form, members)
-            case ChoiceTemplate():
-                return ChoiceCell(form, members)
-            case AdjacencyTemplate():
-                return AdjacencyCell(form, members, events)
-            case AnyTextsTemplate():
-                return AnyTextsCell(form, members, events)
-            case AnyTemplate():
-                return AnyCell(form, members, events)
+            case AnyMatchTemplate():
+                return AnyMatchCell(form, members, events)
             case RepeatingTemplate():
                 return RepeatingCell(form, members)
             case SelectionTemplate():
                 return SelectionCell(form, members, events)
             case _:
-                return FilterCell(self.steps[0], self.dimensions, None, members)
+                return FilterCell(self.steps[0], self.dimensions, members)
 
     def _repeating(
         self, template: GroupTemplate, line: CommonLine, pattern: CommonPattern, layout: Layout
@@ -185,14 +165,15 @@ class CellRecipe:
                 measured.append(CoordinateBound(at, REGISTER, -1, sign, register))
             elif asked.source is Compared.ATTRIBUTE and operand == final:
                 last.append(CoordinateBound(at, ATTRIBUTE, asked.attribute, sign))
-        asked_at = list(line.asked)
+        texts = self._positions() if template.texts else []
         return RepeatingTemplate(
-            layout.dimensions, begin, last, measured, compared, asked_at, pattern, self._positions()
-        )  # fmt: skip
+            layout.dimensions, begin, last, measured, compared, list(line.asked), pattern, texts
+        )
 
     def _positions(self) -> list[int]:
-        """Of each step the attribute of its text, -1 for none; [] if no step has one."""
-        return [-1 if attribute is None else attribute.position for attribute in self.template.texts]
+        """Of each step, and then of each kill, the attribute of its text, -1 for none."""
+        known = self.template.texts or (None,) * (len(self.template.steps) + len(self.template.kills))
+        return [-1 if attribute is None else attribute.position for attribute in known]
 
     def _step(self, step: TemplateStep) -> list[StepClause]:
         if self.mechanism is not Mechanism.FOLD or step is self.template.steps[0]:
@@ -281,7 +262,10 @@ class CellRecipe:
             stays = [STAYS.get(step.stay, SKIP) for step in self.template.steps]
             sees = [self._clause(TemplateClause((), step.sees)) if step.sees else None for step in self.template.steps]
             registers = [Remembered(register.position, register.slot) for register in self._registers]
-            return ChainTemplate(d, steps, registers, stays, self.window, sees)
+            known = TextMembers(d, self._positions()) if self.template.texts else None
+            if known is not None:  # all events are of one partition
+                stays = [STRICT] * len(steps)
+            return ChainTemplate(d, steps, registers, stays, self.window, sees, known)
         if mechanism is Mechanism.SELECTION:
             *firsts, last = [clauses[0] for clauses in steps]
             numbers = [RunNumber(register.slot, register.position) for register in self._registers]
@@ -289,39 +273,19 @@ class CellRecipe:
             kept = Registers([(each, taken if at == len(firsts) - 1 else ()) for at, each in enumerate(begun)])
             self.selection = SelectionTemplate(d, firsts, self._takes[0], last, numbers, kept, self.window)
             return self.selection
-        positions = self._positions()
+        texts, parted = self._positions(), len(self.template.parts) > 0
+        clauses, kills = [each[0] for each in steps], [each[0] for each in self.kills]
+        if mechanism is Mechanism.TEXT_CHAIN:
+            return TextChainTemplate(d, clauses, texts)
+        if mechanism is Mechanism.HISTORY:
+            return HistoryTemplate(d, clauses[0], clauses[1], clauses[2], window=self.window)
         if mechanism is Mechanism.ANY_MATCH:
             orders = [list(order) for order in self.template.orders]
-            operands = list(self.template.operands)
-            each = AnyTemplate(d, [clauses[0] for clauses in steps], orders, operands, window=self.window)
-            kills = [clauses[0] for clauses in self.kills]
-            return AnyTextsTemplate(each, positions, kills) if positions else each
-        if mechanism is Mechanism.ADJACENCY:
-            return AdjacencyTemplate(d, [clauses[0] for clauses in steps], positions, self.window)
-        if mechanism is Mechanism.CHOICE:
-            singles: list[ChoiceStep] = []
-            for number, (step,) in enumerate(self.template.orders):
-                singles.append(ChoiceStep(steps[step], positions[step] if positions else -1, number))
-            return ChoiceTemplate(singles)
-        if mechanism is Mechanism.TEXT_CHAIN:
-            return TextChainTemplate(d, [clauses[0] for clauses in steps], positions)
-        first, second, *further = [clauses[0] for clauses in steps]
-        if positions:
-            kills = [clauses[0] for clauses in self.kills]
-            places = [kill.place for kill in self.template.kills]
-            return OtherKeysTemplate(d, first, second, positions, self.window, further, kills, places, self.within)
-        if mechanism is Mechanism.NEXT_MATCH:
-            return NextMatchTemplate(d, first, second, window=self.window, arrival=self.arrival)
-        if mechanism is Mechanism.HISTORY:
-            return HistoryTemplate(d, first, second, further[0], window=self.window)
-        kill = self.kills[0][0] if self.kills and mechanism is not Mechanism.TRAILING else None
-        wait = WaitTemplate(
-            d, first, second, [], kill=kill, window=self.window, within=self.within, arrival=True
-        )  # fmt: skip
-        if mechanism is Mechanism.WAIT:
-            return wait
-        return (
-            ItemsTemplate(wait, further) if mechanism is Mechanism.ITEMS else TrailingTemplate(wait, self.kills[0][0])
+            each = AnyTemplate(d, steps, orders, list(self.template.operands), self.window)
+            return AnyMatchTemplate(each, texts, kills, parted)
+        forbidden = [(kill.place, clause) for kill, clause in zip(self.template.kills, kills)]
+        return NextMatchTemplate(
+            d, clauses, texts, self.window, forbidden, within=self.within, epochs=not self.arrival, parted=parted
         )
 
 

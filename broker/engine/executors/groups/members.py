@@ -305,20 +305,6 @@ class Members:
                 best = page.nearest(x, at, axis, best)
         return best
 
-    def least_above(self, above: float) -> Floats:
-        """The least corner of the members whose first coordinate is above a value. O(members)."""
-        d = self.d
-        corner = filled(d, INFINITY)
-        for page in self._pages:
-            slot: i64
-            for slot in range(page.slots):
-                if page.points[slot * d] > above:
-                    j: i64
-                    for j in range(d):
-                        if page.points[slot * d + j] < corner[j]:
-                            corner[j] = page.points[slot * d + j]
-        return corner
-
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def each(self) -> Iterator[tuple[int, list[float], int]]:

@@ -3,7 +3,7 @@
 An event takes from the top of a heap all items that it reaches, so an item costs work only when it moves, and then with
 all its runs at once.
 
-Here: items and heaps. Hot. Not here: which heaps there are, and when an item moves (items, other_keys).
+Here: items and heaps. Hot. Not here: which heaps there are, and when an item moves (next_match).
 """
 
 from __future__ import annotations
@@ -23,14 +23,12 @@ class MovingItem:
     """A member with those of its starts that wait for one step.
 
     `paths`: the events of each start, `width` each; `times`: the times of the starts. `window`: a start is valid while
-    its time, less now and `extra`, is at least this.
+    its time, less now, is at least this.
     """
 
-    def __init__(self, handle: i64, point: list[float], window: float, extra: i64, level: float, serial: i64) -> None:
+    def __init__(self, handle: i64, window: float, level: float, serial: i64) -> None:
         self.handle: i64 = handle
-        self.point = point
         self.window = window
-        self.extra: i64 = extra
         self.level = level
         self.serial: i64 = serial
         self.width: i64 = 2
@@ -48,7 +46,7 @@ class MovingItem:
 
     def holds(self, start: i64, now: i64) -> bool:
         """Whether a start is still in the window."""
-        return float(start - now - self.extra) >= self.window
+        return float(start - now) >= self.window
 
     def take(self, event: i64, time: i64) -> None:
         """Every start that is still useful takes the event."""
@@ -126,16 +124,16 @@ class MovingItem:
 
     def dump(self) -> list[Any]:
         return [
-            int(self.handle), self.point, self.window, self.level, int(self.serial), int(self.width),
+            int(self.handle), self.window, self.level, int(self.serial), int(self.width),
             [int(self.paths[i]) for i in range(self.count * self.width)],
             [int(self.times[i]) for i in range(self.count)],
         ]  # fmt: skip
 
 
-def restored(dumped: Any, extra: i64) -> MovingItem:
+def restored(dumped: Any) -> MovingItem:
     """The item that `dump` has saved."""
-    handle, point, window, level, serial, width, paths, times = dumped
-    item = MovingItem(handle, list(point), window, extra, level, serial)
+    handle, window, level, serial, width, paths, times = dumped
+    item = MovingItem(handle, window, level, serial)
     item.width, item.count = width, len(times)
     item.paths, item.times = integers_from(list(paths)), integers_from(list(times))
     return item

@@ -1,20 +1,20 @@
-"""Next match: two steps, of which the second waits for several constants, or for one while events take time.
+"""Next matches of two steps and more, of one key, or of events that are found by a text each, as in `a.name = 'X' AND
+b.name = 'Y'`; something may be forbidden between the steps.
 
-A run waits for the first event that satisfies its member's second condition. All runs of a member wait for the same
-events, so one number a member says which runs still wait: those that have begun since the last of these events. An
-event finds the members whose second condition it satisfies, and which may have begun since; each has a match with every
-start that its point dominates, from that number on.
+Members with any texts are one group, as there may be as many combinations as members. Starts wait with the text that
+begins them, for all members that begin so; an event finds the members whose second condition it satisfies among those
+with its text. Each moves with the starts of its first text that it dominates, from the last event on that has satisfied
+its second condition (last_met): to a match, or as an item (moving_items) to the heap of its third text, and so on.
+Where a step has no text, any event is like one with it; one key has no texts at all. Events that a negation forbids
+between two steps lie with their texts, too: the newest of them that concerns a member has ended what had waited for it
+before.
 
-Nothing is stored for a run; for a member its number, and for the key the events that begin something. An event costs
-the members whose condition it satisfies, whether or not one of their runs waits.
+Nothing is stored for a run of two steps: for a member the number of its last such event, and the events that begin
+something. An event costs the members whose condition it satisfies, whether or not one of their runs waits. Over epochs
+an event sees the runs that have begun before it has, and it ends these with its epoch. Otherwise every event is one.
 
-Where the second condition has one constant, and as long as events are points in time, a stack of starts costs only the
-members that have a match (wait). The first event that takes time makes a number a member of it.
-
-Epochs: an event sees the runs that have begun before it has, and it ends these with its epoch. `arrival`: each event is
-an epoch of its own.
-
-Here: one key. Not here: the same at other texts at other steps (other_keys).
+Here: all texts of a group, or of a partition. Hot. Not here: its members (next_match_template), every combination
+(any_match), matches that wait because something is forbidden behind them (late_pairs).
 """
 
 from __future__ import annotations
@@ -24,239 +24,353 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from .beginnings import BEFORE, Beginning
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, NAN, Floats, filled
-from .last_met import BEFORE, LastMet
-from .members import Members
-from .starts import NONE, Starts
-from .steps import StepClause
-from .wait import WaitCell
-from .wait_template import WaitTemplate
+from .columns import INFINITY
+from .last_met import LastMet
+from .members import INFINITE, Members
+from .moving_items import MovingItem, heaped, popped, pushed, restored
+from .next_match_template import NextMatchTemplate
+from .starts import Starts
+from .text_members import ANY, Text
 
 SWEEP_MIN: Final = 128
-BOUNDED_MAX: Final = 256  # waiting starts up to which their greatest values are looked up
-
-
-@final
-class NextMatchTemplate:
-    """The two conditions. `window`: the coordinate of an own WITHIN. `wait`: the same for points in time."""
-
-    def __init__(
-        self, d: int, begin: StepClause, end: StepClause, *, window: int = NONE, arrival: bool = False
-    ) -> None:
-        self.d: i64 = d
-        self.begin = begin
-        self.end = end
-        self.window: i64 = window
-        self.arrival = arrival
-        single = not arrival and window < 0 and len(end.bounds) == 1
-        self.wait = WaitTemplate(d, begin, end, []) if single else None
-        self.x: Floats = filled(d, INFINITY)  # scratch for one event of one cell
-        self.top: Floats = filled(d, INFINITY)
+BOUNDED_MAX: Final = 256  # starts of a text up to which their greatest values are looked up
 
 
 @final
 class NextMatchCell(GroupCell):
-    """The starts of a key. Since when runs wait is the number of an event with `arrival`, and a time otherwise."""
+    """The waiting runs of a group, which lie with the texts that begin them. `forbade`: the last event that may have
+    ended something. `now`: over epochs the last one. Since when runs wait is then a time, and otherwise the number of
+    an event."""
 
-    def __init__(self, template: NextMatchTemplate, members: Members | None = None) -> None:
-        super().__init__(Members(template.d) if members is None else members)
+    def __init__(self, template: NextMatchTemplate, members: Members) -> None:
+        super().__init__(members)
         self.template = template
-        self.starts = Starts(template.d, NONE, template.window)
+        self.forbade: i64 = -1
         self.now: i64 = BEFORE
-        self._met = LastMet()
-        self._head: i64 = 0  # earlier starts are out of every window
-        self._kept: i64 = 0  # starts after the last sweep
-        self._last: i64 = BEFORE  # the time of the last event
-        self._stack = None if template.wait is None else WaitCell(template.wait, self.members)
+        self.logs = template.logs.apart() if template.parted else template.logs
+        self._met = None if template.parted else LastMet()
+        self._heaps: list[dict[Text, list[MovingItem]]] = [{} for _ in template.further]
+        self._items: i64 = 0  # in all heaps
+        self._kept: i64 = 0  # of these after the last sweep
+        self._serial: i64 = 0
+        for each in self.logs.each():
+            each.clear()
+        self.logs.beginnings.refresh()
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """Process an event of the key. O(members whose second condition it satisfies, their starts)."""
-        stack = self._stack
-        if stack is not None:
-            if self.began == time and (time > self._last or time == self.now):
-                self.now = self._last = time
-                stack.take(row, time, event, out)
-                if stack.noted == event:
-                    self.noted = event
-                return
-            self._leave_stack(stack)
-        template, starts = self.template, self.starts
-        if time > self.now or template.arrival:
+        """Process an event. O(members with its text whose second condition it satisfies, their starts), and O(log
+        items) for each item that moves."""
+        template, logs = self.template, self.logs
+        step: i64 = len(template.further) - 1
+        while step >= 0:  # from the end, so that an item that moves now waits for the next event
+            attribute = template.attributes[step + 2]
+            heap = self._heaps[step].get(row[attribute] if attribute >= 0 else ANY)
+            if heap is not None and len(heap) > 0:
+                self._go_on(step, heap, row, time, event, out)
+            step -= 1
+        if self._met is not None and (time > self.now or not template.epochs):
             self.now = time
             self._met.epoch += 1
-        if template.window >= 0:
-            self._head = starts.passed(time, self.members.root[template.window], self._head, starts.count)
-        if starts.count > self._head:
-            self._meet(row, time, event, out)
-        at = starts.open()
-        begin = template.begin
-        if begin.narrows(row, time, time, starts.values, at, starts.values, at):
-            if self.members.possible(starts.values, at) and begin.admits(row):
-                starts.keep(time, event)
-                self.noted = event
-                if starts.count > 2 * self._kept + SWEEP_MIN:
-                    self._sweep()
+        beginning = logs.beginnings.only
+        if beginning is not None:
+            if beginning.waits(time):
+                self._meet(self.members, beginning, row, time, event, out)
+        else:
+            text = row[template.second] if template.second >= 0 else ANY
+            members = template.ends.get(text)
+            if members is not None:  # all begin with their second text, or else not
+                self._meet(members, logs.begins[text] if template.unlike == 0 else None, row, time, event, out)
+            beginning = logs.begins.get(row[template.first] if template.first >= 0 else ANY)
+        if beginning is not None and beginning.begin(template.begin, row, time, event):
+            self.noted = event
+            logs.beginnings.note(beginning)
+            if beginning.grown():
+                if template.window >= 0:
+                    beginning.drop(beginning.first_in_time(time))
+                else:
+                    beginning.retain(self._wanted(beginning.starts))
+        if len(template.kills) > 0:
+            self._forbid(row, time, event)
 
-    def _leave_stack(self, stack: WaitCell) -> None:
-        """Note for each member since when its runs wait, and keep no stack any more. O(members x groups)."""
-        starts = stack.starts
-        for handle, point, _ in self.members.each():
-            first = stack.waiting_from(point[0])
-            since = starts.times[first - 1] + 1 if first > 0 else BEFORE
-            self._met.put(handle, since, stack.now if point[0] <= stack.peak else BEFORE)
-        self.starts, self._stack, self._kept = starts, None, starts.count
+    def _forbid(self, row: Row, time: i64, event: i64) -> None:
+        """Note what the event kills. O(negations)."""
+        template = self.template
+        for kill, clause in enumerate(template.kills):
+            attribute = template.attributes[template.steps + kill]
+            killed = self.logs.killing[kill].get(row[attribute] if attribute >= 0 else ANY)
+            if killed is not None and killed.begin(clause, row, time, event):
+                self.forbade = event
+                if killed.grown():
+                    killed.drop(self._needed(killed, time))
 
-    def _meet(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """Write the matches of the members whose second condition the event satisfies, and note that it does."""
-        template, starts, members, x = self.template, self.starts, self.members, self.template.x
-        d, arrival, head = template.d, template.arrival, self._head
+    def _meet(
+        self, members: Members, beginning: Beginning | None, row: Row, time: i64, event: i64, out: MatchBlocks
+    ) -> None:
+        """Write the matches of the members whose second condition the event satisfies, and note that it does.
+        `beginning`: with what they all begin, if it is one text."""
+        template, x = self.template, self.template.x
         j: i64
-        for j in range(d):
+        for j in range(template.d):
             x[j] = INFINITY
-        if not template.end.narrows(row, time, time, x, 0, x, 0) or not members.possible(x, 0):
+        end = template.end
+        if not end.narrows(row, time, time, x, 0, x, 0) or not members.possible(x, 0):
             return
-        turn = event
-        upto = starts.count
-        newest = starts.events[upto - 1]
-        if not arrival:
-            turn = self.began
-            if starts.times[upto - 1] >= turn:
-                upto = starts.since_time(turn, 0.0, head, upto)
-            if upto == head:
+        upto: i64 = 0
+        if beginning is not None:
+            upto = self._begun_before(beginning.starts)
+            if template.window >= 0 and upto > 0:
+                x[template.window] = float(beginning.starts.times[upto - 1] - time)
+            if upto <= BOUNDED_MAX:
+                beginning.lower(x, template.top, time, upto)
+            if not members.possible(x, 0):
                 return
-            newest = starts.times[upto - 1]
-        if upto - head <= BOUNDED_MAX:
-            top = template.top
-            for j in range(d):
-                top[j] = -INFINITY
-            starts.raise_by_blocks(top, head, upto)
-            for j in range(d):
-                if top[j] < x[j]:
-                    x[j] = top[j]
-        if template.window >= 0:
-            x[template.window] = -float(time - starts.times[upto - 1])
-        if not members.possible(x, 0) or not template.end.admits(row):
+        if not end.admits(row):
             return
-        found = members.find_points(NAN, x, 0, out)
-        begun = out.members_upto - found
-        met = self._met
-        hit: i64
-        for hit in range(found):
-            since = met.meets(out.members[begun + hit], turn)
-            if since > newest:
+        goes_on = len(template.further) > 0
+        if goes_on:
+            out = template.moved
+            out.clear()
+        found = members.find(x, 0, INFINITE, out)
+        if found > 0:
+            longest = members.root[template.window] if template.window >= 0 else -INFINITY
+            self._match(out.members_upto - found, longest, upto, time, event, out)
+        if self._items > 2 * self._kept + SWEEP_MIN:
+            self._sweep(time)
+
+    def _begun_before(self, starts: Starts) -> i64:
+        """How many starts the event sees. O(1), or O(log) over epochs."""
+        upto = starts.count
+        if self.template.epochs and upto > 0 and starts.times[upto - 1] >= self.began:
+            return starts.since_time(self.began, 0.0, 0, upto)
+        return upto
+
+    def _match(self, begun: i64, longest: float, seen: i64, time: i64, event: i64, out: MatchBlocks) -> None:
+        """Let the members from a place on, whose second condition an event satisfies, go on with their starts. `seen`:
+        how many starts the event sees, if all have these; `longest`: their least coordinate of WITHIN."""
+        template, logs, met = self.template, self.logs, self._met
+        known, only, d, window = logs.beginnings, logs.beginnings.only, template.d, template.window
+        numbers, times, goes_on, timed = known.numbers, known.times, len(template.further) > 0, template.epochs
+        points, sinces, between = template.known.points, template.known.since, logs.forbidding[1]
+        turn = self.began if timed else event
+        place: i64
+        for place in range(begun, out.members_upto):
+            handle = out.members[place]
+            at = handle * d
+            beginning = only
+            if beginning is None:
+                ago = float(times[numbers[handle]] - time)
+                if ago < longest or ago < points[at + window]:
+                    continue  # nothing has waited for it, and what begins later does not ask what came before
+                beginning = known.of(handle)
+            since = sinces[handle] if met is None else met.meets(handle, turn)
+            starts = beginning.starts
+            upto = starts.count if only is None else seen
+            if upto == 0 or (starts.times[upto - 1] if timed else starts.events[upto - 1]) < since:
                 continue
-            first = starts.begun_since(out.hits, hit * d, since, not arrival, head, upto)
+            first = starts.begun_since(points, at, since, timed, starts.head, upto)
             if first == upto:
                 continue
+            if len(between) > 0:
+                since = starts.events[first]
+                for killers in between:
+                    since = killers.of(handle).starts.newest_for(points, at, since, False)
+                first = starts.since_event(since, first, upto)
             path = out.paths_upto
-            count = starts.walk(out.hits, hit * d, out.hits_since[hit], first, upto, time, out)
-            if count > 0:
-                out.close_one(begun + hit, path, count, 1)
+            count = starts.walk(points, at, sinces[handle], first, upto, time, out)
+            if count == 0:
+                continue
+            if not goes_on:
+                out.close_one(place, path, count, 1)
+                continue
+            item = MovingItem(handle, points[at + window], template.level(0, handle), self._serial)
+            self._serial += 1
+            item.begin(out, path, count, event, starts)
+            self._put(0, item)
+            self.noted = event
 
-    def forget(self, handle: int) -> None:
-        self._met.forget(handle)
+    # --- behind the second step ---------------------------------------------------------------------------------
 
-    def close_epoch(self) -> None:
-        self.now = BEFORE
+    def _put(self, step: i64, item: MovingItem) -> None:
+        """Let an item wait for its text of a step. O(log items)."""
+        text = self.template.text(step + 2, item.handle)
+        heap = self._heaps[step].get(text)
+        if heap is None:
+            heap = self._heaps[step][text] = []
+        pushed(heap, item)
+        self._items += 1
 
-    def _place(self, since: i64, first: i64, upto: i64) -> i64:
-        """The first start from `first` to `upto` that has begun since. O(log)."""
-        if since <= BEFORE:
-            return first
-        starts = self.starts
-        return (
-            starts.since_event(since, first, upto)
-            if self.template.arrival
-            else starts.since_time(since, 0.0, first, upto)
-        )
+    def _go_on(self, step: i64, heap: list[MovingItem], row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """Move the items that the event reaches."""
+        template = self.template
+        reached, forbids = template.reached(step, row, time), len(self.logs.forbidding[step + 2]) > 0
+        while len(heap) > 0 and heap[0].level <= reached:
+            item = popped(heap)
+            self._items -= 1
+            if forbids and template.forbidden(self.logs, step + 2, item.handle, item.newest(), False):
+                continue
+            item.take(event, time)
+            if item.count == 0:
+                continue
+            if step + 1 < len(template.further):
+                item.level = template.level(step + 1, item.handle)
+                self._put(step + 1, item)
+                self.noted = event
+            else:
+                item.tell(out)
+
+    def _retain(self, time: i64, but: int) -> None:
+        """Drop items that are out of their windows, and those of a member. O(items)."""
+        self._items = 0
+        for heaps in self._heaps:
+            for text, heap in list(heaps.items()):
+                kept = [item for item in heap if item.handle != but and not item.outlived(time)]
+                self._items += len(kept)
+                if kept:
+                    heaps[text] = heaped(kept)
+                else:
+                    del heaps[text]
+
+    def _sweep(self, time: i64) -> None:
+        """Drop items that are out of their windows, when they have doubled."""
+        self._retain(time, -1)
+        self._kept = self._items
+
+    def _each(self) -> list[tuple[int, MovingItem]]:
+        """All items with their steps."""
+        return [
+            (step, item) for step, heaps in enumerate(self._heaps) for heap in heaps.values() for item in heap
+        ]  # fmt: skip
 
     # --- keeping ------------------------------------------------------------------------------------------------
 
-    def _sweep(self) -> None:
-        """Drop the starts that no window holds, or that no member waits with. O(starts), or O(starts + members log)."""
-        starts = self.starts
-        if self.template.window >= 0:
-            self._head -= starts.drop_first(self._head)
-        else:
-            self._head = starts.retain(self._wanted())[int(self._head)]
-        self._kept = max(starts.count - self._head, self.members.count)
-
-    def _wanted(self) -> list[bool]:
-        """Which starts the members may wait with that have met nothing since: no more than the least corner says."""
-        starts, d = self.starts, self.template.d
-        waiting = [(self._first(handle, since), point) for handle, point, since in self.members.each()]
+    def _wanted(self, starts: Starts) -> list[bool]:
+        """Which starts a member may still wait with, as far as the least corner of those says that have met nothing
+        since. O(starts + members log)."""
+        d, count = self.template.d, starts.count
+        waiting = [(self._first(starts, handle, since, False), point) for handle, point, since in self.members.each()]
         waiting.sort(key=_by_start)
         corner = [INFINITY] * d
         wanted: list[bool] = []
         upto = 0
-        for at in range(starts.count):
+        for at in range(count):
             while upto < len(waiting) and waiting[upto][0] <= at:
                 corner = list(map(min, corner, waiting[upto][1]))
                 upto += 1
             wanted.append(all(corner[j] <= starts.values[at * d + j] for j in range(d)))
         return wanted
 
-    def _first(self, handle: int, since: int) -> int:
-        """The first start that a member may wait with in the next epoch. O(log)."""
-        count = self.starts.count
-        first = self.starts.since_event(since, self._head, count)
-        return int(self._place(self._met.since(handle, False), first, count))
+    def _needed(self, killed: Beginning, time: i64) -> i64:
+        """The first of some events that kill which may still do so. O(log)."""
+        if self.template.window >= 0:
+            return killed.first_in_time(time)
+        oldest = self.logs.begins[ANY].starts.oldest(self.forbade)
+        return killed.starts.since_event(oldest, 0, killed.starts.count)
+
+    def _first(self, starts: Starts, handle: int, since: int, ended: bool) -> i64:
+        """The first start that a member may wait with, from the event `since` on. `ended`: whether the current epoch
+        has ended what it has met. O(log), and blocks of what kills."""
+        template, count = self.template, starts.count
+        first = starts.since_event(since, 0, count)
+        met: i64 = BEFORE if self._met is None else self._met.since(handle, ended)
+        if met > BEFORE:
+            timed = template.epochs
+            first = starts.since_time(met, 0.0, first, count) if timed else starts.since_event(met, first, count)
+        if first < count:
+            killed = starts.events[first]
+            for killers in self.logs.forbidding[1]:
+                killed = killers.of(handle).starts.newest_for(template.known.points, handle * template.d, killed, False)
+            first = starts.since_event(killed, first, count)
+        return first
+
+    def close_epoch(self) -> None:
+        self.now = BEFORE
+
+    def forget(self, handle: int) -> None:
+        """O(items)."""
+        if self._met is not None:
+            self._met.forget(handle)
+        if self._items > 0:
+            self._retain(BEFORE, handle)
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
-    def _waiting(self) -> Starts:
-        return self.starts if self._stack is None else self._stack.starts
-
     def quiet(self, time: i64) -> bool:
-        starts, template = self.starts, self.template
-        if self._stack is not None:
-            return self._stack.quiet(time)
-        if template.window < 0:
-            return starts.count == 0
-        return starts.since_time(time, self.members.root[template.window], self._head, starts.count) == starts.count
+        if self._items > 0:
+            self._sweep(time)
+        return self._items == 0 and not any(each.waits(time) for each in self.logs.begins.values())
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        if self._stack is not None:
-            return self._stack.live(handle, point, since, time)
-        starts = self.starts
-        first = self._place(self._met.since(handle, True), self._head, starts.count)
-        return starts.waiting(point, since, first, starts.count, time)
+        template, starts = self.template, self.logs.beginnings.of(handle).starts
+        first = self._first(starts, handle, since, True)
+        found = starts.waiting(point, since, first, starts.count, time)
+        for step, item in self._each():
+            if item.handle == handle:
+                if not template.forbidden(self.logs, step + 2, handle, item.newest(), False):
+                    found += item.live(time)
+        return found
 
     def oldest(self, event: i64) -> i64:
-        return self._waiting().oldest(event)
+        for each in self.logs.begins.values():
+            event = each.starts.oldest(event)
+        for _, item in self._each():
+            event = item.oldest(event)
+        return event
 
     def used(self, events: set[int]) -> None:
-        self._waiting().used(events)
+        for each in self.logs.begins.values():
+            each.starts.used(events)
+        for _, item in self._each():
+            item.used(events)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
+        logs, kills = self.logs, list[list[Any]]()
+        begins = [[text, each.starts.dump()] for text, each in logs.begins.items() if each.starts.count > 0]
+        items = [[step, *item.dump()] for step, item in self._each()]
+        for killing in logs.killing:
+            kills.append([[text, each.starts.dump()] for text, each in killing.items() if each.starts.count > 0])
+        met = None if self._met is None else self._met.dump()
         return {
-            "now": int(self.now), "last": int(self._last), "head": int(self._head), "met": self._met.dump(),
-            "starts": self.starts.dump(), "stack": None if self._stack is None else self._stack.dump(),
+            "met": met, "starts": begins, "items": items, "serial": int(self._serial), "kills": kills,
+            "now": int(self.now),
         }  # fmt: skip
 
     def load(self, dumped: dict[str, Any]) -> None:
-        self.now, self._last, self._head = dumped["now"], dumped["last"], dumped["head"]
-        self._met.load(list(dumped["met"]))
-        self.starts.load(dumped["starts"])
-        self._kept = self.starts.count
-        if dumped["stack"] is None:
-            self._stack = None
-        elif self._stack is not None:
-            self._stack.load(dumped["stack"])
+        self.now = dumped["now"]
+        if self._met is not None:
+            self._met.load(list(dumped["met"]))
+        for text, starts in dumped["starts"]:
+            self.logs.begins[text].load(starts)
+        for killing, saved in zip(self.logs.killing, dumped["kills"]):
+            for text, starts in saved:
+                killing[text].load(starts)
+        self.logs.beginnings.refresh()
+        self._serial = dumped["serial"]
+        for step, *saved in dumped["items"]:
+            self._put(step, restored(saved))
 
     def statistics(self) -> dict[str, int]:
-        return {**self.members.statistics(), "starts": int(self._waiting().count)}
+        waiting = sum(int(each.starts.count) for each in self.logs.begins.values())
+        return {**self.members.statistics(), "starts": waiting, "items": int(self._items)}
 
     def check_invariants(self) -> None:
-        self.members.check_invariants()
-        self.starts.check_invariants()
-        if self._stack is not None:
-            self._stack.check_invariants()
-        assert 0 <= self._head <= self.starts.count
+        template, logs = self.template, self.logs
+        assert len(self._each()) == self._items
+        assert template.whole or sum(int(each.count) for each in template.ends.values()) == self.members.count
+        assert sum(int(each.members) for each in template.logs.begins.values()) == self.members.count
+        for beginning in logs.begins.values():
+            assert template.whole or logs.beginnings.times[beginning.number] == beginning.newest_time
+        for members in template.ends.values():
+            members.check_invariants()
+        for each in logs.each():
+            each.starts.check_invariants()
+        for handle, point, _ in self.members.each():
+            for known in (logs.beginnings, *logs.killers):
+                assert all(known.of(handle).root[j] <= point[j] for j in range(int(template.d)))
 
 
-def _by_start(waiting: tuple[int, list[float]]) -> int:
+def _by_start(waiting: tuple[i64, list[float]]) -> i64:
     return waiting[0]

@@ -4,7 +4,7 @@ Deadlines are in the same order, so that no heap is needed: the oldest start is 
 may have events in between, are a linked list, oldest first. A pair that will not be a match is dropped when it is the
 first of the oldest start. Rows of pairs that were dropped are a linked list, too, and are used again.
 
-Here: these columns. Hot. Not here: which pairs there are, and which are killed (trailing).
+Here: these columns. Hot. Not here: which pairs there are, and which are killed (late_pairs).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mypy_extensions import i64
 
 from ..packed import shifted_integers
 from .blocks import MatchBlocks
-from .columns import Floats, Integers, floats, integers, integers_from, with_room, with_room_for_integers
+from .columns import Integers, integers, integers_from, with_room_for_integers
 from .starts import Starts
 
 NONE: Final = -1
@@ -31,32 +31,29 @@ KEPT_MAX: Final = 256  # pairs up to which columns without any stay as long as t
 class PendingPairs:
     """`first`: where the oldest start is; `upto`: behind the newest one. There is none if they are equal.
 
-    `pairs`, `levels`: the rows of pairs, for who walks along the pairs of a start; `each_pair`: the integers
-    of a row. `between`: how many events a pair has between its first and its last one, which are behind the others."""
+    `pairs`: the rows of pairs, for who walks along the pairs of a start; `each_pair`: the integers of a row. `between`:
+    how many events a pair has between its first and its last one, which are behind the others."""
 
     def __init__(self, between: i64 = 0) -> None:
         self.each_pair: i64 = PAIR_EACH + between
         self.first: i64 = 0
         self.upto: i64 = 0
         self.pairs: Integers = integers()
-        self.levels: Floats = floats()
         self._starts: Integers = integers()
         self._made: i64 = 0  # rows of pairs
         self._free: i64 = NONE  # the first of those that are not used
 
-    def add(
-        self, start: i64, deadline: i64, handle: i64, event: i64, time: i64, level: float, between: list[int]
-    ) -> None:
+    def add(self, start: i64, deadline: i64, handle: i64, event: i64, time: i64, between: list[int]) -> None:
         """Add a pair of a start, which may be new. O(log), and O(starts behind it) if it is new."""
         at = self._place(start, self.first)
         if at == self.upto or self._starts[at * START_EACH] != start:
             self._enter(at, start, deadline)
         self._open(1)
-        self._append(at, handle, event, time, level, integers_from(between), 0)
+        self._append(at, handle, event, time, integers_from(between), 0)
 
     def add_all(
         self, known: Starts, within: i64, events: Integers, first: i64, count: i64,
-        handle: i64, event: i64, time: i64, level: float,
+        handle: i64, event: i64, time: i64,
     ) -> None:  # fmt: skip
         """Add pairs of a member with so many starts, whose events are there from `first` on, ascending, each before its
         events in between; `known` has their times. As `add` for each, but most are next to the one before."""
@@ -71,7 +68,7 @@ class PendingPairs:
             if at == self.upto or self._starts[at * START_EACH] != start:
                 seen = known.since_event(start, seen, known.count)
                 self._enter(at, start, known.times[seen] + within)
-            self._append(at, handle, event, time, level, events, place + 1)
+            self._append(at, handle, event, time, events, place + 1)
             at += 1
 
     def _place(self, start: i64, low: i64) -> i64:
@@ -100,13 +97,9 @@ class PendingPairs:
 
     def _open(self, count: i64) -> None:
         """Room for so many more pairs, whatever rows are free."""
-        rows = self._made + count
-        self.pairs = with_room_for_integers(self.pairs, rows * self.each_pair)
-        self.levels = with_room(self.levels, rows)
+        self.pairs = with_room_for_integers(self.pairs, (self._made + count) * self.each_pair)
 
-    def _append(
-        self, i: i64, handle: i64, event: i64, time: i64, level: float, between: Integers, first: i64
-    ) -> None:
+    def _append(self, i: i64, handle: i64, event: i64, time: i64, between: Integers, first: i64) -> None:
         """Add a pair to a start, for which there is room. The events in between are there from `first` on."""
         pairs, starts, pair, at = self.pairs, self._starts, self._free, i * START_EACH
         each = self.each_pair
@@ -123,7 +116,6 @@ class PendingPairs:
         j: i64
         for j in range(each - PAIR_EACH):
             pairs[place + PAIR_EACH + j] = between[first + j]
-        self.levels[pair] = level
         last = starts[at + 3]
         if last == NONE:
             starts[at + 2] = pair
@@ -185,8 +177,8 @@ class PendingPairs:
         if self.first == self.upto:
             self.first = self.upto = self._made = 0
             self._free = NONE
-            if len(self.levels) > KEPT_MAX:
-                self.pairs, self.levels = integers(), floats()
+            if len(self.pairs) > KEPT_MAX * self.each_pair:
+                self.pairs = integers()
         elif self.first > self.upto - self.first + WASTE_MAX:
             shifted_integers(self._starts, self.first * START_EACH, self.upto * START_EACH)
             self.first, self.upto = 0, self.upto - self.first
@@ -218,8 +210,8 @@ class PendingPairs:
     # --- for snapshots and tests --------------------------------------------------------------------------------
 
     def each(self) -> Iterator[tuple[int, int, list[tuple[Any, ...]]]]:
-        """The starts with their deadlines and the pairs of members that are here: handle, event, time, level, and the
-        events in between."""
+        """The starts with their deadlines and the pairs of members that are here: handle, event, time, and what is in
+        between."""
         for i in range(int(self.first), int(self.upto)):
             at = i * START_EACH
             found: list[tuple[Any, ...]] = []
@@ -228,7 +220,7 @@ class PendingPairs:
                 place = pair * int(self.each_pair)
                 handle, event, time, after, *between = (int(self.pairs[place + j]) for j in range(int(self.each_pair)))
                 if handle != NONE:
-                    found.append((handle, event, time, self.levels[pair], *between))
+                    found.append((handle, event, time, *between))
                 pair = after
             if found:
                 yield int(self._starts[at]), int(self._starts[at + 1]), found

@@ -13,12 +13,12 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from .beginnings import Text
 from .blocks import MatchBlocks
 from .columns import INFINITY, Floats, Integers, filled, floats, integers, put, put_integer
 from .coordinates import CoordinateBound
 from .members import Members
 from .ranking import Ranking
+from .text_members import Text
 
 FEW: Final = 8
 

@@ -15,12 +15,12 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from ..common_runs import CommonPattern
-from .beginnings import ANY, Text, texts_by_step
 from .columns import INFINITY, Floats, filled, integers_from
 from .coordinates import CoordinateBound, narrowed
 from .members import Members
 from .repeating_members import EndText, EndTexts, RunText
 from .steps import StepClause
+from .text_members import ANY, Text, texts_by_step
 
 
 @final

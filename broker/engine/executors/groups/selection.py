@@ -37,9 +37,8 @@ class SelectionCell(LoggedCell):
 
     def __init__(self, template: SelectionTemplate, members: Members, events: KeptEvents) -> None:
         d, window = int(template.d), int(template.window)
-        super().__init__(d, template.logged, template.axes, NONE, window, members, events)
+        super().__init__(d, template.logged, template.axes, window, members, events)
         self.template = template
-        self._all = events
         self._points: list[Floats] = [filled(len(each), 0.0) for each in template.axes]
         self._stride: i64 = 1
 
@@ -102,7 +101,7 @@ class SelectionCell(LoggedCell):
         if template.compared is not None and template.once:
             newest = takes.newest_for(own, 0, since - 1, False) if template.closes else FOREVER
             if newest >= since:
-                last = row if newest == FOREVER else self._all.row(newest)
+                last = row if newest == FOREVER else self.events.row(newest)
                 ends = template.ends(template.last(last), points, at, row, time)
                 if not ends and not template.closes:
                     return
@@ -254,7 +253,7 @@ class SelectionCell(LoggedCell):
             slots = template.taken(slots, row)
             length += 1
         elif begun < end:
-            slots = template.taken(slots, self._all.row(out.paths[end - 1]))
+            slots = template.taken(slots, self.events.row(out.paths[end - 1]))
         return template.ends(template.counted(slots, int(length)), points, at, row, time)
 
     def _rows(self, at_run: i64, steps: i64, out: MatchBlocks) -> list[Row]:
@@ -262,7 +261,7 @@ class SelectionCell(LoggedCell):
         rows: list[Row] = []
         step: i64
         for step in range(steps):
-            rows.append(self._all.row(out.paths[at_run + step * self._stride]))
+            rows.append(self.events.row(out.paths[at_run + step * self._stride]))
         return rows
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
@@ -286,6 +285,6 @@ class SelectionCell(LoggedCell):
         return found
 
     def _assigned(self, step: int, number: int) -> tuple[int, object, int]:
-        page = self._all.page
+        page = self.events.page
         at = page.place(number)
         return step, page.item(at), int(page.time(at))

@@ -4,7 +4,7 @@ A row has one value for each coordinate, infinite if the start does not bound it
 that begins a run or kills: its value at the negation's coordinate kills the members that it dominates there, and an
 event that begins no run has -inf elsewhere.
 
-Here: the columns, and walks over them. Hot. Not here: the members that wait (wait, history, any_match).
+Here: the columns, and walks over them. Hot. Not here: the members that wait (next_match, history, any_match).
 """
 
 from __future__ import annotations
@@ -38,15 +38,14 @@ NEAR: Final = 16  # starts that are looked at one by one
 class Starts:
     """`kill`: the coordinate of a negation, or NONE.
 
-    `window`: the coordinate of an own WITHIN, or of an own DUR with `extra` 1; NONE for none. `head`: the first start
-    that a window may still hold, where somebody keeps count of that.
+    `window`: the coordinate of an own WITHIN, NONE for none. `head`: the first start that a window may still hold,
+    where somebody keeps count of that.
     """
 
-    def __init__(self, d: i64, kill: i64 = NONE, window: i64 = NONE, extra: i64 = 0) -> None:
+    def __init__(self, d: i64, kill: i64 = NONE, window: i64 = NONE) -> None:
         self.d: i64 = d
         self.kill: i64 = kill
         self.window: i64 = window
-        self.extra: i64 = extra
         self.count: i64 = 0
         self.head: i64 = 0
         self.values: Floats = floats()
@@ -88,19 +87,9 @@ class Starts:
                 greatest[block + j] = value
         self.count = n + 1
 
-    def raise_to(self, top: Floats, at: i64, first: i64, upto: i64) -> None:
-        """Raise values, from `at` on, to the greatest values of the starts from `first` to `upto`."""
-        d, values = self.d, self.values
-        i: i64 = first * d
-        while i < upto * d:
-            j: i64
-            for j in range(d):
-                if values[i + j] > top[at + j]:
-                    top[at + j] = values[i + j]
-            i += d
-
     def raise_by_blocks(self, top: Floats, first: i64, upto: i64) -> None:
-        """The same by whole blocks: the result may be too high. O(blocks)."""
+        """Raise values to the greatest of the starts from `first` to `upto`, by whole blocks: they may be too high.
+        O(blocks)."""
         d, greatest = self.d, self._greatest
         i: i64 = (first >> SHIFT) * d
         end: i64 = ((upto + MASK) >> SHIFT) * d
@@ -223,10 +212,9 @@ class Starts:
         window = self.window
         if window < 0:
             return self._walk(points, at, since, first, upto, out)
-        bound = points[at + window]  # own window: -w <= -(time - start + extra)
-        now = time + self.extra
-        if first < upto and float(self.times[first] - now) < bound:
-            first = self.since_time(now, bound, first + 1, upto)
+        bound = points[at + window]  # own window: -w <= -(time - start)
+        if first < upto and float(self.times[first] - time) < bound:
+            first = self.since_time(time, bound, first + 1, upto)
         points[at + window] = -INFINITY
         count = self._walk(points, at, since, first, upto, out)
         points[at + window] = bound

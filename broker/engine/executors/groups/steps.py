@@ -27,6 +27,7 @@ from .columns import (
 from .coordinates import ATTRIBUTE, CoordinateBound, narrowed, number, number_of
 from .kept_events import KeptEvents
 from .members import Members
+from .text_members import TextMembers
 
 FEW: Final = 16  # members
 
@@ -168,7 +169,7 @@ class ChainTemplate:
 
     `stays`: how a run waits for each step. In a chain a step that skips has no bounds except that of `window`, the
     coordinate of an own WITHIN. `sees`: what an event is asked that a run waiting for NEXT sees, None for nothing; no
-    bounds.
+    bounds. `texts`: the members by the texts of the steps, if these have some.
     """
 
     def __init__(
@@ -179,7 +180,9 @@ class ChainTemplate:
         stays: list[int] | None = None,
         window: int = -1,
         sees: list[StepClause | None] | None = None,
+        texts: TextMembers | None = None,
     ) -> None:
+        self.texts = texts
         self.sees: list[StepClause | None] = [None] * len(steps) if sees is None else sees
         self.passes = any(clause is not None for clause in self.sees)
         """Whether runs let some events pass for `sees`."""

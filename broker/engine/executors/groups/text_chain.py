@@ -20,12 +20,13 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from .awaited import Awaited
-from .beginnings import BEFORE, Beginning, Text
+from .beginnings import BEFORE, Beginning
 from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled, floats_from
 from .members import Members
 from .steps import StepClause
+from .text_members import Text
 
 
 @final

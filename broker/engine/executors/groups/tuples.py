@@ -3,7 +3,7 @@
 A log has the events of the window that may be a step of a match for some member; those that are it for one member are
 read off block by block. A sum of prefix counts over these lists gives the number of matches.
 
-Here: the matches of one member. Hot. Not here: which members an event completes (any_match, any_texts), logs (starts).
+Here: the matches of one member. Hot. Not here: which members an event completes (any_match), logs (starts).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from broker.engine.executors.groups.epoch_runs import EpochRuns
 from broker.engine.executors.groups.filters import FilterCell
 from broker.engine.executors.groups.fold import FoldCell
 from broker.engine.executors.groups.fold_template import FoldClause, FoldStep, FoldTemplate
-from broker.engine.executors.groups.stamps import Stamps
+from broker.engine.executors.groups.members import Members
 from broker.engine.executors.groups.steps import ChainTemplate, Remembered, StepClause
 
 MANY = settings(max_examples=6 * settings().max_examples)
@@ -154,38 +154,15 @@ def test_what_lives_of_a_chain_is_what_waits(script: list[Action]) -> None:
 @MANY
 @given(scripts([THRESHOLDS] * 2))
 def test_filters_with_unions(script: list[Action]) -> None:
-    """A clause a cell: an event that satisfies both matches once."""
+    """An event that satisfies both clauses matches once."""
     clauses = [[price(0, ">")], [volume(1, "<")]]
     _, asked = template([clauses])
 
-    class Both:
-        def __init__(self) -> None:
-            self.stamps = Stamps()
-            self.cells = [FilterCell([clause], 1, self.stamps) for clause in separate]
-            self.members = self.cells[0].members
-
-        def join(self, handle: int, each: list[float], since: int) -> None:
-            for cell, value in zip(self.cells, each):
-                cell.members.put(handle, [value], since)
-
-        def leave(self, handle: int, each: list[float]) -> None:
-            for cell, value in zip(self.cells, each):
-                cell.members.remove(handle, [value])
-
-        def take(self, *event: object) -> None:
-            self.stamps.next()
-            for cell in self.cells:
-                cell.take(*event)  # type: ignore[arg-type]
-
-        def check_invariants(self) -> None:
-            for cell in self.cells:
-                cell.check_invariants()
-
     separate = [
         StepClause([CoordinateBound(0, ATTRIBUTE, PRICE, 1.0)]),
-        StepClause([CoordinateBound(0, ATTRIBUTE, VOLUME, -1.0)]),
+        StepClause([CoordinateBound(1, ATTRIBUTE, VOLUME, -1.0)]),
     ]
-    host = Host(Both, lambda each: point(asked, each))
+    host = Host(lambda: FilterCell(separate, 2, Members(2)), lambda each: point(asked, each))
     host.save = lambda: None  # type: ignore[method-assign]  # filters keep nothing
     host.play(script)
     for member in host.members:

@@ -106,7 +106,7 @@ def test_explain_names_the_group_and_what_has_none() -> None:
     assert "one: executor groups" in lines
     assert "one: group 1 shares 2 steps on S with a.ty = 'A'" in lines
     assert "other: group 1 shares 2 steps on S with a.ty = 'A'" in lines
-    assert "one: how runs are kept: a wait for 2 members, 3 constants each" in lines
+    assert "one: how runs are kept: a next match for 2 members, 3 constants each" in lines
     assert any(line.startswith("one: cost of an event: a visit of the group") for line in lines)
     assert "groups: 2 subscriptions in 1 groups" in lines
     reason = "an operand repeats, and runs stay where they move"

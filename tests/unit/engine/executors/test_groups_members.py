@@ -54,9 +54,6 @@ def check(members: Members, kept: Points, chance: random.Random, d: int, coarse:
         assert ([out.hits[i * d + j] for j in range(d)], out.hits_since[i]) == kept[handle]
     others = [p[axis] for p, _ in kept.values() if all(p[j] <= x[j] for j in range(d) if j != axis)]
     assert members.nearest(column, 1, axis) == min(others, default=math.inf)
-    higher = [p for p, _ in kept.values() if p[0] > above]
-    corner = [min((p[j] for p in higher), default=math.inf) for j in range(d)]
-    assert list(members.least_above(above)) == corner
     assert members.top >= max((p[0] for p, _ in kept.values()), default=-math.inf)
 
 

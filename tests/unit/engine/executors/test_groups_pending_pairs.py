@@ -21,9 +21,8 @@ def test_columns_have_what_lists_have(seed: int) -> None:
         for handle in range(chance.choice((0, 0, 1, 3))):
             start = chance.randrange(max(event - 9, 0), event)
             middle = [event - chance.randrange(2) for _ in range(between)]
-            level = chance.random()
-            columns.add(start, 10 * start + 100, handle, event, 10 * event, level, middle)
-            lists.setdefault(start, []).append((handle, event, 10 * event, level, *middle))
+            columns.add(start, 10 * start + 100, handle, event, 10 * event, middle)
+            lists.setdefault(start, []).append((handle, event, 10 * event, *middle))
         if chance.random() < 0.1:
             gone = chance.randrange(3)
             columns.forget(gone)
@@ -37,7 +36,7 @@ def test_columns_have_what_lists_have(seed: int) -> None:
                 each = int(columns.each_pair)
                 handle, last, time, _, *middle = (int(columns.pairs[pair_at * each + j]) for j in range(each))
                 if handle != NONE:
-                    assert (handle, last, time, columns.levels[pair_at], *middle) == lists[start].pop(0)
+                    assert (handle, last, time, *middle) == lists[start].pop(0)
             if pair_at != NONE:
                 columns.drop()
             if columns.pair() == NONE:

@@ -28,17 +28,17 @@ from hypothesis import strategies as st
 from strategies.group_scripts import THRESHOLDS, WINDOWS, scripts
 
 from broker.automaton.analyses.coordinates import turned
-from broker.engine.executors.groups.any_match import AnyCell
+from broker.engine.executors.groups.any_match import AnyMatchCell, AnyMatchTemplate
 from broker.engine.executors.groups.any_template import AnyTemplate
+from broker.engine.executors.groups.cell import GroupCell
 from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound
 from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
-from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate
+from broker.engine.executors.groups.late_pairs import LatePairsCell
 from broker.engine.executors.groups.members import Members
+from broker.engine.executors.groups.next_match import NextMatchCell
+from broker.engine.executors.groups.next_match_template import NextMatchTemplate
 from broker.engine.executors.groups.steps import StepClause
 from broker.engine.executors.groups.text_chain import TextChainCell, TextChainTemplate
-from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
-from broker.engine.executors.groups.wait import WaitCell
-from broker.engine.executors.groups.wait_template import WaitTemplate
 
 MANY = settings(max_examples=6 * settings().max_examples)
 PRICE, VOLUME = 0, 1
@@ -97,65 +97,65 @@ def by_start(paths: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
 FIXED = Condition(2, "span", "<=")  # the common window is a literal of all: the last one
 
 
-# --- waits ----------------------------------------------------------------------------------------------------------
+# --- next matches ---------------------------------------------------------------------------------------------------
+
+
+class Knowing:
+    """A cell, and the members of its key, which its template knows."""
+
+    def __init__(self, template: Any, make: Callable[[Any, Members], GroupCell]) -> None:
+        self.template = template
+        self.members = Members(D)
+        self.cell = make(template, self.members)
+        self.check_invariants, self.forget = self.cell.check_invariants, self.cell.forget
+        self.dump, self.load = self.cell.dump, self.cell.load
+        self.began = self.item = 0
+
+    def joined(self, handle: int, point: list[float], since: int) -> None:
+        self.template.joined(handle, point, since, ())
+
+    def left(self, handle: int, point: list[float]) -> None:
+        self.template.left(handle, point)
+
+    def take(self, row: tuple[float, ...], time: int, event: int, out: Any) -> None:
+        self.cell.began = self.began
+        self.cell.take(row, time, event, out)
+
+
+D = 5  # a coordinate for each literal, the last one for a window
+KINDS = ["two", "two numbers", "any second", "forbidden", "three", "four"]
+LITERALS = [THRESHOLDS, THRESHOLDS, THRESHOLDS, THRESHOLDS, WINDOWS]
 
 
 @MANY
-@given(scripts([THRESHOLDS] * 3, steps=60), st.booleans(), st.booleans())
-def test_waits(script: list[Action], arrival: bool, second: bool) -> None:
-    """`price > a [AND volume > c]`, skip till `price <= b`."""
-    start = [least(1), least(2, VOLUME)] if second else [least(1)]
-    begin = clause((1, least(1)), (2, least(2, VOLUME))) if second else clause((1, least(1)))
-    made = WaitTemplate(3, begin, clause((0, most(0))), [], arrival=arrival)
-    steps = [Step(NEXT, [start]), Step(SKIP, [[most(0)]])]
+@given(scripts(LITERALS, steps=60), st.sampled_from(KINDS), st.booleans(), st.booleans(), st.booleans())
+def test_next_matches(script: list[Action], kind: str, window: bool, epochs: bool, parted: bool) -> None:
+    """`price > a`, skip till `price <= b` and so on, of one partition or of several that share nothing."""
+    window = window or kind in ("three", "four")
+    epochs = epochs and not window and not parted and kind != "forbidden"
+    start, second = [least(1)], [most(0)]
+    begin, end = clause((1, least(1))), clause((0, most(0)))
+    if kind == "two numbers":
+        start, begin = [least(1), least(2, VOLUME)], clause((1, least(1)), (2, least(2, VOLUME)))
+        second, end = [most(0), least(3, VOLUME)], clause((0, most(0)), (3, least(3, VOLUME)))
+    elif kind == "any second":
+        second, end = [], clause()
+    kills = [[least(2, VOLUME)]] if kind == "forbidden" else []
+    further = {"three": 1, "four": 2}.get(kind, 0)
+    span = [Condition(4, "span", "<=")] if window else []
+    steps = [Step(NEXT, [start]), Step(SKIP, [[*second, *span]], kills)]
+    steps += [Step(SKIP, [[least(2), *span]]), Step(SKIP, [[least(3, VOLUME), *span]])][:further]
+    made = [begin, end, *[clause((2, least(2))), clause((3, least(3, VOLUME)))][:further]]
+    forbidden = [(1, clause((2, least(2, VOLUME))))] if kills else []
+
+    def cell() -> Knowing:
+        at, texts = 4 if window else -1, [-1] * (len(made) + len(forbidden))
+        template = NextMatchTemplate(D, made, texts, at, forbidden, epochs=epochs, parted=parted)
+        return Knowing(template, NextMatchCell)
+
     compare(
-        script, lambda: WaitCell(made), turning("<=", ">", ">"),
-        lambda events, own: by_start(alone(steps, events, own, arrival)),
-    )  # fmt: skip
-
-
-@MANY
-@given(scripts([THRESHOLDS, THRESHOLDS, WINDOWS], steps=60), st.booleans(), st.sampled_from(["within", "dur"]))
-def test_waits_with_windows_of_their_own(script: list[Action], arrival: bool, kind: str) -> None:
-    made = WaitTemplate(
-        3, clause((1, least(1))), clause((0, most(0))), [], window=2, extra=int(kind == "dur"), arrival=arrival
-    )
-    span = Condition(2, "span", "<=") if kind == "within" else Condition(2, "duration", "<")
-    steps = [Step(NEXT, [[least(1)]]), Step(SKIP, [[most(0), span]])]
-    compare(
-        script, lambda: WaitCell(made), turning("<=", ">", kind),
-        lambda events, own: alone(steps, events, own, arrival),
-    )  # fmt: skip
-
-
-@MANY
-@given(scripts([THRESHOLDS] * 4, attributes=3, steps=60), st.booleans(), st.integers(1, 2))
-def test_waits_and_then_chains(script: list[Action], arrival: bool, later: int) -> None:
-    """Members of a range go on: `price > a`, skip till `price <= b`, then the next with `volume > c` (and the next)."""
-    clauses = [clause((2, least(2, VOLUME))), clause((3, most(3, 2)))][:later]
-    made = WaitTemplate(4, clause((1, least(1))), clause((0, most(0))), clauses, arrival=arrival)
-    steps = [Step(NEXT, [[least(1)]]), Step(SKIP, [[most(0)]]), Step(NEXT, [[least(2, VOLUME)]])]
-    steps = [*steps, Step(NEXT, [[most(3, 2)]])][: 2 + later]
-    compare(
-        script, lambda: WaitCell(made), turning("<=", ">", ">", "<="),
-        lambda events, own: alone(steps, events, own, arrival),
-    )  # fmt: skip
-
-
-@MANY
-@given(scripts([THRESHOLDS] * 3, steps=60), st.sampled_from([-1, WITHIN]), st.booleans())
-def test_negation_between(script: list[Action], within: int, same: bool) -> None:
-    """`a: price > A, ~n: price (or volume) <= B, c: price > C`, next match."""
-    attribute = PRICE if same else VOLUME
-    made = WaitTemplate(
-        3, clause((1, least(1))), clause((0, least(0))), [], kill=clause((2, most(2, attribute))), within=within,
-        arrival=True,
-    )  # fmt: skip
-    window = [Condition(3, "span", "<=")] if within >= 0 else []
-    steps = [Step(NEXT, [[least(1)]]), Step(SKIP, [[least(0), *window]], [[most(2, attribute)]])]
-    compare(
-        script, lambda: WaitCell(made), turning(">", ">", "<="),
-        lambda events, own: alone(steps, events, (*own, within), True),
+        script, cell, turning("<=", ">", ">", ">", "within"),
+        lambda events, own: by_start(alone(steps, events, own, not epochs)),
     )  # fmt: skip
 
 
@@ -193,42 +193,25 @@ def test_history(script: list[Action], common: bool, other: bool) -> None:
 
 
 @MANY
-@given(scripts([THRESHOLDS, THRESHOLDS, THRESHOLDS, THRESHOLDS, WINDOWS], steps=60), st.integers(3, 4), st.booleans())
-def test_items(script: list[Action], length: int, common: bool) -> None:
-    """`a: price > A, b: price <= B, c: price > C [, d: volume > D]`, next match, constants of their own at each."""
-    d = 5
-    wait = WaitTemplate(
-        d, clause((1, least(1))), clause((0, most(0))), [], arrival=True,
-        within=WITHIN if common else -1, window=-1 if common else 4,
-    )  # fmt: skip
-    made = ItemsTemplate(wait, [clause((2, least(2))), clause((3, least(3, VOLUME)))][: length - 2])
-    span = Condition(4, "span", "<=")
-    steps = [Step(NEXT, [[least(1)]]), Step(SKIP, [[most(0), span]]), Step(SKIP, [[least(2), span]])]
-    steps = [*steps, Step(SKIP, [[least(3, VOLUME), span]])][:length]
-    compare(
-        script, lambda: ItemsCell(made), turning("<=", ">", ">", ">", "within"),
-        lambda events, own: by_start(alone(steps, events, (*own[:4], WITHIN if common else own[4]), True)),
-    )  # fmt: skip
-
-
-@MANY
 @given(scripts([THRESHOLDS, THRESHOLDS, THRESHOLDS, WINDOWS], steps=24, long=False), st.integers(2, 4), st.booleans())
-def test_any_match(script: list[Action], length: int, common: bool) -> None:
+def test_any_match(script: list[Action], length: int, parted: bool) -> None:
     steps = [[[least(0)]], [[most(1)]], [[least(2, VOLUME)]], [[least(0), most(1, VOLUME)]]][:length]
     clauses = [
         clause((0, least(0))), clause((1, most(1))), clause((2, least(2, VOLUME))),
         clause((0, least(0)), (4, most(1, VOLUME))),
     ][:length]  # fmt: skip
-    made = AnyTemplate(5, clauses, within=WITHIN if common else -1, window=-1 if common else 3)
-
     def turn(own: Sequence[float]) -> list[float]:
         return turning(">", "<=", ">", "within", "<=")([*own, own[1]])
 
-    host = Host(lambda: AnyCell(made), turn)
+    host = Host(lambda: any_match(clauses, None, parted), turn)
     host.play(script)
     for member in host.members:
-        within = WITHIN if common else int(member.literals[3])
-        assert member.found == every(steps, host.seen(member), member.literals, within)
+        assert member.found == every(steps, host.seen(member), member.literals, int(member.literals[3]))
+
+
+def any_match(clauses: list[StepClause], orders: list[list[int]] | None, parted: bool) -> Knowing:
+    steps = AnyTemplate(D, [[each] for each in clauses], orders, window=3)
+    return Knowing(AnyMatchTemplate(steps, [-1] * len(clauses), None, parted), AnyMatchCell)
 
 
 ORDERS = (
@@ -243,8 +226,7 @@ def test_any_match_in_several_orders(script: list[Action], orders: list[list[int
     """A match is one in one of the orders; an event is never two steps of it."""
     steps = [[[least(0)]], [[most(1)]], [[least(2, VOLUME)]]]
     clauses = [clause((0, least(0))), clause((1, most(1))), clause((2, least(2, VOLUME)))]
-    made = AnyTemplate(4, clauses, orders, window=3)
-    host = Host(lambda: AnyCell(made), turning(">", "<=", ">", "within"))
+    host = Host(lambda: any_match(clauses, orders, False), lambda own: [*turning(">", "<=", ">", "within")(own), 0.0])
     host.play(script)
     for member in host.members:
         within, expected = int(member.literals[3]), []
@@ -260,15 +242,22 @@ def test_any_match_in_several_orders(script: list[Action], orders: list[list[int
 @given(scripts([THRESHOLDS] * 3, steps=60))
 def test_negation_at_the_end(script: list[Action]) -> None:
     """`a: price > A, c: price <= C, ~n: volume > B` within 4 of a."""
-    wait = WaitTemplate(3, clause((1, least(1))), clause((0, most(0))), [], within=WITHIN, arrival=True)
-    made = TrailingTemplate(wait, clause((2, least(2, VOLUME))))
-    host = Host(lambda: TrailingCell(made), turning("<=", ">", ">"))
+    steps = [clause((1, least(1))), clause((0, most(0)))]
+    kills = [(2, clause((2, least(2, VOLUME))))]
+
+    def cell() -> Knowing:
+        return Knowing(NextMatchTemplate(D, steps, [-1] * 3, 4, kills, within=WITHIN), LatePairsCell)
+
+    def turn(own: Sequence[float]) -> list[float]:
+        return turning("<=", ">", ">", ">", "within")([*own, 0.0, WITHIN])
+
+    host = Host(cell, turn)
     host.play(script)
-    steps = [Step(NEXT, [[least(1)]]), Step(SKIP, [[most(0), Condition(3, "span", "<=")]])]
+    asked = [Step(NEXT, [[least(1)]]), Step(SKIP, [[most(0), Condition(3, "span", "<=")]])]
     for member in host.members:
         events = host.seen(member)
         expected = []
-        for path in by_start(alone(steps, events, (*member.literals, WITHIN), True)):
+        for path in by_start(alone(asked, events, (*member.literals, WITHIN), True)):
             start, pair = host.events[path[0]], host.events[path[1]]
             deadline = start.time + WITHIN
             told = next((e for e in events if e.time > deadline), None)
