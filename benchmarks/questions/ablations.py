@@ -21,15 +21,15 @@ from ..trial import Figures
 from .cases import Case, checked, tick_file, units, warm_batches, workload
 from .question import Question
 
-SWITCHES: Final = ("static_index", "affected_index", "dynamic_index", "cohorts")
+SWITCHES: Final = ("indexes", "batches")
 ON, ALL_OFF, UNCOMPILED = "all on", "all off", "uncompiled"
 SHARE: Final = 10  # of the events one in so many: without an index an event can take a hundred times as long
 COUNT: Final = 2_000
 
 
 def cases(stocks: Market, effort: Effort) -> dict[str, Case]:
-    """A workload for each switch: W5 for the static index, W1 and W2 for the affected index, jumps for the dynamic one,
-    W4 for cohorts."""
+    """Workloads that the indexes are for: W5 for that of start arcs, W1 and W2 for that of runs, jumps for that of the
+    arcs out of a state, W4 for cohorts."""
     ticks = stocks.ticks[: effort.warm + effort.events // SHARE]
     count = min(COUNT, effort.subscriptions)
     pairs, boxes = workloads.w4(stocks, count), workloads.w5(stocks, count)

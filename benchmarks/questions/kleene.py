@@ -36,7 +36,6 @@ FEW, MANY, VARIANTS = 100, 10_000, 1_000
 LETTERS: Final = 19  # events of a window of 20 before the last one
 LETTERS_FEW: Final = 11  # where runs are explicit, there are 2 to the power of that at most
 CLIMBS: Final = 40
-MERGING: Final = 60_000  # the window of the max variant where runs that are not merged are many
 EXPLICIT: Final = {"runs_max": 100_000_000, "matches_max": 100_000_000}  # a limit would make the others look better
 SHARE: Final = 10  # of the events one in so many where runs are explicit, which is slow
 MEMORY_TIMES: Final = 10  # the market, over and over
@@ -101,16 +100,13 @@ def cases(stocks: Market, effort: Effort) -> dict[str, Case]:
         matches = truth.query_3(ticks, within, measure)
         found[title] = Case(one(queries.query_3(within, measure)), matches, read=READ)
         found[f"naive {title}"] = Case({}, matches, naive=(measure, within), read=READ, like=title)
-    whole = Case(one(queries.query_3(MERGING, "max")), truth.query_3(ticks, MERGING, "max"))
-    found["merging on"] = whole
-    found["merging off"] = replace(whole, options={"merging": False})
     subsets, rising = truth.letters(made["few letters"], LETTERS_FEW), truth.climbs(made["few ticks"], CLIMBS)
     for title, case in {
         "letters": Case(one(queries.letters(LETTERS_FEW)), subsets, "few letters", EXPLICIT, counted=True),
         "climbs": Case(one(queries.climbs(CLIMBS)), rising, "few ticks", EXPLICIT, counted=True),
     }.items():
         found[f"buffer on, {title}"] = case
-        found[f"buffer off, {title}"] = replace(case, options={**EXPLICIT, "buffer": False})
+        found[f"buffer off, {title}"] = replace(case, options={**EXPLICIT, "columns": False})
     found["letters k=20"] = Case(
         one(queries.letters(LETTERS)), truth.letters(made["letters"], LETTERS), "letters", counted=True
     )
@@ -212,7 +208,6 @@ def _rows(
         times = _times(found, f"naive {name}", name)
         yield _row(f"{name}: over the naive rival", best.name, 1, times, targets.KLEENE_NAIVE)
     switch = targets.KLEENE_SWITCH
-    yield _row(f"max W={MERGING:,}: merging", best.name, 1, _times(found, "merging off", "merging on"), switch)
     for name in ("letters", "climbs"):
         times = _times(found, f"buffer off, {name}", f"buffer on, {name}")
         yield _row(f"{name}: the shared buffer", best.name, 1, times, switch)
@@ -281,8 +276,8 @@ QUESTION: Final = Question(
         "The naive rival is ours, an object for each fork; it is compiled where the engine is, by the same compiler,"
         " and knows its query beforehand, which the engine does not.",
         "Matches are as many as a plain loop finds; those of the last 1,000 events have the events of the rival's.",
-        "Switches are compared where they are meant to help: merging on the max variant with a long window, the"
-        " buffer on letters (one key, 12 events in the window) and on rising runs that skip, of a tenth of the events.",
+        "The buffer is compared where it is meant to help: on letters (one key, 12 events in the window) and on rising"
+        " runs that skip, of a tenth of the events.",
         "Compressed results are counted within the clock; without the buffer limits are raised, so that nothing is left"
         " out.",
         "Variants differ in a percentage only: uniform between 5 and 80, so that a thousand have some thousand matches"

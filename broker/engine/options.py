@@ -15,11 +15,14 @@ NEVER_INDEXED: Final = 1 << 62
 class Options:
     """The switches and the limits.
 
-    `static_index`: an index by the event's values finds start arcs. `affected_index`: such an index finds waiting runs.
-    `dynamic_index`: an index finds the arcs out of a state, by the run's values too. `cohorts`: runs that one event
-    starts in sibling states are one object. `templates`: texts that differ only in the values of literals are compiled
-    once. `together`: AFA subscriptions that begin alike run as one, and only events with the key of their first arc
-    reach them. Up to `arcs_few` arcs are tried one by one, because an index would cost more.
+    `indexes`: indexes find start arcs and waiting runs by the event's values, and the arcs out of a state by the run's
+    values, too; runs that one event starts in sibling states are one object. Up to `arcs_few` arcs are tried one by
+    one, because an index would cost more. `templates`: texts that differ only in the values of literals are compiled
+    once. `batches`: a batch goes by columns, or by one machine after the other, where that is possible, and what it
+    completes in different places is put in order when somebody reads it. `together`: AFA subscriptions that begin alike
+    run as one, and only events with the key of their first arc reach them. `columns`: runs of SASE+ are rows of
+    numbers, or share their pasts, where their conditions allow it. `window_columns`: the partitions of windows are
+    numbers, and events that only make open windows longer take a short way, where that is possible.
 
     `cancelling`: where late events withdraw results, those that come and go within one batch are not told.
 
@@ -31,50 +34,20 @@ class Options:
     kind, or of those that run as one. Of windows, `nodes_max` limits the events of open windows in one partition, and
     `runs_max` the open starts where one event may complete the windows of all.
 
-    `column_path`: batches go by columns where single events, or two of a key, are compared by numbers
-    (keyed_runs.column_runs). `machine_path`: one machine after the other takes the events of a batch, and those of a
-    key before those of the next one. `shared_steps`: groups of a template share what is compiled of its steps.
-    `results_later`: what a batch completes in different places is put in order when somebody reads it.
-    `columns`, `merging` and `buffer` are ways to store its runs (kleene.tables).
     `work_max` and `work_earned` limit the work of one subscription of either kind (account): the most at once, and what
     each event adds. `buffered_events_max`: the events of all streams that are not final yet (disorder).
     `promised_regions_max`: kinds of events of one stream of which punctuations differ (promised). `updates_max`:
-    changes of the arcs of one subscription (updating). `batches`: machines of windows take several events at once.
-    `dormancy`: a machine of windows without open ones gets no event that can begin none.
-    `window_keys`: where windows are in one partition only, their machine gets no event of another one.
-    `composite_keys`: the same of composite subscriptions whose matches have the events of one partition only.
-    `prolonging`: where all open windows stay together, an event is not taken through all that it may do to others.
-    `stretches`: where there is no BY, several events that only make open windows longer are processed at once.
-    `session_columns`: the partitions of SESSION are numbers, with their events in one log (windows.sessions).
-    `clock_columns`: the partitions of a clock's sums are numbers, too, and sums of columns are taken at once
-    (windows.packed_clock). `count_columns`: the same of windows that the number of events decides
-    (windows.packed_count). `executors_off` names executors that no subscription gets: the planner takes the next one
-    that can run it, and in the end the reference. `rules_off` names rules by which no automaton is rewritten
-    (automaton.rewriting).
+    changes of the arcs of one subscription (updating). `executors_off` names executors that no subscription gets: the
+    planner takes the next one that can run it, and in the end the reference. `rules_off` names rules by which no
+    automaton is rewritten (automaton.rewriting).
     """
 
-    static_index: bool = True
-    affected_index: bool = True
-    dynamic_index: bool = True
-    cohorts: bool = True
+    indexes: bool = True
     templates: bool = True
-    together: bool = True
-    column_path: bool = True
-    machine_path: bool = True
-    shared_steps: bool = True
-    results_later: bool = True
-    columns: bool = True
-    merging: bool = True
-    buffer: bool = True
     batches: bool = True
-    dormancy: bool = True
-    window_keys: bool = True
-    composite_keys: bool = True
-    prolonging: bool = True
-    stretches: bool = True
-    session_columns: bool = True
-    clock_columns: bool = True
-    count_columns: bool = True
+    together: bool = True
+    columns: bool = True
+    window_columns: bool = True
     cancelling: bool = True
     executors_off: tuple[str, ...] = ()
     rules_off: tuple[str, ...] = ()
@@ -100,25 +73,18 @@ class Options:
 
         Groups replace all other ways to store runs, so with one of these off there are no groups.
         """
-        indexed = self.static_index and self.affected_index and self.dynamic_index and self.cohorts
-        kept = self.columns and self.merging and self.buffer
-        return self.executors_off if indexed and kept else (*self.executors_off, "groups")
+        return self.executors_off if self.indexes and self.columns else (*self.executors_off, "groups")
 
     @property
     def in_columns(self) -> bool:
         """Whether subscriptions that differ in numbers only may be members in columns, without states of their own."""
-        return self.templates and self.static_index and self.cohorts
+        return self.templates and self.indexes
 
     def with_columns(self) -> Options:
         """The same with members in columns, as for those that a snapshot has."""
-        return self if self.in_columns else replace(self, templates=True, static_index=True, cohorts=True)
+        return self if self.in_columns else replace(self, templates=True, indexes=True)
 
     @property
-    def static_few(self) -> int:
-        """The number of start arcs of a cell up to which they are tried one by one."""
-        return self.arcs_few if self.static_index else NEVER_INDEXED
-
-    @property
-    def dynamic_few(self) -> int:
-        """The number of arcs out of a state up to which they are tried one by one."""
-        return self.arcs_few if self.dynamic_index else NEVER_INDEXED
+    def few(self) -> int:
+        """The number of arcs in one place up to which they are tried one by one."""
+        return self.arcs_few if self.indexes else NEVER_INDEXED

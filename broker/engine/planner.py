@@ -180,7 +180,7 @@ def _alone(wanted: Wanted, options: Options, rows: tuple[ExecutorRow, ...]) -> t
 
 
 def is_merged(wanted: Wanted, options: Options) -> bool:
-    """Whether the executor that merges all automata could run it, and so its families and boxes, which need least.
+    """Whether the executor that merges all automata could run it, and so its families, which need least.
 
     Raises as `plan_of` does.
     """

@@ -112,7 +112,7 @@ class RunRows(TableRows):
             run = packed.run(block)
             if run is not None:
                 born = int(run.born)
-        for target in packed.targets(block, self.epochs.batch):
+        for target in packed.targets(block):
             self._serve(target, event, run, int(last), pairs, born)
 
     def _serve(

@@ -23,9 +23,9 @@ from broker.engine import Engine, Options
 from broker.events.column_checks import event_columns
 from broker.events.event_columns import EventColumns, columns_of
 
-ON, OFF = Options(), Options(column_path=False)
-PLAIN = Options(column_path=False, machine_path=False, batches=False, dynamic_index=False)
-WAYS = (ON, OFF, Options(arcs_few=0), Options(arcs_few=0, column_path=False))
+ON, OFF = Options(), Options(batches=False)
+PLAIN = Options(indexes=False, batches=False)
+WAYS = (ON, OFF, Options(arcs_few=0), Options(arcs_few=0, batches=False))
 NEVER: Final = 0.0
 
 

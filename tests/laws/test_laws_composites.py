@@ -95,7 +95,7 @@ def publish(
 def test_engine_is_the_meaning(wanted: list[tuple[str, str]], data: st.DataObject) -> None:
     history = data.draw(histories())
     off = data.draw(st.sampled_from([(), (), ("sequence_trie",), ("sequence_trie", "tuple_counts")]))
-    switches = {name: data.draw(st.booleans()) for name in ("static_index", "composite_keys")}
+    switches = {"indexes": data.draw(st.booleans())}
     rules = data.draw(st.sampled_from([(), tuple([rule.name for rule in RULES])]))
     options = Options(**switches, executors_off=off, rules_off=rules)
     engine = Engine(options)

@@ -122,10 +122,7 @@ def test_engine_finds_what_the_semantics_says(
 
 switches = st.builds(
     Options,
-    static_index=st.booleans(),
-    affected_index=st.booleans(),
-    dynamic_index=st.booleans(),
-    cohorts=st.booleans(),
+    indexes=st.booleans(),
     arcs_few=st.sampled_from([0, 0, 2, 8]),
 )
 

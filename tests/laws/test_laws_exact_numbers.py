@@ -181,7 +181,7 @@ def check(language: str, seed: int) -> None:
     more = {"s": strategy, "v": condition.attribute, "t": "INT" if condition.attribute in "nm" else "FLOAT"}
     texts = [form.format(w=Placed(condition.text(literals)), **more) for literals in members]
     note(texts)
-    options = Options(column_path=chance.random() < 0.7)
+    options = Options(batches=chance.random() < 0.7)
     disorder = {"disorder": "speculate"} if language in ("afa", "window") and chance.random() < 0.5 else {}
     found = played(language, texts, rows, options, chance.choice((1, 7, 64)), disorder)
     flag = {**more, "v": "h", "t": "INT"}
@@ -191,7 +191,7 @@ def check(language: str, seed: int) -> None:
         held = tuple([condition.holds(literals, row[PLACES[condition.attribute]]) for row in rows])
         if held not in known:
             flagged = [[*row[:-1], int(one)] for row, one in zip(rows, held)]
-            known[held] = played(language, [plain], flagged, Options(column_path=False), 1, {})[0]
+            known[held] = played(language, [plain], flagged, Options(batches=False), 1, {})[0]
         assert found[number] == known[held], (texts[number], len(members), disorder)
 
 

@@ -64,7 +64,7 @@ def test_cayuga_is_the_meaning(text: str, history: list[Happened], cut: int, pla
     except QueryError as error:
         note(str(error))
         return
-    options = Options(static_index=False, cohorts=False) if plain else Options()
+    options = Options(indexes=False) if plain else Options()
     found = fed("cayuga", text, history, options, cut)
     bag = [Occurrence(h.row, h.start, h.time, (h.id,)) for h in history]
     expected = Counter((exact(e.row), e.start, e.end, e.lineage) for e in evaluate(query.expression, {STREAM: bag}))
@@ -80,7 +80,7 @@ def test_sase_is_the_meaning(text: str, history: list[Happened], cut: int, plain
     except ForetellError as error:
         note(str(error))
         return
-    options = Options(columns=False, merging=False, buffer=False) if plain else Options()
+    options = Options(columns=False) if plain else Options()
     found = fed("sase", text, history, options, cut)
     events = [(STREAM, h.time, h.row) for h in history]
     expected: Counter[Any] = Counter()

@@ -19,7 +19,7 @@ from broker.engine import Engine, Match, Options
 from broker.events.errors import DefinitionError
 from broker.forecast.model_file import write_model
 
-ON, OFF = Options(), Options(column_path=False)
+ON, OFF = Options(), Options(batches=False)
 NEVER: Final = 0.0
 EXAMPLES: Final = settings(max_examples=max(30, settings().max_examples), deadline=None)
 FAILS: Final = "SELECT * FROM FILTER{1 / (p - 3.0) > q_1}(S NEXT{$2.k = $1.k} S)"

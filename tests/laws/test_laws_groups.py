@@ -21,15 +21,11 @@ from broker.engine.disorder.joined import JoinedResults
 
 WITHOUT = Options(executors_off=("groups",))
 SWITCHES: Final = (  # each is off in one of so many scripts
-    Options(machine_path=False),
-    Options(shared_steps=False),
-    Options(results_later=False),
-    Options(machine_path=False, shared_steps=False),
+    Options(batches=False),
+    Options(batches=False, indexes=False),
     Options(templates=False),
-    Options(static_index=False),
-    Options(cohorts=False),
-    Options(affected_index=False, dynamic_index=False),
-    Options(columns=False, merging=False, buffer=False),
+    Options(indexes=False),
+    Options(columns=False),
 )
 PARTS: Final = 4  # so that several processes share the scripts, which are many
 SCRIPTS: Final = 6 * settings().max_examples if settings().max_examples >= 500 else 4 * settings().max_examples // 3

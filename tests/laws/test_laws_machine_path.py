@@ -104,9 +104,9 @@ def found(seed: int, switches: dict[str, Any], left_out: tuple[str, ...] = ()) -
 @settings(max_examples=max(settings().max_examples, 60), deadline=None)
 @given(st.integers(0, 2**40))
 def test_one_machine_after_the_other_is_event_by_event(seed: int) -> None:
-    expected = found(seed, {"machine_path": False, "batches": False})
+    expected = found(seed, {"batches": False})
     switched: tuple[dict[str, Any], ...] = (
-        {}, {"machine_path": False}, {"prolonging": False}, {"stretches": False}
+        {}, {"window_columns": False}
     )  # fmt: skip
     for switches in switched:
         assert found(seed, switches) == expected
@@ -116,7 +116,7 @@ def test_one_machine_after_the_other_is_event_by_event(seed: int) -> None:
 @given(st.integers(0, 2**40))
 def test_windows_beside_a_pattern_change_nothing(seed: int) -> None:
     """Whether all readers of a stream are machines, but for patterns that begin on another one and wait for it."""
-    plain = {"machine_path": False, "batches": False, "column_path": False}
+    plain = {"batches": False}
     alone, _ = found(seed, plain, ("window", "sase"))
     beside, _ = found(seed, {})
     assert {name: beside.get(name) for name in alone} == alone

@@ -77,7 +77,7 @@ def test_one_automaton_has_its_results_in_the_same_order_on_the_reference(
 ) -> None:
     """Where no index parts the runs of its states, and no other automaton has matches at the same event."""
     told: list[list[dict[str, object]]] = []
-    for options in (Options(static_index=False, affected_index=False), reference()):
+    for options in (Options(indexes=False), reference()):
         engine = fresh(options)
         subscribe(engine, program)
         assume(len(engine.catalog.services()) == 1)

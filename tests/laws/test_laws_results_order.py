@@ -75,7 +75,6 @@ def found(seed: int, options: Options) -> dict[str, list[Any]]:
 def test_results_are_in_the_order_of_events(seed: int) -> None:
     expected = found(seed, Options(executors_off=("groups",)))
     for options in (
-        Options(), Options(machine_path=False), Options(results_later=False),
-        Options(shared_steps=False),
+        Options(), Options(batches=False),
     ):  # fmt: skip
         assert found(seed, options) == expected

@@ -18,7 +18,6 @@ from broker.algebra.sase.semantics import Event
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.kleene.kleene_plan import compile_kleene
 from broker.engine.executors.kleene.machine import KleeneMachine
-from broker.engine.executors.kleene.tables import Switches
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 medium = settings(max_examples=max(300, 3 * settings().max_examples), suppress_health_check=slow, deadline=None)
@@ -40,18 +39,18 @@ def truth(pattern: Pattern, history: list[Event]) -> list[list[Result]]:
     return found
 
 
-def agrees(text: str, history: list[Event], keyed: bool, switches: Switches, reborn: int = NEVER) -> str:
+def agrees(text: str, history: list[Event], keyed: bool, columns: bool, reborn: int = NEVER) -> str:
     """The machine makes exactly the matches, whether a snapshot is taken before event `reborn` or not; its method."""
     note(text)
     pattern = lowered(text)
     plan = compile_kleene(automaton_of_pattern(pattern), keyed)
-    player = Player(plan, KleeneMachine(plan, None, switches))
+    player = Player(plan, KleeneMachine(plan, None, columns))
     note(player.machine.method)
     found: list[list[Result]] = []
     for number, event in enumerate(history):
         if number == reborn:
             saved = msgpack.unpackb(msgpack.packb(player.machine.dump()), strict_map_key=False)
-            player.machine = KleeneMachine(plan, None, switches)
+            player.machine = KleeneMachine(plan, None, columns)
             player.machine.load(saved)
             player.machine.check_invariants()
         found.append(player.pass_time(event[1]) + player.take(event))
@@ -68,28 +67,28 @@ moments = st.sampled_from([NEVER, NEVER, 2, 4, 6])
 def test_machines_make_exactly_the_matches(
     text: str, history: list[Event], keyed: bool, plain: bool, reborn: int
 ) -> None:
-    agrees(text, history, keyed, Switches(False, False, False) if plain else Switches(), reborn)
+    agrees(text, history, keyed, not plain, reborn)
 
 
 @medium
 @given(columnar(), histories(9), st.booleans(), moments)
 def test_columns_make_exactly_the_matches(text: str, history: list[Event], keyed: bool, reborn: int) -> None:
-    agrees(text, history, keyed, Switches(merging=False), reborn)
+    agrees(text, history, keyed, True, reborn)
 
 
 @medium
 @given(monotone(), histories(9), st.booleans(), moments)
 def test_stacks_make_exactly_the_matches(text: str, history: list[Event], keyed: bool, reborn: int) -> None:
-    agrees(text, history, keyed, Switches(), reborn)
+    agrees(text, history, keyed, True, reborn)
 
 
 @medium
 @given(sharing(), histories(), st.booleans(), moments)
 def test_groups_make_exactly_the_matches(text: str, history: list[Event], keyed: bool, reborn: int) -> None:
-    agrees(text, history, keyed, Switches(), reborn)
+    agrees(text, history, keyed, True, reborn)
 
 
 @medium
 @given(st.one_of(columnar("skip_till_any_match"), columnar("strict_contiguity")), histories(), moments)
 def test_other_strategies_make_exactly_the_matches(text: str, history: list[Event], reborn: int) -> None:
-    agrees(text, history, True, Switches(), reborn)
+    agrees(text, history, True, True, reborn)

@@ -26,7 +26,7 @@ slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base
 WAYS = (
     Options(),
     Options(),
-    Options(columns=False, merging=False, buffer=False),
+    Options(columns=False),
     Options(executors_off=("kleene",)),
 )
 RISING = "SELECT * FROM FILTER{p > p_1}(S NEXT{$2.ty = $1.ty} S)"

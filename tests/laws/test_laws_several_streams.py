@@ -22,11 +22,8 @@ from broker.engine import Engine, Options
 
 EVENTS, MATCHES_MAX = 120, 3_000
 PLAIN: Final = Options(
-    column_path=False, machine_path=False, batches=False, templates=False, together=False,
-    shared_steps=False, results_later=False, columns=False, merging=False, buffer=False, dormancy=False,
-    window_keys=False, composite_keys=False, prolonging=False, stretches=False, session_columns=False,
-    clock_columns=False, count_columns=False, static_index=False, affected_index=False, dynamic_index=False,
-    cohorts=False,
+    batches=False, templates=False, together=False, columns=False, window_columns=False,
+    indexes=False,
 )  # fmt: skip
 LANGUAGES: Final = ("cayuga", "sase", "ptopss", "afa", "window")
 

@@ -23,7 +23,7 @@ from broker.engine import Engine, Options
 from broker.engine.executors.groups.machine_plan import GroupPlan
 from broker.engine.inspection.costs import plans_of
 
-WAYS: Final = (Options(), Options(), Options(columns=False, merging=False, buffer=False), Options(column_path=False))
+WAYS: Final = (Options(), Options(), Options(columns=False), Options(batches=False))
 
 
 def engine_of(schema: dict[str, str], options: Options | None = None) -> Engine:

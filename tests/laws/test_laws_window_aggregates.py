@@ -103,7 +103,7 @@ def told(query: Any, numbers: tuple[Any, ...], seed: int, saved: int, in_columns
         time += draw.choice((0, 0, 1, 1, 2))
         row = draw.choice("AAAC"), draw.choice((None, 1, 2, 3, 4)), draw.choice(numbers)
         events[number] = TimedEvent(number, time, row)
-    engine = Engine(Options(clock_columns=draw.random() < 0.5, count_columns=draw.random() < 0.5))
+    engine = Engine(Options(window_columns=draw.random() < 0.5))
     engine.add_stream("S", SCHEMA.declared(), None, disorder)
     engine.subscribe("q", language="window", query=text, lineage=True)
     at, batch, count = 1, 0, 0

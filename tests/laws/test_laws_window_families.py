@@ -37,9 +37,7 @@ def with_constants(query: WindowQuery, constants: Sequence[tuple[int, float]]) -
     streams(16),
     CUTS,
     STEPS,
-    st.builds(
-        dict, batches=st.booleans(), dormancy=st.booleans(), templates=st.booleans(), window_keys=st.booleans()
-    ),
+    st.builds(dict, batches=st.booleans(), templates=st.booleans()),
 )
 def test_members_of_families_are_told_what_each_would_be_told_alone(
     query: WindowQuery,
@@ -63,9 +61,7 @@ def test_members_of_families_are_told_what_each_would_be_told_alone(
     streams(16),
     CUTS,
     STEPS,
-    st.builds(
-        dict, batches=st.booleans(), dormancy=st.booleans(), templates=st.booleans(), window_keys=st.booleans()
-    ),
+    st.builds(dict, batches=st.booleans(), templates=st.booleans()),
 )
 def test_so_are_those_that_differ_in_several(
     query: WindowQuery,
@@ -88,7 +84,7 @@ def test_so_are_those_that_differ_in_several(
     streams(16),
     CUTS,
     STEPS,
-    st.builds(dict, batches=st.booleans(), dormancy=st.booleans(), window_keys=st.booleans()),
+    st.builds(dict, batches=st.booleans()),
 )
 def test_machines_of_one_template_are_told_what_each_would_be_told_with_tables_of_its_own(
     query: WindowQuery,

@@ -75,9 +75,7 @@ def at_home(draw: st.DrawFn) -> list[str]:
     streams(20),
     st.lists(st.integers(1, 6), min_size=1, max_size=3),
     st.lists(st.sampled_from(("join", "leave", "restore")), max_size=6),
-    st.builds(
-        dict, batches=st.booleans(), machine_path=st.booleans(), templates=st.booleans(), prolonging=st.booleans()
-    ),
+    st.builds(dict, batches=st.booleans(), templates=st.booleans(), window_columns=st.booleans()),
     st.fixed_dictionaries(
         {},
         optional={"runs_max": st.integers(1, 3), "nodes_max": st.integers(1, 4), "executors_off": st.just(ALONE[1:])},

@@ -1,6 +1,6 @@
-"""Windows of one key: subscriptions that need no events of other keys are told what they would be told with them.
+"""Windows of one key: subscriptions that need no events of other keys are told what is meant.
 
-Most of them ask for a key of their own. They come and go, and the engine is restored in between.
+Most of them ask for a key of their own. The engine is restored in between.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from doubles.coming_and_going import told
+from doubles.played_windows import meant, play
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.windows import KEY_PREDICATES, SCHEMA, TYPE, Event, pairs, queries, streams
@@ -31,16 +31,15 @@ thorough = settings(max_examples=3 * settings().max_examples)
     st.lists(KEYED, min_size=2, max_size=8),
     streams(16),
     st.lists(st.integers(1, 4), min_size=1, max_size=3),
-    st.lists(st.sampled_from(("join", "leave", "restore")), max_size=6),
-    st.builds(Options, batches=st.booleans(), dormancy=st.booleans(), templates=st.booleans()),
+    st.integers(-1, 3),
+    st.builds(Options, batches=st.booleans(), templates=st.booleans()),
 )
-def test_who_needs_no_other_keys_is_told_the_same(
-    several: list[WindowQuery], events: list[Event], cuts: list[int], steps: list[str], options: Options
+def test_who_needs_no_other_keys_is_told_what_is_meant(
+    several: list[WindowQuery], events: list[Event], cuts: list[int], saved: int, options: Options
 ) -> None:
     texts = [print_query(query) for query in several]
-    assert told(texts, events, cuts, steps, options) == told(
-        texts, events, cuts, steps, replace(options, window_keys=False)
-    )
+    wanted = [meant(query, events) for query in several]
+    assert play(texts, events, cuts, False, saved, False, options, options) == wanted
 
 
 @thorough

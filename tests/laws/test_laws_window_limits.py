@@ -21,11 +21,7 @@ LIMITS: Final = st.fixed_dictionaries(
         "runs_max": st.integers(1, 4),
         "nodes_max": st.integers(1, 9),
         "batches": st.booleans(),
-        "clock_columns": st.booleans(),
-        "count_columns": st.booleans(),
-        "dormancy": st.booleans(),
-        "prolonging": st.booleans(),
-        "session_columns": st.booleans(),
+        "window_columns": st.booleans(),
     },
 )
 MOVING: Final = (

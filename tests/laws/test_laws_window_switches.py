@@ -18,17 +18,8 @@ from broker.language.window.syntax import WindowQuery
 OFF: Final[tuple[tuple[str, ...], ...]] = (
     (),
     ("batches",),
-    ("dormancy",),
-    ("window_keys",),
-    ("window_keys", "dormancy"),
-    ("batches", "dormancy", "prolonging"),
-    ("stretches",),
-    ("session_columns",),
-    ("session_columns", "batches"),
-    ("clock_columns",),
-    ("clock_columns", "batches"),
-    ("count_columns",),
-    ("count_columns", "batches"),
+    ("window_columns",),
+    ("window_columns", "batches"),
 )
 LONG: Final = (
     "EVERY 9 EVENTS",
@@ -89,10 +80,7 @@ def test_nor_where_windows_are_long(
 
 
 def alike(text: str, events: list[Event], cuts: list[int], limits: dict[str, Any]) -> None:
-    # Events that a machine need not be given, of other keys or while it sleeps, cost nothing and add no work either.
-    worked = any(limit.startswith("work") for limit in limits)
-    switches = [off for off in OFF if not (worked and {"window_keys", "dormancy"} & {*off})]
-    told = [in_order(text, events, cuts, switched(off, limits)) for off in switches]
+    told = [in_order(text, events, cuts, switched(off, limits)) for off in OFF]
     told.append(in_order(text, events, cuts, switched((), limits), True))
     assert all(one == told[0] for one in told[1:])
 
@@ -102,9 +90,7 @@ def switched(off: tuple[str, ...], limits: dict[str, Any]) -> Options:
     return Options(**chosen)
 
 
-def in_order(
-    text: str, events: list[Event], cuts: list[int], options: Options, by_columns: bool = False
-) -> list[str]:
+def in_order(text: str, events: list[Event], cuts: list[int], options: Options, by_columns: bool = False) -> list[str]:
     """All that a subscription is told, in order; also which limits it hits, and when it is suspended. Then what another
     one is, whose sessions of another stream end between; of those that end together, no order is promised."""
     engine = Engine(options)

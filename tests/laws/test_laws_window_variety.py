@@ -22,10 +22,7 @@ BLOCKS: Final = 16  # each has expressions of its own
 EXPRESSIONS: Final = 20 * settings().max_examples  # 10,000 in `make search`
 STREAMS: Final = 4
 EVENTS: Final = 14
-SWITCHES: Final = (
-    *("batches", "dormancy", "prolonging", "stretches"),
-    *("session_columns", "clock_columns", "count_columns", "window_keys"),
-)
+SWITCHES: Final = (*("batches", "window_columns"),)
 
 
 @pytest.mark.verify

@@ -24,13 +24,7 @@ BATCHES = st.lists(st.integers(1, 4), max_size=3)
 SWITCHES = st.builds(
     Options,
     batches=st.booleans(),
-    clock_columns=st.booleans(),
-    count_columns=st.booleans(),
-    dormancy=st.booleans(),
-    prolonging=st.booleans(),
-    session_columns=st.booleans(),
-    stretches=st.booleans(),
-    window_keys=st.booleans(),
+    window_columns=st.booleans(),
 )
 # Alone and beside others; test_laws_window_variety counts how many different expressions there are.
 many = settings(max_examples=3 * settings().max_examples)

@@ -29,8 +29,8 @@ from broker.events import ForetellError
 
 SWITCHES: Final[tuple[dict[str, Any], ...]] = (
     {},
-    {"static_index": False, "cohorts": False},
-    {"columns": False, "merging": False, "buffer": False},
+    {"indexes": False},
+    {"columns": False},
 )
 
 _PLAYER: Final = """

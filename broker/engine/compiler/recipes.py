@@ -1,4 +1,4 @@
-"""Grouping plans: how to register a subscription without states of its own, as a member of a family or of a box.
+"""Grouping plans: how to register a subscription of two steps without states of its own, as a member of a family.
 
 Most subscriptions differ from others in numbers only. A recipe is made once for a form, from automata with marked
 literals. With a subscription's literals it gives the key of its cell and its bounds; nothing else is stored.
@@ -26,8 +26,6 @@ from ..options import Options
 
 LOW: Final = 0
 HIGH: Final = 1
-LOW2: Final = 2
-HIGH2: Final = 3
 
 Structure: TypeAlias = tuple[object, ...]
 """The part that two recipes share if their members may stand in one column."""
@@ -53,7 +51,7 @@ class Given:
 
 @final
 class Limit:
-    """A constant as a bound on an axis: `side` is LOW to HIGH2; `strict` bounds become the next float."""
+    """A constant as a bound on an axis: `side` is LOW or HIGH; `strict` bounds become the next float."""
 
     __slots__ = ("given", "negated", "side", "strict")
 
@@ -88,10 +86,10 @@ class GroupKind:
 
 @final
 class Recipe:
-    """The plan of a group: a family for two steps, a box for one.
+    """The plan of a family.
 
     `stream` and `positions` define the cells, and `keys` are the values at the positions. `first` and `second` are the
-    axes of the bounds, for a family those of its two events. `theta` and `output` may contain the literals numbered in
+    axes of the bounds, those of its two events. `theta` and `output` may contain the literals numbered in
     `varying`; if there are none, `kind` is remembered.
     """
 
@@ -103,15 +101,14 @@ class Recipe:
         ways: tuple[Way, Way],
         limits: list[Limit],
     ) -> None:
-        self.family = len(automaton.states) == 2
         self.automaton = automaton
         self.stream = automaton.states[0].stream
         self.positions = positions
         self.keys = keys
         self.first, self.second = ways
         self.limits = limits
-        self.state = automaton.states[-1]
-        self.output = automaton.forward(len(automaton.states) - 1).output
+        self.state = automaton.states[1]
+        self.output = automaton.forward(1).output
         terms: list[Term] = [*self.output, *(atom for clause in self.state.theta for atom in clause)]
         numbers = {number_of(leaf) for term in terms for leaf in walk(term)}
         self.kind: GroupKind | None = None
@@ -125,23 +122,17 @@ class Recipe:
 
     def bounds(self, literals: Literals) -> Bounds | None:
         """The bounds; None if floats cannot hold a number exactly because it is too large."""
-        low = low2 = -math.inf
-        high = high2 = math.inf
+        low, high = -math.inf, math.inf
         for limit in self.limits:
             value = limit.given.of(literals)
             if isinstance(value, str) or value is None or not -EXACT < value < EXACT:
                 return None
             bound = -float(value) if limit.negated else float(value)
-            side = limit.side
-            if side == LOW:
+            if limit.side == LOW:
                 low = max(low, math.nextafter(bound, math.inf) if limit.strict else bound)
-            elif side == HIGH:
-                high = min(high, math.nextafter(bound, -math.inf) if limit.strict else bound)
-            elif side == LOW2:
-                low2 = max(low2, math.nextafter(bound, math.inf) if limit.strict else bound)
             else:
-                high2 = min(high2, math.nextafter(bound, -math.inf) if limit.strict else bound)
-        return Bounds(low, high, low2, high2)
+                high = min(high, math.nextafter(bound, -math.inf) if limit.strict else bound)
+        return Bounds(low, high)
 
     def theta(self, literals: Literals) -> Form:
         return exchanged_form(self.state.theta, exchanger(literals)) if self.varying else self.state.theta
@@ -154,32 +145,28 @@ class Recipe:
 
     def structure(self, literals: Literals) -> Structure:
         return (
-            self.family,
             self.stream,
             self.positions,
             self.first,
             self.second,
             self.automaton.schema.names,
             self.state.stream,
-            self.theta(literals) if self.family else None,
+            self.theta(literals),
             self.outputs(literals),
         )
 
 
 def recipe_of(automaton: Automaton, options: Options) -> Recipe | None:
     """The recipe of an automaton with marked literals; None if it needs states, or the switches demand them."""
-    steps = len(automaton.states)
     entry = automaton.forward(0)
-    if not options.static_index or steps > 2 or len(entry.guard) != 1:
+    if not options.indexes or len(automaton.states) != 2 or len(entry.guard) != 1:
         return None
     found, rest = equalities(entry.guard)
     positions = tuple(sorted(found))
     keys = [Given(value) for value in (found[p] for p in positions) if isinstance(value, Constant)]
     clause = () if rest == ALWAYS else rest[0]
-    if steps == 1:
-        return _box(automaton, positions, keys, clause)
     last = automaton.forward(1)
-    if not options.cohorts or automaton.loop(1) is not None or entry.update or len(last.guard) != 1:
+    if automaton.loop(1) is not None or entry.update or len(last.guard) != 1:
         return None
     return _family(automaton, positions, keys, clause, last.guard[0])
 
@@ -202,31 +189,6 @@ def _family(
         ways.append(Way(position, negated))
         limits.append(Limit(side, negated, len(operator) == 1, Given(constant)))
     return Recipe(automaton, positions, keys, (ways[0], ways[1]), limits)
-
-
-def _box(automaton: Automaton, positions: tuple[int, ...], keys: list[Given], clause: Clause) -> Recipe | None:
-    """A box: ranges of at most two numbers; the one that is bounded on both sides comes first, if any."""
-    sides: dict[int, set[int]] = {}
-    atoms: list[tuple[int, str, Constant]] = []
-    for atom in clause:
-        compared = _compared(atom)
-        if compared is None:
-            return None
-        atoms.append(compared)
-        sides.setdefault(compared[0], set()).update(_sides(compared[1]))
-    if len(sides) > 2:
-        return None
-    order = sorted(sides, key=lambda position: (-len(sides[position]), position))
-    limits: list[Limit] = []
-    for position, operator, constant in atoms:
-        above = 0 if position == order[0] else LOW2
-        limits += [Limit(above + side, False, operator in "<>", Given(constant)) for side in _sides(operator)]
-    ways = [*(Way(position) for position in order), NOWHERE, NOWHERE]
-    return Recipe(automaton, positions, keys, (ways[0], ways[1]), limits)
-
-
-def _sides(operator: str) -> tuple[int, ...]:
-    return (LOW, HIGH) if operator == "=" else (HIGH,) if operator[0] == "<" else (LOW,)
 
 
 def _compared(atom: Comparison) -> tuple[int, str, Constant] | None:

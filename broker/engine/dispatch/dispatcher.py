@@ -128,7 +128,7 @@ class Dispatcher:
         if entries is None:
             found.latest = directory.latest
         alone = directory.others[number] == 0
-        self.later = self.program.options.results_later and not self._feeding and not foretold
+        self.later = self.program.options.batches and not self._feeding and not foretold
         if with_times >= 0 and (not alone or directory.others[with_times] > 0):
             self.later = False
         found.later = self.later
@@ -280,7 +280,7 @@ class Dispatcher:
     def _last_epoch(self, times: list[int]) -> i64:
         """The first event of the batch's last moment, up to which it may go by columns; NO_COLUMNS if it may not."""
         upto: i64 = len(times) - 1
-        if upto < 1 or not self.program.options.column_path:
+        if upto < 1 or not self.program.options.batches:
             return NO_COLUMNS
         newest: i64 = times[upto]
         if self.program.machines.clock.next < newest:

@@ -291,7 +291,7 @@ class Registry:
         if path is None:
             spaces, statics = self.directory.spaces[number], self.directory.statics
             path = self._batch_paths[number] = BatchPath(
-                stream, self.entries[number], spaces, statics, self.clock, self.options.machine_path
+                stream, self.entries[number], spaces, statics, self.clock, self.options.batches
             )
         return path
 

@@ -170,7 +170,7 @@ class EpochMatches:
     def complete_block(self, packed: MemberMatches, block: i64) -> None:
         """Complete the matches of a packed block one by one. O(matches)."""
         event, run = int(packed.blocks[block]), packed.run(block)
-        for target in packed.targets(block, self.batch):
+        for target in packed.targets(block):
             self.complete(event, run, target)
 
     def cut(self, block: int) -> Blocks:

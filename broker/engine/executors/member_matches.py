@@ -1,7 +1,6 @@
 """Matches of groups over epochs in a batch, as numbers: a block for each event and run, with the members that have it.
 
-Blocks become targets and runs when somebody reads results; counting them costs nothing. Of a block that many may have
-even the members are found only then.
+Blocks become targets and runs when somebody reads results; counting them costs nothing.
 
 Here: writing blocks, and their runs. Hot. Not here: what results make of them (epoch_matches), members (groups).
 """
@@ -12,9 +11,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from ...events.batch import Batch
 from ...events.schema import Row
-from ..index.boxes import Box
 from ..index.intervals import Intervals
 from ..program.target import Target
 from .matches import Item, PartialMatch
@@ -23,7 +20,6 @@ from .packed import Integers, integers, lengthened, put_integer, roomy
 FIELDS: Final = 6  # event, roster, first member, members, first event of the path or number of the run, events
 RUN: Final = -1  # instead of a count of events: the run is an object
 ALONE: Final = 0  # the event matches alone
-COUNTED: Final = -1  # instead of the first member: the roster finds them
 
 
 class Roster:
@@ -46,15 +42,8 @@ class Roster:
         """The run that has taken these events of a path. O(events)."""
         raise AssertionError
 
-    def matched(self, row: Row) -> Integers:
-        """The members that match an event, of a roster whose matches are counted only. O(members)."""
-        raise AssertionError
 
-    def arranged(self, handles: list[int]) -> list[int]:
-        """Those members of a block in their order. O(members log members)."""
-        return handles
-
-
+@final
 class Ends(Roster):
     """The targets of one place by number. The list must not change."""
 
@@ -69,42 +58,6 @@ class Ends(Roster):
 
     def target(self, handle: int) -> Target:
         return self.targets[handle]
-
-
-@final
-class BoxEnds(Ends):
-    """Those of a box, which blocks have in any order. With `covers` the members that an event matches are counted, and
-    found where they are read."""
-
-    def __init__(self, box: Box[Target]) -> None:
-        members = box.members
-        super().__init__(members.lent())
-        self.covers = members.covers
-        self.first = box.first
-        self.second = box.second
-        self._seconds = members.seconds()
-
-    def matched(self, row: Row) -> Integers:
-        covers = self.covers
-        assert covers is not None
-        return covers.found(self.first.of(row), self.second.of(row))
-
-    def arranged(self, handles: list[int]) -> list[int]:
-        return sorted(handles, key=self._place_of) if len(self._seconds) > 0 else handles
-
-    def _place_of(self, handle: int) -> tuple[float, int]:
-        return self._seconds[handle], handle
-
-
-def ends_of_box(box: Box[Target]) -> BoxEnds:
-    """Those of a box, as they are now. O(members) after a change, else O(1)."""
-    members = box.members
-    kept = members.kept
-    if isinstance(kept, BoxEnds) and kept.covers is members.covers:
-        return kept
-    made = BoxEnds(box)
-    members.kept = made
-    return made
 
 
 def ends_of(members: Intervals[Target]) -> Ends:
@@ -179,13 +132,6 @@ class MemberMatches:
         for j in range(count):
             own[begin + j] = members[first + j]
         self.listed = begin + count
-        self._add(event, roster, born, begin, count, path, width)
-
-    def count(self, event: i64, roster: Roster, time: i64, count: i64) -> None:
-        """Add a block of so many members that an event of this time matches alone; the roster can find them. O(1)."""
-        self._add(event, roster, time, COUNTED, count, 0, ALONE)
-
-    def _add(self, event: i64, roster: Roster, born: i64, begin: i64, count: i64, path: i64, width: i64) -> None:
         if self._roster is not roster:
             self._roster = roster
             self.rosters.append(roster)
@@ -204,19 +150,15 @@ class MemberMatches:
         self.total += count
         self.upto = at + FIELDS
 
-    def targets(self, block: i64, batch: Batch) -> list[Target]:
-        """The targets of a block's members, in their order. `batch`: its event is there. O(members)."""
+    def targets(self, block: i64) -> list[Target]:
+        """The targets of a block's members, in their order. O(members)."""
         blocks, roster = self.blocks, self.rosters[self.blocks[block + 1]]
         members, first = self.members, blocks[block + 2]
-        if first == COUNTED:
-            members, first = roster.matched(batch.row(int(blocks[block]))), 0
-        handles: list[int] = []
+        found: list[Target] = []
         j: i64
         for j in range(first, first + blocks[block + 3]):
-            handles.append(int(members[j]))
-        if blocks[block + 2] != COUNTED:
-            handles = roster.arranged(handles)
-        return [roster.target(handle) for handle in handles]
+            found.append(roster.target(int(members[j])))
+        return found
 
     def arrange(self) -> None:
         """Put the blocks in the order of their events; those of one event keep theirs, but for `by_key`.

@@ -21,7 +21,6 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, final
 from mypy_extensions import i64
 
 from .columns import BLOCK, COMPILED, Column, below, column, inserted, maxima, not_above, removed
-from .covers import Covers
 
 with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import append, vec
@@ -30,9 +29,6 @@ if not COMPILED:
     globals()["vec"] = {i64: list}
 
 AT_ONCE: Final = 4_096  # up to this size a new member is inserted at once; larger columns collect some first
-MANY: Final = 64 if COMPILED else 768  # members of which lists are made, once numbers were looked for so often
-OFTEN: Final = 32  # at first; twice as often after each change that discards lists, up to what making them costs
-OFTEN_MOST: Final = 256
 SORTED_SO: Final = 64  # found members that are put in order by insertion, at most
 
 M = TypeVar("M")
@@ -55,10 +51,9 @@ class Intervals(Generic[M]):
     after a change.
     """
 
-    def __init__(self, two: bool, at_once: int = AT_ONCE, many: int = MANY) -> None:
+    def __init__(self, two: bool, at_once: int = AT_ONCE) -> None:
         self.two = two
         self._at_once = at_once
-        self._many: i64 = many
         self._lows: Column = column()
         self._highs: Column = column()
         self._lows2: Column = column()
@@ -69,9 +64,6 @@ class Intervals(Generic[M]):
         self._fresh: dict[Bounds, M] = {}  # not in the columns yet
         self._stale = False
         self._lent = False  # somebody keeps the list of members as it is now
-        self.covers: Covers | None = None  # of all of them, as they are now; where they were asked often
-        self._asked: i64 = 0  # how often since the last change
-        self._often: i64 = OFTEN
         self.found = vec[i64]()
         self.kept: object | None = None
 
@@ -88,10 +80,6 @@ class Intervals(Generic[M]):
         self._settle()
         self._lent = True
         return self._members
-
-    def seconds(self) -> Column:
-        """The lower bounds of their second numbers, as they are now. O(members)."""
-        return self._lows2[:]
 
     def bounds(self, at: int) -> Bounds:
         """The bounds of the member with that number in `members`."""
@@ -173,11 +161,6 @@ class Intervals(Generic[M]):
     def _change(self) -> None:
         """Before a change of the bounds: what was made of them does not hold any more."""
         self._stale = True
-        if self.covers is not None:
-            self.covers = None
-            if self._often < OFTEN_MOST:
-                self._often *= 2
-        self._asked = 0
         self._part()
 
     def _part(self) -> None:
@@ -217,12 +200,6 @@ class Intervals(Generic[M]):
         self._settle()
         return not_above(self._lows, x, 0, len(self._members))
 
-    def covered(self) -> Covers | None:
-        """What counts the members around a number; None if that was not asked often since the last change."""
-        if self._fresh:
-            self._settle()
-        return self.covers
-
     def find(self, x: float, y: float, z: float, found: list[M]) -> None:
         """Append the members with low <= x, y <= high and low2 <= z <= high2, as `search` finds them."""
         count = self.search(x, y, z)
@@ -231,28 +208,17 @@ class Intervals(Generic[M]):
         for j in range(count):
             found.append(members[numbers[j]])
 
-    def search(self, x: float, y: float, z: float, in_order: bool = True) -> i64:
+    def search(self, x: float, y: float, z: float) -> i64:
         """Have the numbers of the members with low <= x, y <= high and low2 <= z <= high2 in `found`; how many.
 
-        They are in the order of their bounds, of the second number first, or may be in any order. NaN is in no
-        interval. O(log n + n/16 in the prefix + covers); O(log n + found) for x = y, once that was asked often since
-        the last change.
+        They are in the order of their bounds, of the second number first. NaN is in no interval. O(log n + n/16 in the
+        prefix + found).
         """
         if x != x:
             return 0
         if self._fresh:
             self._settle()
         n: i64 = len(self._members)
-        if x == y and n >= self._many:
-            covers = self.covers
-            if covers is None:
-                self._asked += 1
-                if self._asked > self._often:
-                    covers = self.covers = Covers(self._lows, self._highs, self._lows2, self._highs2, self.two)
-            if covers is not None:
-                part = covers.part(x)
-                self._make_room(covers.most(part))
-                return covers.find(part, x, z, self.found)
         if not COMPILED:
             return self._listed(x, y, z)
         if self._stale:
@@ -263,9 +229,9 @@ class Intervals(Generic[M]):
                 if self._tallest[block] < self._tallest[block - 1]:
                     self._tallest[block] = self._tallest[block - 1]
             self._stale = False
-        return self._scan(not_above(self._lows, x, 0, n), y, z, in_order)
+        return self._scan(not_above(self._lows, x, 0, n), y, z)
 
-    def _scan(self, upto: i64, y: float, z: float, in_order: bool) -> i64:
+    def _scan(self, upto: i64, y: float, z: float) -> i64:
         """The same among the first members, up to one of them, of which no low is above x."""
         if upto == 0:
             return 0
@@ -293,7 +259,7 @@ class Intervals(Generic[M]):
                     if highs[j] >= y and (not two or (lows2[j] <= z and highs2[j] >= z)):
                         numbers[count] = j
                         count += 1
-        if two and count > 1 and in_order:
+        if two and count > 1:
             self._arrange(count)
         return count
 

@@ -107,7 +107,7 @@ class Ranges(Generic[M]):
         self._entries.append((Bounds(interval.low, interval.high, interval.low2, interval.high2), member))
 
     def find(self, row: Row, found: list[M]) -> None:
-        """Append the members whose ranges contain the event. O(log n + n/16 in the prefix + covers)."""
+        """Append the members whose ranges contain the event. O(log n + n/16 in the prefix + found)."""
         if len(self._columns) != len(self._entries):
             self._columns.fill(self._entries)
         value = self._first.of(row)

@@ -16,7 +16,6 @@ from ...automaton.automaton import State
 from ...events.instant import FOREVER
 from ..index.arcs import ArcIndex
 from ..index.bounds import waiting_clauses
-from ..index.boxes import Box
 from ..index.spaces import Key, Space, WaitingKeyPart, equalities
 from ..options import Options
 from .target import Target
@@ -30,15 +29,14 @@ Cellmark: TypeAlias = tuple[Space, Key]
 
 @final
 class Static:
-    """The static part of a cell: start arcs, families and boxes of the stream's start state under one key value."""
+    """The static part of a cell: start arcs and families of the stream's start state under one key value."""
 
     def __init__(self, few: int) -> None:
         self.arcs: ArcIndex[Transition] = ArcIndex(few)
         self.places: list[Place] = []  # each stands for a family
-        self.boxes: list[Box[Target]] = []
 
     def empty(self) -> bool:
-        return not len(self.arcs) and not self.places and not self.boxes
+        return not len(self.arcs) and not self.places
 
 
 @final
@@ -123,7 +121,7 @@ class Directory:
         """The static part under a key, created if it is missing."""
         static = self.statics[space.number].get(key)
         if static is None:
-            static = self.statics[space.number][key] = Static(self.options.static_few)
+            static = self.statics[space.number][key] = Static(self.options.few)
             self.changed.append((space, key))
         return static
 
@@ -136,7 +134,7 @@ class Directory:
 
     def start_cell(self, stream: str, guard: Form) -> tuple[Space, Key, Form]:
         """The cell whose events concern a start arc, by the constants in its guard, and the rest of the guard."""
-        found, rest = equalities(guard) if self.options.static_index else ({}, guard)
+        found, rest = equalities(guard) if self.options.indexes else ({}, guard)
         positions = tuple(sorted(found))
         values = tuple(WaitingKeyPart(found[p]).constant for p in positions)
         key: Key = values[0] if len(values) == 1 else values
@@ -154,12 +152,12 @@ class Directory:
         An event of the stream `source` begins them, or moves them there from the place `before`. `loops`: one may let
         them stay.
         """
-        found, rest = equalities(state.theta) if self.options.affected_index else ({}, state.theta)
+        found, rest = equalities(state.theta) if self.options.indexes else ({}, state.theta)
         positions = tuple(sorted(found))
         space = self.space(state.stream, positions)
         parts = [WaitingKeyPart(found[p]) for p in positions]
-        place = Place(number, depth, space, parts, rest, self.options.dynamic_few)
-        if self.options.dynamic_index:
+        place = Place(number, depth, space, parts, rest, self.options.few)
+        if self.options.indexes:
             place.clauses = waiting_clauses(rest)
         stays = before is not None and before.space is space
         place.local = source == state.stream and (before is None or (stays and before.local))
@@ -181,6 +179,3 @@ class Directory:
             for static in statics.values():
                 assert not static.empty()
                 static.arcs.check_invariants()
-                for box in static.boxes:
-                    assert len(box.members)
-                    box.members.check_invariants()

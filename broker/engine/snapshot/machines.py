@@ -8,15 +8,13 @@ Not here: how an executor writes a machine's state (its own folder).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from ..dispatch.lanes import Lane
 from ..dispatch.matchers import Matcher
 from ..dispatch.registrations import Restoring, SavedPlace
 from ..dispatch.registry import LaneKey, Registry
 from .state import EngineState
-
-ALL: Final = (True, True, True)
 
 
 def _numbered(registry: Registry) -> dict[Matcher, int]:
@@ -48,25 +46,18 @@ def begin(state: EngineState, content: Any) -> None:
     machines, places = content
     saved = {name: SavedPlace(*place) for name, *place in places}
     state.program.machines.restoring = Restoring(machines, saved, state.executors)
-    _keep_forms(state, ALL)
+    restore_forms(state, True)
 
 
 def save_forms(state: EngineState) -> Any:
-    """Which forms of runs the machines of patterns may have, if not all: the forms have nothing in common."""
-    options = state.program.machines.options
-    forms = options.columns, options.merging, options.buffer
-    return None if forms == ALL else forms
+    """That the machines of patterns may have one form of runs only, if so: the forms have nothing in common."""
+    return None if state.program.machines.options.columns else False
 
 
 def restore_forms(state: EngineState, content: Any) -> None:
-    """Make machines with these forms from now on, whatever the switches are."""
-    _keep_forms(state, tuple(content))
-
-
-def _keep_forms(state: EngineState, forms: tuple[bool, ...]) -> None:
+    """Make machines with all forms from now on, or with one only, whatever the switches are."""
     registry = state.program.machines
-    columns, merging, buffer = forms
-    registry.options = replace(registry.options, columns=columns, merging=merging, buffer=buffer)
+    registry.options = replace(registry.options, columns=content)
 
 
 def save_contents(executor: str, state: EngineState) -> Any:

@@ -78,7 +78,7 @@ def enter(engine: Engine, subscriber: Subscriber) -> None:
 def _grouped(program: Program, subscriber: Subscriber, recipe: Recipe) -> bool:
     """Whether it has a group that costs less than columns, whose members wait for the same events; what a snapshot has
     in columns stays there."""
-    if not recipe.family or not recipe.varying or program.machines.restoring is not None:
+    if not recipe.varying or program.machines.restoring is not None:
         return False
     if not waits_for_numbers(recipe.automaton) and not texts_of_steps(recipe.automaton):
         return False

@@ -36,7 +36,7 @@ def measured(stocks: Market, case: kleene.Case) -> trial.Figures:
 
 
 NAMES = (
-    *("W3 W=500", "W3 W=5,000", "max W=500", "max W=5,000", "merging on", "merging off", "buffer on, letters"),
+    *("W3 W=500", "W3 W=5,000", "max W=500", "max W=5,000", "buffer on, letters"),
     *("buffer off, letters", "buffer on, climbs", "buffer off, climbs", "letters k=20", "variants"),
     "rare variants",
     *("pairs few", "pairs many", "cel", "pairs and cel"),

@@ -111,7 +111,7 @@ def test_an_index_of_waiting_runs_finds_those_that_an_event_affects(condition: s
     """With simultaneous events, nulls, numbers that no float holds, runs that go on, expire or are of somebody who
     leaves, and a snapshot."""
     found: list[Any] = []
-    for options in (Options(dynamic_index=False), Options(arcs_few=0), Options()):
+    for options in (Options(indexes=False), Options(arcs_few=0), Options()):
         chance = random.Random(7)
         engine = Engine(options)
         engine.add_stream("S", {"k": "string", "p": "float?", "v": "int?", "t": "string"})
@@ -135,13 +135,13 @@ def test_an_index_of_waiting_runs_finds_those_that_an_event_affects(condition: s
             if number == 120:
                 engine = Engine.restore(engine.snapshot(), options)
             engine.check_invariants()
-        found.append((lines, engine.statistics()["runs"]))
+        found.append((sorted(lines, key=repr), engine.statistics()["runs"]))
     assert found[0][0]
-    assert found[1] == found[0]
-    assert found[2] == found[0]
+    assert found[1][0] == found[0][0]  # without an index, runs that are over may stay longer
+    assert found[2] == found[1]
 
 
-@pytest.mark.parametrize("options", [Options(), Options(columns=False, merging=False, buffer=False)])
+@pytest.mark.parametrize("options", [Options(), Options(columns=False)])
 @pytest.mark.parametrize("off", [(), ("kleene",), ("groups",)])
 @pytest.mark.parametrize("strategy", ["partition_contiguity", "skip_till_any_match"])
 def test_of_equal_zeros_the_first_is_the_least_and_the_greatest(
@@ -164,7 +164,7 @@ def test_of_equal_zeros_the_first_is_the_least_and_the_greatest(
 @pytest.mark.parametrize("query", ["S NEXT{$2.k = $1.k} S", "S NEXT{$2.k = $1.k AND DUR < 9} S", "S NEXT{} S"])
 def test_simultaneous_events_each_end_a_sequence(query: str) -> None:
     """The first of them, in one batch with all, does not end the run: its epoch is not over."""
-    engine = Engine(Options(column_path=False))
+    engine = Engine(Options(batches=False))
     engine.add_stream("S", {"k": "string"})
     engine.subscribe("q", "cayuga", query, lineage=True)
     found = engine.publish("S", [1, 2, 2, 3], [("a",)] * 4, [1, 2, 3, 4])

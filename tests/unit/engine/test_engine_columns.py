@@ -18,7 +18,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def engine(*queries: str, by_columns: bool = True) -> Engine:
-    made = Engine(Options(column_path=by_columns))
+    made = Engine(Options(batches=by_columns))
     made.add_stream("S", {"k": "string?", "p": "float?", "v": "int?"})
     for number, query in enumerate(queries):
         made.subscribe(f"s{number}", query=query, lineage="FOLD" not in query)
@@ -276,7 +276,7 @@ def test_runs_that_another_stream_begins_wait_on(query: str, size: int) -> None:
         "T": [*[("A", 20.0, 1)] * 63, ("A", 2.0, 7)],
     }
     found = []
-    for options, cut in ((Options(column_path=False), 1), (Options(), size)):
+    for options, cut in ((Options(batches=False), 1), (Options(), size)):
         for beside in (False, True):
             own = Engine(options)
             for stream in rows:

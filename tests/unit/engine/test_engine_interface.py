@@ -63,7 +63,7 @@ def test_without_lineage_the_key_is_absent(engine: Engine) -> None:
 
 def test_ids_depend_on_name_text_and_contributions_only(engine: Engine) -> None:
     engine.subscribe("jumps", query=JUMP)
-    other = Engine(Options(cohorts=False, static_index=False, affected_index=False))
+    other = Engine(Options(indexes=False))
     other.add_stream("S", {"name": "string", "price": "float"})
     other.subscribe("noise", query="S NEXT{} S")
     other.subscribe("jumps", query="FILTER { price>1.05*price_1 } ( S NEXT {$2.name=$1.name} S )")

@@ -11,7 +11,7 @@ import pytest
 from broker.engine import Engine, Options
 
 STRATEGIES = ("skip_till_next_match", "skip_till_any_match", "strict_contiguity")
-APART = Options(columns=False, merging=False, buffer=False)  # runs are objects, each with its events
+APART = Options(columns=False)  # runs are objects, each with its events
 Event = tuple[str, int, int]  # stream, time, x
 
 

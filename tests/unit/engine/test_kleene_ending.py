@@ -11,7 +11,7 @@ import pytest
 from broker.engine import Engine, Options
 
 DENIED = "a[1].s = 'denied' AND a[i].s = 'denied'"
-ONE_BY_ONE = Options(columns=False, merging=False, buffer=False)
+ONE_BY_ONE = Options(columns=False)
 
 
 def engine(*queries: str, options: Options | None = None, **more: Any) -> Engine:

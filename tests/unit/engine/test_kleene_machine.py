@@ -10,7 +10,6 @@ from broker.algebra.sase.semantics import Assignment, Event
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.kleene.kleene_plan import KleenePlan, compile_kleene
 from broker.engine.executors.kleene.machine import KleeneMachine
-from broker.engine.executors.kleene.tables import Switches
 from broker.events.errors import LimitExceeded
 from broker.events.schema import Schema
 from broker.language.sase import parse
@@ -35,7 +34,7 @@ FIGURE = (
 )
 TICKS: list[Event] = [("X", time, ("A", *values)) for time, values in enumerate(FIGURE, 1)]
 LETTERS: list[Event] = [("S", time, (letter,)) for time, letter in enumerate("ACBABCBC", 1)]
-ALL = (Switches(), Switches(False, False, False), Switches(merging=False))
+ALL = (True, False)
 
 
 def query3(strategy: str, aggregate: str = "avg") -> str:
@@ -50,21 +49,21 @@ def planned(text: str) -> KleenePlan:
     return compile_kleene(automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))[0]))
 
 
-def results(text: str, events: list[Event], switches: Switches | None = None) -> list[Result]:
+def results(text: str, events: list[Event], columns: bool = True) -> list[Result]:
     plan = planned(text)
-    player = Player(plan, KleeneMachine(plan, None, switches))
+    player = Player(plan, KleeneMachine(plan, None, columns))
     found = [result for event in events for result in player.pass_time(event[1]) + player.take(event)]
     return found + player.pass_time()
 
 
-def assigned(text: str, events: list[Event], switches: Switches | None = None) -> list[Assignment]:
+def assigned(text: str, events: list[Event], columns: bool = True) -> list[Assignment]:
     """Events by component, counted from 1."""
-    return [tuple(tuple(i + 1 for i in part) for part in found[0]) for found in results(text, events, switches)]
+    return [tuple(tuple(i + 1 for i in part) for part in found[0]) for found in results(text, events, columns)]
 
 
-@pytest.mark.parametrize("switches", ALL)
-def test_query_3_skipping_till_the_next_match_has_three_results(switches: Switches) -> None:
-    found = assigned(query3("skip_till_next_match"), TICKS, switches)
+@pytest.mark.parametrize("columns", ALL)
+def test_query_3_skipping_till_the_next_match_has_three_results(columns: bool) -> None:
+    found = assigned(query3("skip_till_next_match"), TICKS, columns)
     assert found == [((1, 2, 3, 4, 5), (6,)), ((3, 4), (6,)), ((1, 2, 3, 4, 5, 6, 7), (8,))]
 
 
@@ -76,9 +75,9 @@ def test_query_3_skipping_any_has_68_results() -> None:
     assert len(assigned(query3("skip_till_any_match"), TICKS)) == 68
 
 
-@pytest.mark.parametrize("switches", ALL)
-def test_the_highest_price_merges_runs_and_keeps_their_results(switches: Switches) -> None:
-    found = assigned(query3("skip_till_next_match", "max"), TICKS, switches)
+@pytest.mark.parametrize("columns", ALL)
+def test_the_highest_price_merges_runs_and_keeps_their_results(columns: bool) -> None:
+    found = assigned(query3("skip_till_next_match", "max"), TICKS, columns)
     assert found[:2] == [((1, 2, 4), (6,)), ((3, 4), (6,))]
 
 
@@ -98,12 +97,12 @@ def test_a_kleene_component_in_the_middle(strategy: str, expected: list[Assignme
     assert sorted(assigned(text, LETTERS)) == sorted(expected)
 
 
-@pytest.mark.parametrize("switches", [Switches(), Switches(buffer=False)])
+@pytest.mark.parametrize("columns", ALL)
 @pytest.mark.parametrize("output", ["", " OUTPUT compressed"])
-def test_a_kleene_component_that_may_skip_anything_has_14(switches: Switches, output: str) -> None:
+def test_a_kleene_component_that_may_skip_anything_has_14(columns: bool, output: str) -> None:
     block = "a.ty = 'A' AND b[1].ty = 'B' AND b[i].ty = 'B' AND c.ty = 'C'"
     text = f"PATTERN SEQ(S a, S+ b[], S c) WHERE skip_till_any_match(a, b[], c) {{ {block} }} WITHIN 100{output}"
-    found = assigned(text, LETTERS, switches)
+    found = assigned(text, LETTERS, columns)
     assert len(found) == len(set(found)) == 14
 
 
@@ -167,7 +166,7 @@ def test_what_numbers_cannot_stand_for_turns_a_key_into_plain_runs() -> None:
         ("X", 3, ("A", 3.0, (1 << 60) - 1)),
     ]
     text = query3("skip_till_next_match").replace("80% * a[a.LEN].volume", "a[a.LEN].volume")
-    expected = assigned(text, events, Switches(False, False, False))
+    expected = assigned(text, events, False)
     assert assigned(text, events) == expected == [((1, 2), (3,)), ((2,), (3,))]
 
 

@@ -13,7 +13,7 @@ from broker.engine.executors.kleene.buffer import Pasts
 from broker.engine.executors.kleene.event_log import EventLog
 from broker.engine.executors.kleene.kleene_plan import compile_kleene
 from broker.engine.executors.kleene.machine import KleeneMachine
-from broker.engine.executors.kleene.tables import RunBounds, Switches
+from broker.engine.executors.kleene.tables import RunBounds
 from broker.engine.executors.matches import MatchSource
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
@@ -26,12 +26,10 @@ ANY = "skip_till_any_match(a[], b) { [name] AND a[1].ty = 'A' AND a[i].ty = 'A' 
 JOINED = f"skip_till_any_match(a[], b) {{ [name] AND a[i].price > a[i-1].price AND {LOWER} }}"
 
 
-def machine(
-    where: str, bounds: RunBounds | None = None, switches: Switches | None = None, tail: str = ""
-) -> KleeneMachine:
+def machine(where: str, bounds: RunBounds | None = None, columns: bool = True, tail: str = "") -> KleeneMachine:
     text = f"PATTERN SEQ(S+ a[], S b) WHERE {where} WITHIN 20{tail}"
     pattern = lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])[0]
-    return KleeneMachine(compile_kleene(automaton_of_pattern(pattern)), bounds, switches)
+    return KleeneMachine(compile_kleene(automaton_of_pattern(pattern)), bounds, columns)
 
 
 def row(number: int) -> Row:
@@ -60,9 +58,8 @@ def run(made: KleeneMachine, first: int, upto: int, keys: int = 0) -> list[Match
 
 
 @pytest.mark.parametrize("where", [RISING, HIGHEST, ANY, JOINED])
-@pytest.mark.parametrize("switches", [Switches(), Switches(merging=False)])
-def test_what_is_kept_does_not_grow_with_the_stream(where: str, switches: Switches) -> None:
-    made = machine(where, None, switches)
+def test_what_is_kept_does_not_grow_with_the_stream(where: str) -> None:
+    made = machine(where)
     sizes = []
     for at in range(0, 6_000, 2_000):
         run(made, at, at + 2_000)
@@ -99,15 +96,15 @@ def test_results_that_nobody_has_read_stay_what_they_were() -> None:
 
 
 @pytest.mark.parametrize("where", [RISING, ANY, JOINED])
-@pytest.mark.parametrize("switches", [Switches(), Switches(False, False, False)])
-def test_a_limit_on_runs_is_counted_and_kept(where: str, switches: Switches) -> None:
-    made = machine(where, RunBounds(runs=8), switches)
+@pytest.mark.parametrize("columns", [True, False])
+def test_a_limit_on_runs_is_counted_and_kept(where: str, columns: bool) -> None:
+    made = machine(where, RunBounds(runs=8), columns)
     run(made, 0, 300)
     assert made.lost > 0
     made.check_invariants()
     made.lost = 0
     assert run(made, 1_000, 1_300), "what has left the window makes room"
-    if switches.columns:
+    if columns:
         return
     assert all(cell.size() <= 8 for cell in made.cells.values())
 

@@ -66,7 +66,7 @@ def events(chance: random.Random, count: int, time: int) -> tuple[list[int], lis
 
 @pytest.mark.parametrize("names", [[name] for name in TEXTS] + [list(TEXTS)], ids=" ".join)
 def test_key_by_key_is_event_by_event(names: list[str]) -> None:
-    one, other = engine(Options(), names), engine(Options(machine_path=False), names)
+    one, other = engine(Options(), names), engine(Options(batches=False), names)
     chance = random.Random(7)
     time, total = 0, 0
     for count in (1, 2, 30, 5, 60, 1, 40, 60):
@@ -99,7 +99,7 @@ def goes_by_machine(own: Engine) -> bool:
 
 def test_which_batches_go_by_machine() -> None:
     assert goes_by_machine(engine(Options(), list(TEXTS)))
-    assert not goes_by_machine(engine(Options(machine_path=False), list(TEXTS)))
+    assert not goes_by_machine(engine(Options(batches=False), list(TEXTS)))
     derives = engine(Options(), list(TEXTS))
     derives.subscribe("made", query="SELECT * FROM FILTER{k = 'A' AND p > 1}(S) PUBLISH Made")
     assert goes_by_machine(derives)
@@ -148,7 +148,7 @@ def test_who_fails_in_a_batch_stops_there_and_no_other_does(kind: str, monkeypat
     times = list(range(1, 13))
     rows: list[Row] = [("AB"[at % 2], 3.0, 4 if at == 6 else 1) for at in range(12)]
     told = []
-    for options in (Options(), Options(machine_path=False)):
+    for options in (Options(), Options(batches=False)):
         own = engine(options, ["beside", "waits"])
         for number in range(2):
             own.subscribe(f"faulty-{number}", language=language, query=faulty.format(number), lineage=True)

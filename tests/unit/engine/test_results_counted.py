@@ -13,7 +13,7 @@ CHAIN = "FILTER{p < 3}(FILTER{time - start < 20}(FILTER{ty = 'A'}(S) NEXT{$2.ty 
 @pytest.mark.parametrize("later", [True, False])
 def test_a_match_that_begins_when_its_subscription_came_is_not_counted(groups: bool, later: bool) -> None:
     off = () if groups else ("groups",)
-    engine = Engine(Options(results_later=later, executors_off=off))
+    engine = Engine(Options(batches=later, executors_off=off))
     engine.add_stream("S", {"ty": "string", "p": "float"})
     engine.subscribe("all", query="SELECT p AS q FROM FILTER{ty = 'A'}(S)")
     engine.publish("S", [10], [("A", 9.0)])

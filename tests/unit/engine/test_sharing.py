@@ -41,14 +41,13 @@ def test_the_first_repetition_waits_for_company(engine: Engine) -> None:
 
 
 def test_each_branch_is_told_for_itself(engine: Engine) -> None:
-    engine.subscribe(
-        "both", query=f"(SELECT price FROM {CHAIN.format(1)}) UNION (SELECT price FROM FILTER{{price > 3}}(S))"
-    )
-    chain, cost, columns, searched = told(engine, "both")
-    assert chain.startswith("group of 1 member")
+    filtering = "FILTER{name = 'A' AND price > 3}(S)"
+    engine.subscribe("both", query=f"(SELECT price FROM {CHAIN.format(1)}) UNION (SELECT price FROM {filtering})")
+    chain, cost, filtered, searched = told(engine, "both")
+    assert chain.startswith("group of 1 member that shares 2 steps")
     assert cost.startswith("cost of an event: a visit of the group")
-    assert columns.startswith("sorted columns")
-    assert searched.startswith("cost of an event: one search")
+    assert filtered.startswith("group of 1 member")
+    assert searched.startswith("cost of an event: a visit of the group")
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,11 @@ ALL = tuple(rule.name for rule in RULES)
 OFF = {
     "": Options(),
     "templates": Options(templates=False),
-    "static_index": Options(static_index=False),
-    "cohorts": Options(cohorts=False),
-    "affected_index": Options(affected_index=False),
+    "indexes": Options(indexes=False),
     "arcs_few": Options(arcs_few=1),
     "groups": Options(executors_off=("groups",)),
     "templates, groups": Options(templates=False, executors_off=("groups",)),
     "columns": Options(columns=False),
-    "columns, merging": Options(columns=False, merging=False),
-    "buffer": Options(buffer=False),
     "rules": Options(rules_off=ALL),
     "placement": Options(rules_off=("placement",)),
     "rules but keys, groups": Options(rules_off=tuple(n for n in ALL if n != "keys"), executors_off=("groups",)),
@@ -88,11 +84,11 @@ def test_only_what_has_another_form_is_written() -> None:
     assert b"forms" not in filled(Options()).snapshot()
     assert b"rules" not in filled(Options(rules_off=ALL)).snapshot()
     assert b"rules" in Engine.restore(filled(Options()).snapshot(), Options(rules_off=ALL)).snapshot()
-    assert b"forms" in filled(Options(buffer=False)).snapshot()
-    assert b"forms" in Engine.restore(filled(Options(buffer=False)).snapshot()).snapshot()
-    assert b"apart" in filled(Options(cohorts=False)).snapshot()
-    kept = Engine.restore(filled(Options(cohorts=False)).snapshot())
+    assert b"forms" in filled(Options(columns=False)).snapshot()
+    assert b"forms" in Engine.restore(filled(Options(columns=False)).snapshot()).snapshot()
+    assert b"apart" in filled(Options(indexes=False)).snapshot()
+    kept = Engine.restore(filled(Options(indexes=False)).snapshot())
     assert b"apart" in kept.snapshot()
-    again = Engine.restore(filled(Options()).snapshot(), Options(static_index=False))
+    again = Engine.restore(filled(Options()).snapshot(), Options(indexes=False))
     assert again.sharing("pair0")[0].startswith("no states of its own")
     assert not kept.sharing("pair0")[0].startswith("no states of its own")

@@ -47,7 +47,7 @@ def test_one_log_of_all_partitions_is_bounded_and_says_the_same(rare: bool, wind
     """Its beginning is dropped where all partitions go on, and it is copied where one keeps its first event open."""
     told: list[list[Match]] = []
     for packed in (False, True):
-        engine = Engine(Options(count_columns=packed))
+        engine = Engine(Options(window_columns=packed))
         engine.add_stream("S", {"k": "string", "p": "float"})
         query = f"FROM S BY k WINDOW {windows} AGGREGATE sum(p) AS s, median(p) AS m"
         engine.subscribe("w", language="window", query=query)

@@ -227,8 +227,7 @@ class GroupPlan(MachinePlan):
             own = CellRecipe(template, self.form.layout, self.keeper(template.common, whole, account, options))
             return GroupMachine(own, self.inputs(), self.outcome(), most, None, account)
         knowing = template.texts or self.form.layout.mechanism in (Mechanism.NEXT_MATCH, Mechanism.ANY_MATCH)
-        shared = options.shared_steps and not knowing
-        recipe = self.form.recipe if shared else CellRecipe(template, self.form.layout)
+        recipe = CellRecipe(template, self.form.layout) if knowing else self.form.recipe
         if recipe.epochs is None:
             return GroupMachine(recipe, self.inputs(), self.outcome(), most)
         return EpochMachine(recipe, self.inputs(), self.outcome(), most, recipe.epochs.alike(), self.watched)

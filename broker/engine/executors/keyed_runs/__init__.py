@@ -2,6 +2,6 @@
 
 Runs that one event starts in sibling states are one object over a family of thresholds. Here: the merged program
 (program), subscriptions without states of their own (bulk), runs in cells and the effect of an event on them (runs,
-cells). Not here: finding what an event concerns (broker.engine.program.directory), families and boxes as columns
+cells). Not here: finding what an event concerns (broker.engine.program.directory), families as columns
 (broker.engine.index).
 """

@@ -12,10 +12,10 @@ from mypy_extensions import i64
 from ....events.batch import Batch
 from ...program.directory import Directory
 from ...program.transition import Place
-from ..member_matches import ALONE, RUN, ends_of_box
+from ..member_matches import RUN
 from ..packed import Floats, Integers, integers, put_integer
 from .cells import Cell, Run
-from .column_plan import ColumnBox, ColumnFold, ColumnPair, ColumnPlan
+from .column_plan import ColumnFold, ColumnPair, ColumnPlan
 from .grouped_subscriptions import Bulk
 from .number_matrix import NumberMatrix
 from .number_tests import passes
@@ -73,14 +73,13 @@ class ColumnMatches(KeyedRuns):
         for i in range(first, upto):
             if foretold is not None:
                 foretold.begins(i)
-            self.single(opened, numbers, stride, i, opened.packs)
+            self.single(opened, numbers, stride, i)
             if foretold is not None:
                 foretold.ends(i)
         return upto
 
-    def single(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, packs: bool) -> None:
-        """Report the matches of a single event. `packs`: as numbers, which come behind all matches of the event that
-        are none."""
+    def single(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64) -> None:
+        """Report the matches of a single event."""
         found = self.found
         for arc in plan.filters:
             target = arc.target
@@ -92,26 +91,6 @@ class ColumnMatches(KeyedRuns):
             if target.watchers is not None:
                 for watcher in target.watchers:
                     watcher.matched(found.times[i])
-        for box in plan.boxes:
-            self.inside(box, numbers, stride, i, packs)
-
-    def inside(self, box: ColumnBox, numbers: Floats, stride: i64, i: i64, packs: bool) -> None:
-        """Report which members of a box a single event matches. `packs`: as in `single`."""
-        found, members = self.found, box.members
-        x = 0.0 if box.first < 0 else numbers[box.first * stride + i] * box.first_sign
-        z = 0.0 if box.second < 0 else numbers[box.second * stride + i] * box.second_sign
-        if not packs:
-            members.find(x, x, z, found.targets)
-            found.close(int(i), None)
-            return
-        covers = members.covered()
-        count = covers.count(x, z) if covers is not None else members.search(x, x, z, False)
-        if count == 0:
-            return
-        if covers is not None:
-            found.packed.count(i, ends_of_box(box.box), found.times[i], count)
-        else:
-            found.packed.add(i, ends_of_box(box.box), found.times[i], members.found, 0, count, 0, ALONE)
 
     def follow(self, plan: ColumnPlan, numbers: Floats, stride: i64, i: i64, last: i64, fresh: bool) -> None:
         """Compare an event with the last one of its key, and so end the runs which that would have begun.

@@ -1,4 +1,4 @@
-"""What the static part of a cell does to a batch in columns: which arcs, families and boxes can be asked of numbers.
+"""What the static part of a cell does to a batch in columns: which arcs and families can be asked of numbers.
 
 A static part fits if all that begins in it does: single events; two steps of which the second is the next event of the
 same key; runs of FOLD over such events. The others of its key go event by event, and so do all automata of the stream
@@ -16,9 +16,8 @@ from mypy_extensions import i64
 
 from ....algebra.comparisons import GE, GT
 from ....algebra.computation import ConstantValue, EventValue, Increment, RegisterValue
-from ....events.batch import COMPILED, Batch
+from ....events.batch import Batch
 from ...index.axis import Axis
-from ...index.boxes import Box
 from ...index.family import Family
 from ...index.spaces import Space
 from ...program.directory import Directory, Static
@@ -53,19 +52,6 @@ class ColumnArc:
                 return True
             test = test.rest
         return False
-
-
-@final
-class ColumnBox:
-    """A box, and where the numbers of its axes are."""
-
-    def __init__(self, box: Box[Target], matrix: NumberMatrix) -> None:
-        self.box = box
-        self.members = box.members
-        self.first = _slot_of(box.first, matrix)
-        self.second = _slot_of(box.second, matrix)
-        self.first_sign = box.first.sign
-        self.second_sign = box.second.sign
 
 
 @final
@@ -156,7 +142,6 @@ class ColumnFold:
 
 
 _NO_ARCS: Final[list[ColumnArc]] = []
-_NO_BOXES: Final[list[ColumnBox]] = []
 _NO_PAIRS: Final[list[ColumnPair]] = []
 
 
@@ -166,14 +151,12 @@ class ColumnPlan:
 
     Runs of a FOLD are in the order in which they began, so that a key has either one FOLD or pairs. `lone`: the only
     pair, if every event begins it and one comparison with the last event ends it, which is the usual case. `lasting`:
-    runs have no window, so that they are nothing but the event that has begun them. `bare`: nothing asks for an event
-    alone; `box`: only this one does; `packs`: all that do are boxes, and their matches come before those of pairs.
-    `watched`: somebody watches its pairs. `version`: that of the program.
+    runs have no window, so that they are nothing but the event that has begun them. `watched`: somebody watches its
+    pairs. `version`: that of the program.
     """
 
     def __init__(self, static: Static | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
         self.filters: list[ColumnArc] = []
-        self.boxes: list[ColumnBox] = []
         self.pairs: list[ColumnPair] = []
         self.fold: ColumnFold | None = None
         self.lone: ColumnPair | None = None
@@ -184,14 +167,10 @@ class ColumnPlan:
         self.fits = (static is None or self._take(static, keyed)) and not (self._folds() and self.pairs)
         if len(self.pairs) == 1 and self.pairs[0].simple():
             self.lone = self.pairs[0]
-        self.bare = not self.filters and not self.boxes
-        self.box = self.boxes[0] if len(self.boxes) == 1 and not self.filters else None
-        self.packs = COMPILED and not self.filters and not self._folds()
         self.lasting = all(pair.window < 0 for pair in self.pairs)  # and a FOLD has none
         self.watched = any(pair.place.watches is not None for pair in self.pairs)
         # There may be a plan for each of many keys, and most lists are empty.
         self.filters = self.filters or _NO_ARCS
-        self.boxes = self.boxes or _NO_BOXES
         self.pairs = self.pairs or _NO_PAIRS
 
     def _folds(self) -> bool:
@@ -208,14 +187,7 @@ class ColumnPlan:
         for arc in arcs:
             if not self._arc(arc, keyed):
                 return False
-        for place in static.places:
-            if not self._family(place, keyed):
-                return False
-        for box in static.boxes:
-            made = ColumnBox(box, self._matrix)
-            self.boxes.append(made)
-            self._read([int(made.first), int(made.second)])
-        return True
+        return all(self._family(place, keyed) for place in static.places)
 
     def _arc(self, arc: Transition, keyed: Space | None) -> bool:
         begins = Tests(arc.guard, self._matrix, False)
@@ -307,7 +279,7 @@ def columns_of(directory: Directory, stream: int, matrix: NumberMatrix) -> Strea
     if (keyed is not None and keyed.strangers > 0) or (free is not None and free.strangers > 0):
         return None
     static = None if free is None else directory.statics[free.number].get(())
-    opened = ColumnPlan(static, keyed, matrix, directory.options.static_few)
+    opened = ColumnPlan(static, keyed, matrix, directory.options.few)
     return StreamColumns(keyed, opened) if opened.fits else None
 
 

@@ -96,7 +96,7 @@ class ColumnRuns(ColumnMatches):
             return self._nothing
         plan = cell.plan
         if plan is None or plan.version != self.version:
-            plan = cell.plan = ColumnPlan(cell.static, cell.space, self.matrix, self.directory.options.static_few)
+            plan = cell.plan = ColumnPlan(cell.static, cell.space, self.matrix, self.directory.options.few)
             if (opened.fold is not None and plan.waits()) or (plan.fold is not None and opened.waits()):
                 plan.fits = False
             plan.version = self.version
@@ -171,7 +171,6 @@ class ColumnRuns(ColumnMatches):
         waits = opened.waits()
         fold = opened.fold
         folds = fold is not None
-        bare, packs = opened.bare, opened.packs
         derived, faults = found.derived, found.faults
         lone = opened.lone
         test = lone.arcs[0].test if lone is not None else None
@@ -218,8 +217,8 @@ class ColumnRuns(ColumnMatches):
                             coded[code] = cell
                     if last < 0 and (cell.runs or not fits):
                         if fits and not folds and plan.fold is None:
-                            self.single(opened, numbers, stride, i, False)
-                            self.single(plan, numbers, stride, i, False)
+                            self.single(opened, numbers, stride, i)
+                            self.single(plan, numbers, stride, i)
                             if watched:
                                 self.tell_of_begun(opened, i)
                             if plan.watched:
@@ -243,13 +242,10 @@ class ColumnRuns(ColumnMatches):
                 elif cell.static is not None and cell.plan is not None:
                     plan = cell.plan
                 cell.last = i
-            if not bare:
-                self.single(opened, numbers, stride, i, packs and plan.packs)
-            if plan is not none and not plan.bare:
-                if plan.box is not None:
-                    self.inside(plan.box, numbers, stride, i, packs and plan.packs)
-                else:
-                    self.single(plan, numbers, stride, i, packs and plan.packs)
+            if opened.filters:
+                self.single(opened, numbers, stride, i)
+            if plan.filters:
+                self.single(plan, numbers, stride, i)
             if foretold is not None and cell is not None:
                 if watched:
                     if watches is None:

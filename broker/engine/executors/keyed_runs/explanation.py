@@ -26,11 +26,10 @@ EVENT_COST: Final = 180.0
 PROBE_COST: Final = 30.0
 ARC_COST: Final = 15.0
 SEARCH_COST: Final = 60.0
-MEMBER_COST: Final = 0.3
 
 
 def drawn(automata: Sequence[tuple[str, Automaton]]) -> Graph:
-    """The automata merged again, because families and boxes store no states. O(automata)."""
+    """The automata merged again, because families store no states. O(automata)."""
     forest = Forest()
     served: dict[int, list[str]] = {}
     for name, automaton in automata:
@@ -79,9 +78,8 @@ def _space_line(directory: Directory, space: Space, places: int, schema_of: Sche
     found = [
         (arcs, "start arc", f" ({indexed} in an arc index)" if indexed else ""),
         (sum(len(family.members) for family in families), "family member", " in sorted columns"),
-        (sum(len(box.members) for static in statics for box in static.boxes), "box", " in sorted columns"),
     ]
-    known = [counted(n, what, "boxes" if what == "box" else "") + how for n, what, how in found if n]
+    known = [counted(n, what) + how for n, what, how in found if n]
     starts = f"{', '.join(known)} under {counted(len(statics), 'key')}" if known else "nothing starts here"
     return f"{_space(space, schema_of)}: {starts}; {counted(places, 'place')} where runs wait"
 
@@ -89,7 +87,7 @@ def _space_line(directory: Directory, space: Space, places: int, schema_of: Sche
 def _cost_line(directory: Directory, spaces: list[Space]) -> str:
     """The cost of an event of the stream if all keys with a cell are equally frequent.
 
-    This is a rough model with rounded constants, near the compiled times of W4 and W5. It leaves out the cost of runs.
+    This is a rough model with rounded constants, near the compiled times of W4. It leaves out the cost of runs.
     """
     cost = EVENT_COST
     for space in spaces:
@@ -97,8 +95,7 @@ def _cost_line(directory: Directory, spaces: list[Space]) -> str:
         cost += PROBE_COST
         each = [
             (ARC_COST * len(s.arcs) if not s.arcs.indexed() else SEARCH_COST + ARC_COST * len(s.arcs) / BLOCK)
-            + SEARCH_COST * (len(s.boxes) + len(s.places))
-            + sum(MEMBER_COST * len(box.members) for box in s.boxes)
+            + SEARCH_COST * len(s.places)
             for s in statics
         ]
         cost += sum(each) / max(1, len(each))

@@ -1,8 +1,8 @@
-"""Grouped subscriptions: those without states of their own, in families and boxes.
+"""Grouped subscriptions: those without states of their own, in families.
 
 Another subscription costs one lookup and one entry in a column; it has no other structure.
 
-Here: which family or box a subscription is in, joining and leaving. Not here: whether a subscription may be grouped
+Here: which family a subscription is in, joining and leaving. Not here: whether a subscription may be grouped
 (recipes), finding the members of an event (intervals).
 """
 
@@ -16,7 +16,6 @@ from ....automaton.automaton import State
 from ....language.marked_literals import Literals
 from ...compiler.recipes import GroupKind, Recipe, Structure, Way
 from ...index.axis import Axis
-from ...index.boxes import Box
 from ...index.family import Family
 from ...index.intervals import Intervals
 from ...index.spaces import Key, Space
@@ -28,22 +27,16 @@ from ...subscribing.subscriber import Subscriber
 
 @final
 class MemberGroup:
-    """A family with its place, or a box; and the cell whose events start it."""
+    """A family with its place, and the cell whose events start it."""
 
-    def __init__(
-        self, kind: GroupKind, space: Space, key: Key, outcome: Outcome, place: Place | None, box: Box[Target] | None
-    ) -> None:
+    def __init__(self, kind: GroupKind, space: Space, key: Key, outcome: Outcome, place: Place) -> None:
         self.kind = kind
         self.space = space
         self.key = key
         self.outcome = outcome
         self.place = place
-        self.box = box
 
     def members(self) -> Intervals[Target]:
-        if self.box is not None:
-            return self.box.members
-        assert self.place is not None
         assert self.place.family is not None
         return self.place.family.members
 
@@ -78,7 +71,7 @@ class Bulk:
             target.join(subscriber)
             members.kept = None
         self.directory.served(target, subscriber.since)
-        if group.place is not None and subscriber.lineage:
+        if subscriber.lineage:
             group.place.lineage += 1
         return True
 
@@ -98,15 +91,14 @@ class Bulk:
             members.remove(bounds)
         else:
             members.replace(bounds, rest)
-        place = group.place
-        if place is not None and subscriber.lineage:
-            place.lineage -= 1
+        if subscriber.lineage:
+            group.place.lineage -= 1
         if not len(members):
             del self._groups[mark]
             self._withdraw(group)
 
     def place(self, recipe: Recipe, literals: Literals) -> Place | None:
-        """The place where a member's runs wait, if it is a member of a family."""
+        """The place where a member's runs wait; None for what is none."""
         if recipe.bounds(literals) is None:
             return None
         return self._groups[(self._kind(recipe, literals).number, recipe.key(literals))].place
@@ -136,17 +128,13 @@ class Bulk:
         space = self.directory.space(recipe.stream, recipe.positions)
         static = self.directory.static(space, key)
         outcome = Outcome(recipe.automaton.schema.names, recipe.outputs(literals))
-        if not recipe.family:
-            box: Box[Target] = Box(_axis(recipe.first), _axis(recipe.second))
-            static.boxes.append(box)
-            return MemberGroup(kind, space, key, outcome, None, box)
         theta = recipe.theta(literals)
         place = self.directory.place(-1, 1, State(recipe.state.stream, theta), recipe.stream)
         bound = duration_bound(theta)
         place.window = UNBOUNDED if bound is None else bound
         place.family = Family(_axis(recipe.first), _axis(recipe.second))
         static.places.append(place)
-        return MemberGroup(kind, space, key, outcome, place, None)
+        return MemberGroup(kind, space, key, outcome, place)
 
     def _withdraw(self, group: MemberGroup) -> None:
         group.kind.groups -= 1
@@ -154,18 +142,15 @@ class Bulk:
         if not group.kind.groups:
             del self._kinds[group.kind.structure]
         static = self.directory.static(group.space, group.key)
-        if group.box is not None:
-            static.boxes.remove(group.box)
-        if group.place is not None:
-            static.places.remove(group.place)
-            self.directory.withdraw(group.place)
+        static.places.remove(group.place)
+        self.directory.withdraw(group.place)
         self.directory.prune(group.space, group.key)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
     def places(self) -> list[Place]:
         """The places of the families."""
-        return [group.place for group in self._groups.values() if group.place is not None]
+        return [group.place for group in self._groups.values()]
 
     def states(self, known: Container[str]) -> int:
         """The number of states that the groups stand for.
@@ -174,9 +159,8 @@ class Bulk:
         """
         found = len({group.space.stream for group in self._groups.values() if group.space.stream not in known})
         for group in self._groups.values():
-            if group.place is not None:
-                members = group.members()
-                found += len({members.bounds(at).low for at in range(len(members.members()))})
+            members = group.members()
+            found += len({members.bounds(at).low for at in range(len(members.members()))})
         return found
 
     def check_invariants(self) -> None:
@@ -184,8 +168,8 @@ class Bulk:
             assert len(group.members())
             group.members().check_invariants()
             static = self.directory.statics[group.space.number][group.key]
-            assert group.place is None or (group.place in static.places and not group.place.dead)
-            assert group.box is None or group.box in static.boxes
+            assert group.place in static.places
+            assert not group.place.dead
 
 
 def _axis(way: Way) -> Axis:

@@ -150,10 +150,6 @@ class KeyedRuns(MergedRuns):
             family = place.family
             if family is not None and family.starts_any(row):
                 self._enter(place, None, None)
-        found = self.found
-        for box in static.boxes:
-            box.find(row, found.targets)
-            found.close(self.index, None)
 
     def _affect(self, cell: Cell) -> None:
         """Step each waiting run that the event affects, and end it."""

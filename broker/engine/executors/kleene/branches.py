@@ -23,7 +23,7 @@ from ..match_graph import Found
 from ..matches import Assigned, Begun, Item, Matched, MatchSource
 from .kleene_plan import KleenePlan
 from .machine import KleeneMachine
-from .tables import RunBounds, Switches
+from .tables import RunBounds
 
 MASKS_MAX: Final = 4096  # combinations of inputs whose translation is kept
 
@@ -71,12 +71,12 @@ class BranchingMachine(Executor):
         inputs: list[Input],
         bits: Sequence[Sequence[int]],
         bounds: RunBounds,
-        switches: Switches,
+        columns: bool,
     ) -> None:
         account = Account(bounds.work, bounds.earned)
         super().__init__(account, inputs, plans[0].automaton.report == Report.COMPRESSED)
         self.branches = [
-            BranchRuns(KleeneMachine(plan, bounds, switches, account), own, known)
+            BranchRuns(KleeneMachine(plan, bounds, columns, account), own, known)
             for plan, own, known in zip(plans, operands, bits)
         ]
 

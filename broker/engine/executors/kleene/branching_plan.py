@@ -20,7 +20,7 @@ from .branches import BranchingMachine
 from .explanation import plan_lines
 from .kleene_plan import INPUTS_MAX, KleenePlan, compile_kleene
 from .machine import inputs_of
-from .machine_plan import PatternPlan, bounds_of, switches_of
+from .machine_plan import PatternPlan, bounds_of
 from .plan_template import plan_maker
 
 SHOWN: Final = 8  # branches up to which each is explained
@@ -63,8 +63,7 @@ class BranchingPlan(PatternPlan):
 
     def make(self, options: Options) -> Executor:
         operands = [branch.operands for branch in self.branches]
-        bounds, switches = bounds_of(options), switches_of(options)
-        return BranchingMachine(self.plans, operands, self.asked, self.bits, bounds, switches)
+        return BranchingMachine(self.plans, operands, self.asked, self.bits, bounds_of(options), options.columns)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return MachinePlan.join(self, machine, symbols)

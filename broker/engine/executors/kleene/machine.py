@@ -31,7 +31,7 @@ from .run import KleeneRun, Restored, RunsArchive, TakenEvents, complete
 from .runs import Runs
 from .shared_pasts import Recalls, SharedPasts
 from .stacks import Stacks
-from .tables import BEFORE, FOREVER, RunBounds, Switches, Tables
+from .tables import BEFORE, FOREVER, RunBounds, Tables
 
 Key: TypeAlias = Any  # a value, or a tuple of values
 
@@ -45,27 +45,28 @@ def inputs_of(plan: KleenePlan) -> list[Input]:
 
 @final
 class KleeneMachine(Executor):
-    """The runs of one subscription; `account`: the one that it shares with others."""
+    """The runs of one subscription; `account`: the one that it shares with others. `columns`: runs are rows of numbers,
+    or share their pasts, where their conditions allow it; otherwise each is an object."""
 
     def __init__(
         self,
         plan: KleenePlan,
         bounds: RunBounds | None = None,
-        switches: Switches | None = None,
+        columns: bool = True,
         account: Account | None = None,
     ) -> None:
         self.tables = Tables(plan, bounds or RunBounds(), account)
         super().__init__(self.tables.account, inputs_of(plan), plan.automaton.report == Report.COMPRESSED)
         self.plan = plan
-        chosen = switches or Switches()
         self.measures: MeasureReaders | None = None
-        measures = measures_of(plan.automaton)
-        if measures is not None and chosen.columns:
+        self.stacked = False
+        measures = measures_of(plan.automaton) if columns else None
+        if measures is not None:
             self.measures = MeasureReaders(measures, len(plan.steps[0].begun))
-        self.stacked = measures is not None and chosen.merging and monotone(plan.automaton, measures)
-        if self.stacked and self.measures is not None:
-            self.measures.take[0].ordered = True
-        shares = self.measures is None and chosen.buffer and shares_pasts(plan.automaton)
+            self.stacked = monotone(plan.automaton, measures)
+            if self.stacked:
+                self.measures.take[0].ordered = True
+        shares = self.measures is None and columns and shares_pasts(plan.automaton)
         self.recalls: Recalls | None = Recalls(plan) if shares else None
         self.cells: dict[Key, RunCell] = {}
         self.negated: list[dict[Key, NegationIndex]] = [{} for _ in plan.negations]

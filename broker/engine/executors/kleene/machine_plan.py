@@ -19,7 +19,7 @@ from .explanation import plan_lines
 from .kleene_plan import KleenePlan, compile_kleene
 from .machine import KleeneMachine, inputs_of
 from .plan_template import plan_maker
-from .tables import RunBounds, Switches
+from .tables import RunBounds
 
 LIMITS: Final = "runs_max, run_bytes_max, matches_max or negated_max"
 SHOWN: Final = 8  # subscriptions up to which each is explained
@@ -57,7 +57,7 @@ class PatternPlan(MachinePlan):
         return tuple(source.key for source in ordered) if adjacent else ()
 
     def make(self, options: Options) -> Executor:
-        return KleeneMachine(self.plan, bounds_of(options), switches_of(options))
+        return KleeneMachine(self.plan, bounds_of(options), options.columns)
 
     def lines(self) -> list[str]:
         """The plan in lines of text."""
@@ -94,7 +94,3 @@ class PatternPlan(MachinePlan):
 def bounds_of(options: Options) -> RunBounds:
     kept = options.runs_max, options.matches_max, options.negated_max
     return RunBounds(*kept, options.work_max, options.work_earned, options.run_bytes_max)
-
-
-def switches_of(options: Options) -> Switches:
-    return Switches(options.columns, options.merging, options.buffer)

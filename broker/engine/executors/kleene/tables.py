@@ -46,18 +46,6 @@ class RunBounds:
     room: int = UNLIMITED
 
 
-@dataclass(frozen=True, slots=True)
-class Switches:
-    """Representations of runs, each for the patterns that it supports; without any of them runs are single objects.
-
-    `columns`: rows of numbers. `merging`: runs that are equal from some event on are one. `buffer`: pasts are shared.
-    """
-
-    columns: bool = True
-    merging: bool = True
-    buffer: bool = True
-
-
 @final
 class Edges:
     """A component. Inputs are bits; `take` is 0 if it is single. None: a condition that always holds.

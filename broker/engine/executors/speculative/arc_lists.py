@@ -12,23 +12,21 @@ from mypy_extensions import i64
 from ....algebra.computation import Computation
 from ....algebra.predicate import All
 from ..packed import Floats, Integers, floats, integers, roomy, roomy_floats
-from .operations import EVENT_STAIRS, WORDS, Operation
-from .stairs import Stairs
+from .operations import WORDS, Operation
 from .written import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UPDATES, Written
 
 ALL: Final = -1  # instead of the conditions that hold: they are not asked
 
 
 class ArcLists:
-    """`code`: all lists, up to `size`; `numbers`: constants, beside the code; `objects`: what has no form of its own;
-    `stairs`: functions of an event's number."""
+    """`code`: all lists, up to `size`; `numbers`: constants, beside the code; `objects`: what has no form of its own.
+    """
 
     def __init__(self) -> None:
         self.code: Integers = integers()
         self.numbers: Floats = floats()
         self.size: i64 = 0
         self.objects: list[All | Computation] = []
-        self.stairs: list[Stairs] = []
 
     def begin_list(self, count: i64) -> i64:
         """Begin a list of so many arcs."""
@@ -86,10 +84,6 @@ class ArcLists:
         self.size = at
         return True
 
-    def compared(self, at: i64, given: float) -> float:
-        """What a condition on floats compares a register with, for an event with that number."""
-        return self.stairs[self.code[at + WORDS - 1]].least(given) if self.code[at] == EVENT_STAIRS else given
-
     def _operation(self, operation: Operation, at: i64) -> i64:
         """Write an operation there; returns the place behind it."""
         words = operation.words
@@ -103,9 +97,6 @@ class ArcLists:
         elif operation.term is not None:
             code[at + WORDS - 1] = len(self.objects)
             self.objects.append(operation.term)
-        elif operation.stairs is not None:
-            code[at + WORDS - 1] = len(self.stairs)
-            self.stairs.append(operation.stairs)
         else:
             self.numbers[at + WORDS - 1] = operation.number
         return at + WORDS

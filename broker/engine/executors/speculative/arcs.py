@@ -241,7 +241,6 @@ class ArcTable(ArcLists):
         self.epochs = [Epoch(begin, self._blank(), self._unshared()) for begin in self.begins]
         self.size = 0
         self.objects = []
-        self.stairs = []
         self.until = -FOREVER
         self._living = [self._alive(state) for state in range(len(self._written))]
 

@@ -19,12 +19,11 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ..packed import Floats, floats, floats_of, integers_of, lengthened_floats
-from .arena import FLOAT, MASKED_MAX
+from .arena import FLOAT
 from .changes import Changes
-from .constants import FINAL, LIFETIME, LOOP, START, Literal, PlacedConstant, RegisterText, as_float
+from .constants import FINAL, LIFETIME, LOOP, Literal, PlacedConstant, RegisterText, as_float
 from .family_automaton import family_automaton
 from .limit_table import LimitTable, above
-from .stairs import stairs_text
 
 NONE: Final = -1
 
@@ -70,7 +69,7 @@ class ConstantFamily:
             automaton = replace(automaton, within=int(max([as_float(text.constants[number]) for text in texts])))
         loosest = [_loosest(each, number, texts) for each, number in registers]
         known = [each for each, _ in registers]
-        self.automaton = family_automaton(automaton, known, loosest, self._parted(), self._stairs(columns))
+        self.automaton = family_automaton(automaton, known, loosest, self._parted())
 
     def _parted(self) -> bool:
         """Whether each member has one number up to which its runs turn in the loop, and beyond which they end."""
@@ -79,18 +78,6 @@ class ConstantFamily:
         if len(ends) == 0 or len(turns) == 0:
             return False
         return all(text.constants[ends[0]] == text.constants[turns[0]] for text in self._texts)
-
-    def _stairs(self, columns: list[Floats]) -> str:
-        """Those of the limits at the first and the last arc; empty if there are not both, or texts decide, too."""
-        places = [each.place for each, _ in self._numbers]
-        automaton = self._texts[0].automaton
-        registers = len(automaton.initial) + self.width
-        if self._textual > 0 or START not in places or FINAL not in places or registers > MASKED_MAX:
-            return ""
-        first, last = places.index(START), places.index(FINAL)
-        if not self._numbers[last][0].of_float(automaton):
-            return ""
-        return stairs_text(columns[first], columns[last], self._numbers[first][0].sign, self._numbers[last][0].sign)
 
     def own(self, registers: Slots) -> Slots:
         """The registers that the text of a member has."""

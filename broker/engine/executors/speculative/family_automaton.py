@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from ....algebra.terms import Comparison, Constant, Function, Register, Term
+from ....algebra.terms import Comparison, Constant, Register, Term
 from ....automaton.automaton import Arc, Automaton, Carry, Computed, SlotSource
 from ....events.schema import Attribute as Column
 from ....events.schema import Schema
 from .constants import FINAL, LOOP, START, PlacedConstant, with_any_text, with_constant
-from .operations import LEAST
 
 GREATEST: Final = sys.float_info.max
 NO_FLAG: Final = -1
@@ -28,20 +27,18 @@ REGISTER: Final = "_reach"  # no text can declare it: they are added behind all 
 
 
 def family_automaton(
-    automaton: Automaton, known: Sequence[PlacedConstant], loosest: Sequence[float], parted: bool, stairs: str
+    automaton: Automaton, known: Sequence[PlacedConstant], loosest: Sequence[float], parted: bool
 ) -> Automaton:
     """The automaton with the loosest constants, and behind its registers one for each, in that order. If a loop has a
     text, one more says whether it was taken. O(arcs x constants).
 
     `parted`: the number of the loop is that of the last arc, too, so that a value which ends runs is beyond all with
-    which they turned. `stairs`: of the numbers at the first and the last arc, or empty.
+    which they turned.
     """
     first = len(automaton.initial)
     loops = [(first + at, each) for at, each in enumerate(known) if each.loops]
     flag = first + len(known) if any(each.textual for _, each in loops) else NO_FLAG
     told = _beyond(automaton, loops, next(each for each in known if each.place == FINAL)) if parted else []
-    if stairs:
-        told = [*told, _reached(automaton, known, stairs)]
     arcs: list[Arc] = []
     for number, arc in enumerate(automaton.arcs):
         looser = arc
@@ -117,14 +114,6 @@ def _beyond(automaton: Automaton, loops: list[tuple[int, PlacedConstant]], end: 
     if end.sign == turn.sign or read != _read(automaton.arcs[turn.arc], turn):
         return []
     return [Comparison("<=" if turn.sign > 0 else ">=", read, Register(slot, -1, "float"))]
-
-
-def _reached(automaton: Automaton, known: Sequence[PlacedConstant], stairs: str) -> Comparison:
-    """That some member has a result with the last arc's value and that of the first arc."""
-    first, last = (next((at, each) for at, each in enumerate(known) if each.place == place) for place in (START, FINAL))
-    asked = (_read(automaton.arcs[last[1].arc], last[1]), Constant(stairs, "string"))
-    register = Register(len(automaton.initial) + first[0], -1, "float")
-    return Comparison("<=" if first[1].sign > 0 else ">=", Function(LEAST, asked, "float"), register)
 
 
 def _flagged(flag: int, taken: int) -> Comparison:

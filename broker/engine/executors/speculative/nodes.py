@@ -29,7 +29,6 @@ from .operations import (
     COMPUTATION,
     EVENT_FLOAT,
     EVENT_INTEGER,
-    EVENT_STAIRS,
     EVENT_SUM,
     EVENT_TEXT,
     FROM_EVENT_FLOAT,
@@ -216,15 +215,6 @@ class BlockStepper:
                                     break
                                 if number - number != 0.0:
                                     break
-                        elif form == EVENT_STAIRS:
-                            given = row[code[position + 4]]
-                            if given is None or nulls & code[position + 2] != 0:
-                                break
-                            number = numbers[own + code[position + 1]]
-                            if not related_floats(
-                                code[position + 3], table.compared(position, cast("float", given)), number
-                            ):
-                                break
                         elif form == EVENT_TEXT:
                             text = row[code[position + 4]]
                             if text is None or text != arena.objects[node * objects + code[position + 1]]:

@@ -17,10 +17,9 @@ from ....algebra.computation import Computation
 from ....algebra.functions import INTEGER_MAX, INTEGER_MIN
 from ....algebra.normal_form import Clause
 from ....algebra.predicate import All, computation, conjunction
-from ....algebra.terms import Arithmetic, Attribute, Comparison, Constant, Function, Register, Side, Term
+from ....algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Side, Term
 from ....automaton.automaton import Carry, Computed, SlotSource
 from .arena import FLOAT, INTEGER, OBJECT, NodeLayout
-from .stairs import Stairs, stairs_of
 
 WORDS: Final = 6  # of an operation: its form, register, bit of its nulls, and what the form says
 EXACT_MAX: Final = 1 << 53  # an integer up to which a float is exact
@@ -34,8 +33,6 @@ EVENT_SCALED: Final = 4  # attribute op number * register
 EVENT_INTEGER: Final = 5  # attribute op register
 CONDITION: Final = 6  # any
 EVENT_TEXT: Final = 7  # attribute = register, texts
-EVENT_STAIRS: Final = 8  # stairs(attribute) op register, floats
-LEAST: Final = "least"  # the function that stairs are, of an attribute and a constant
 
 # Updates. Their last words: place of the source, bit of the source's nulls, integer, position or object.
 ADD_INTEGER: Final = 0  # register = source + integer
@@ -52,14 +49,12 @@ FROM_EVENT_OBJECT: Final = 8  # a register that is neither an integer nor a floa
 @final
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`words`: WORDS integers; `number`: a constant; `condition` or `term`: what has no form of its own; `stairs`: the
-    function whose value is compared."""
+    """`words`: WORDS integers; `number`: a constant; `condition` or `term`: what has no form of its own."""
 
     words: tuple[int, ...]
     number: float = 0.0
     condition: All | None = None
     term: Computation | None = None
-    stairs: Stairs | None = None
 
 
 def conditions(layout: NodeLayout, clause: Clause) -> list[Operation]:
@@ -82,13 +77,6 @@ def _condition(layout: NodeLayout, atom: Comparison) -> Operation | None:
     match atom:
         case Comparison("=", Attribute(Side.EVENT, position, "string"), Register(slot, -1, "string")):
             return Operation((EVENT_TEXT, layout.places[slot], 0, operator, position, 0))
-        case Comparison(
-            _,
-            Function(name, (Attribute(Side.EVENT, position, "float"), Constant(str() as stairs, _))),
-            Register(slot, -1, "float"),
-        ) if name == LEAST:
-            words = (EVENT_STAIRS, layout.places[slot], layout.bits[slot], operator, position, 0)
-            return Operation(words, stairs=stairs_of(stairs))
         case Comparison(_, Attribute(Side.EVENT, position, type_), Register(slot, -1, other)) if type_ == other:
             form = {"float": EVENT_FLOAT, "int": EVENT_INTEGER}.get(type_, CONDITION)
             return _read(layout, form, slot, type_, operator, position, 0)

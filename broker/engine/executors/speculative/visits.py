@@ -24,7 +24,7 @@ from .changes import Changes
 from .entries import TimelineEntry
 from .forms import assign, related
 from .nodes import BlockStepper
-from .operations import COMPUTATION, EVENT_FLOAT, EVENT_INTEGER, EVENT_STAIRS, WORDS
+from .operations import COMPUTATION, EVENT_FLOAT, EVENT_INTEGER, WORDS
 from .waiting import SPAN, WaitingRuns
 from .written import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UPDATES
 
@@ -85,7 +85,7 @@ class Visits:
                     if given is None:
                         plan = NOTHING
                     else:
-                        value = table.compared(position, cast("float", given))
+                        value = cast("float", given)
                         target = NOTHING
                         if code[plan + UPDATES] == 0:
                             target = code[plan + TARGET]
@@ -189,8 +189,7 @@ class Visits:
                     given = entry.row[code[position + 4]]
                     if given is not None and nulls & code[position + 2] == 0:
                         other = runs.numbers[own + code[position + 1]]
-                        value = table.compared(position, cast("float", given))
-                        if related_floats(code[position + 3], value, other):
+                        if related_floats(code[position + 3], cast("float", given), other):
                             self._result(runs, run, entry, plan, changes, inserted)
             at += 1
         self.stepper.met += met
@@ -221,7 +220,7 @@ class Visits:
                 if code[at + CLAUSES] == 0:
                     ignored = True
             elif found == NOTHING and code[at + CLAUSES] == 1 and code[at + HEAD] == 1:
-                found = at if code[at + HEAD + 1] in (EVENT_FLOAT, EVENT_STAIRS) else ANY
+                found = at if code[at + HEAD + 1] == EVENT_FLOAT else ANY
             else:
                 found = ANY
             at += code[at + LENGTH]
@@ -265,13 +264,6 @@ class Visits:
             while atoms > 0:
                 if code[position] <= EVENT_INTEGER:
                     if not related(code, constants, position, words, numbers, run * stride, run * floats, entry.row):
-                        break
-                elif code[position] == EVENT_STAIRS:
-                    given = entry.row[code[position + 4]]
-                    if given is None or words[run * stride + NULLS] & code[position + 2] != 0:
-                        break
-                    value = self.table.compared(position, cast("float", given))
-                    if not related_floats(code[position + 3], value, numbers[run * floats + code[position + 1]]):
                         break
                 else:
                     condition = cast("All", self.table.objects[code[position + 5]])

@@ -31,7 +31,7 @@ class CountsPlan(CompositePlan):
 
     executor = "tuple_counts"
     pays = "an update of counts, and the matches that it completes"
-    version = 1
+    version = 2
     figures = ("machines", "bindings", "cells", "nodes", "entries")
 
     def __init__(self, automaton: Automaton, counting: dict[int | None, CountingPlan] | None = None) -> None:
@@ -53,13 +53,13 @@ class CountsPlan(CompositePlan):
 
     def wanted_inputs(self, options: Options) -> list[Input]:
         """Only those of the partition that may have matches; forecasts are told of all partitions."""
-        if not self._keyed(options):
+        if not self._keyed():
             return self.inputs()
         guards = keyed_guards(self.automaton)
         return [Input(before.stream, guard) for before, guard in zip(self.inputs(), guards)]
 
-    def _keyed(self, options: Options) -> bool:
-        return options.composite_keys and self.divided() and not self.wanted.forecast
+    def _keyed(self) -> bool:
+        return self.divided() and not self.wanted.forecast
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
         ordered = sorted(self.sources, key=lambda source: source.stream)
@@ -69,7 +69,7 @@ class CountsPlan(CompositePlan):
         return len(self.sources[0].key) > 0
 
     def alike(self, options: Options) -> Hashable:
-        return (self.tree, self.tuples, self._keyed(options))  # what is made of the same has the same automaton
+        return (self.tree, self.tuples, self._keyed())  # what is made of the same has the same automaton
 
     def make(self, options: Options) -> Executor:
         kept = options.bindings_max, options.cells_max, options.nodes_max

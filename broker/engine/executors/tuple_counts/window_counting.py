@@ -3,7 +3,7 @@
 A state that does not skip is of use only to the event after its stamp. Windows take their part of an event after all
 have been read.
 
-Here: totals and nodes by state. Not here: windows themselves (window_sums, ...), keys (cell_counting).
+Here: totals and nodes by state. Not here: windows themselves (window), keys (cell_counting).
 """
 
 from __future__ import annotations
@@ -34,9 +34,6 @@ from .tuples import (
     walk,
 )
 from .window import Window
-from .window_stacks import StackedWindow
-from .window_subtracting import SubtractingWindow
-from .window_sums import SumWindow
 
 FEW: Final = 32  # nodes of a state before those that are too old are cut off
 NOTHING: Final[list[TupleNode]] = []  # where only a witness is wanted, lists are replaced and do not grow
@@ -64,7 +61,8 @@ class Windows(Runner):
         self.nodes: list[list[TupleNode]] = [[] if listed else NOTHING for listed in tables.listed]
         self.trims: list[int] = [FEW] * states
         self.kept = 0  # nodes of states that list them
-        self.windows = [window_of(tables, span) for span in range(len(tables.bounds))]
+        windows = zip(tables.bounds, tables.sizes, tables.fleeting, tables.nearest, strict=True)
+        self.windows = [Window(*window) for window in windows]
         self.due: i64 = UNCHANGING
         self.begun: list[list[int]] = [[] for _ in tables.bounds]
 
@@ -237,13 +235,6 @@ class Windows(Runner):
         for window, saved in zip(self.windows, windows, strict=True):
             window.load(saved)
             self.due = min(self.due, window.due)
-
-
-def window_of(tables: CountingTables, span: int) -> Window:
-    bound, size, fleeting = tables.bounds[span], tables.sizes[span], tables.fleeting[span]
-    if fleeting:
-        return StackedWindow(bound, size, fleeting)
-    return SubtractingWindow(bound, size) if size > 1 else SumWindow(bound, tables.nearest[span])
 
 
 def _best(node: TupleNode) -> int:

@@ -52,7 +52,6 @@ class FamilyMachine(Executor):
         keys_max: int,
         starts_max: int,
         events_max: int,
-        sleeps: bool,
         keyed: bool,
     ) -> None:
         tables, columns, needed = tables_of_family(family, keyed)
@@ -63,8 +62,8 @@ class FamilyMachine(Executor):
         self.alone = (int(account.most), int(account.earned))  # what a member has by itself
         self.outcome = outcome
         self.columns = columns
-        self.sleeps = tables.sleeps and sleeps
-        self.awake = tables.sleeps and not sleeps
+        self.sleeps = tables.sleeps
+        self.awake = False
         self.needed = needed
         self.home = needed.home
         self.keys_max: i64 = keys_max

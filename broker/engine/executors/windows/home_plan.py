@@ -80,13 +80,13 @@ class WindowHomePlan(WindowsPlan):
         return known
 
     def alike(self, options: Options) -> Hashable:
-        return self.tables.common if options.window_keys and options.dormancy else None
+        return self.tables.common
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
         limits = options.bindings_max, options.runs_max, options.nodes_max
         machine = HomeMachine(self.tables, self.outcome(), account, *limits)
-        machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging
+        machine.stepper.prolongs = machine.stepper.prolongs and options.window_columns
         return machine
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:

@@ -62,7 +62,7 @@ class WindowsPlan(MachinePlan):
         return self._inputs(False)
 
     def wanted_inputs(self, options: Options) -> list[Input]:
-        return self._inputs(self._keyed(options))
+        return self._inputs(self._keyed())
 
     def _inputs(self, keyed: bool) -> list[Input]:
         return self._needs(keyed).all
@@ -75,9 +75,9 @@ class WindowsPlan(MachinePlan):
             self._keyed_inputs = keyed
         return needed
 
-    def _keyed(self, options: Options) -> bool:
+    def _keyed(self) -> bool:
         """Whether it need not see partitions without windows, of which forecasts are told too."""
-        return options.window_keys and not self.wanted.forecast
+        return not self.wanted.forecast
 
     def streams(self) -> tuple[str, ...]:
         return (self.automaton.sources[0].stream,)
@@ -90,19 +90,19 @@ class WindowsPlan(MachinePlan):
         return lambda bound, automaton: WindowsPlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
-        return (self.automaton, self._keyed(options), self._counts(options))
+        return (self.automaton, self._keyed(), self._counts(options))
 
     def _counts(self, options: Options) -> bool:
         """Whether its partitions are numbers, as only the number of events decides; forecasts ask others."""
-        if not options.count_columns or self.wanted.forecast:
+        if not options.window_columns or self.wanted.forecast:
             return False
         return keeps_packed_count(tables_of(self.automaton), options.runs_max, options.nodes_max)
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
         tables = tables_of(self.automaton)
-        needed = self._needs(self._keyed(options))
-        if options.clock_columns and keeps_packed_clock(tables):
+        needed = self._needs(self._keyed())
+        if options.window_columns and keeps_packed_clock(tables):
             packed = PackedClockMachine(tables, needed, account, options.bindings_max, options.nodes_max)
             packed.batches = options.batches
             return packed
@@ -111,7 +111,7 @@ class WindowsPlan(MachinePlan):
             clock.batches = options.batches
             return clock
         limits = options.bindings_max, options.runs_max, options.nodes_max
-        if options.session_columns and keeps_sessions(tables):
+        if options.window_columns and keeps_sessions(tables):
             sessions = SessionMachine(tables, needed, account, *limits)
             sessions.batches = options.batches
             return sessions
@@ -119,11 +119,11 @@ class WindowsPlan(MachinePlan):
             counts = PackedCountMachine(tables, needed, account, options.bindings_max)
             counts.batches = options.batches
             return counts
-        machine = WindowMachine(tables, needed, account, *limits, options.dormancy)
+        machine = WindowMachine(tables, needed, account, *limits, True)
         machine.batches = options.batches
-        machine.stepper.prolongs = machine.stepper.prolongs and options.prolonging
-        machine.stretches = machine.stretches and options.prolonging and options.stretches
-        machine.placed = machine.placed and options.prolonging
+        machine.stepper.prolongs = machine.stepper.prolongs and options.window_columns
+        machine.stretches = machine.stretches and options.window_columns
+        machine.placed = machine.placed and options.window_columns
         machine.by_columns = machine.stretches or machine.placed
         return machine
 

@@ -140,7 +140,7 @@ def test_sums_survive_what_no_float_can_hold() -> None:
 
 @pytest.mark.parametrize("columns", [True, False])
 def test_windows_of_the_clock_are_told_by_events_of_any_key_and_by_punctuation(columns: bool) -> None:
-    options = Options(clock_columns=columns)
+    options = Options(window_columns=columns)
     engine = engine_of("FROM S BY ty WINDOW EVERY 10 AGGREGATE count(*) AS n, from() AS f", options=options)
     assert publish(engine, A, B, A, first=1) == []
     told = list(engine.publish("S", [10], [B]))

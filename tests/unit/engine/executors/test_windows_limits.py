@@ -37,10 +37,10 @@ def told(
 
 
 @pytest.mark.parametrize("by", ["", "BY k"])
-@pytest.mark.parametrize("prolonging", [True, False])
-def test_starts_that_are_over_do_not_count(by: str, prolonging: bool) -> None:
+@pytest.mark.parametrize("columns", [True, False])
+def test_starts_that_are_over_do_not_count(by: str, columns: bool) -> None:
     """A partition has up to twice the columns of what waits."""
-    options = Options(nodes_max=100, runs_max=1, prolonging=prolonging)
+    options = Options(nodes_max=100, runs_max=1, window_columns=columns)
     for window in ("LAST 90 EVENTS", "LAST 89 us"):
         assert told(window, list(range(EVENTS)), options, by) == ({n: min(n, 90) for n in range(1, EVENTS + 1)}, 0)
     whole = dict.fromkeys(range(90, EVENTS + 1), 90)
@@ -73,18 +73,18 @@ def test_a_window_of_the_clock_with_too_many_events_is_not_told_and_the_next_one
     times = [*range(150), *range(1_000, 1_100), *range(2_000, 2_020)]
     for columns in (True, False):
         for by in ("", "BY k"):
-            whole, incomplete = told("EVERY 1000 us", times, Options(nodes_max=100, clock_columns=columns), by)
+            whole, incomplete = told("EVERY 1000 us", times, Options(nodes_max=100, window_columns=columns), by)
             assert (whole, incomplete) == ({250: 100, 270: 20}, 1)
 
 
 def test_windows_of_the_clock_that_overlap_are_told_where_they_are_whole() -> None:
     times = [*range(0, 600, 10), *range(600, 700), *range(700, 1_400, 10)]
     for columns in (True, False):
-        whole, incomplete = told("LAST 200 us EVERY 100 us", times, Options(nodes_max=110, clock_columns=columns))
+        whole, incomplete = told("LAST 200 us EVERY 100 us", times, Options(nodes_max=110, window_columns=columns))
         # With 100 events of [600, 700) beside the 10 of each other 100 us, no limit is hit; with 9 less, it is.
         assert incomplete == 0
         assert set(whole.values()) == {10, 20, 110}
-        fewer, incomplete = told("LAST 200 us EVERY 100 us", times, Options(nodes_max=109, clock_columns=columns))
+        fewer, incomplete = told("LAST 200 us EVERY 100 us", times, Options(nodes_max=109, window_columns=columns))
         assert incomplete > 0
         assert fewer == {n: count for n, count in whole.items() if count < 110}
 
@@ -92,7 +92,7 @@ def test_windows_of_the_clock_that_overlap_are_told_where_they_are_whole() -> No
 def test_a_session_with_too_many_events_is_not_told_and_the_next_one_is() -> None:
     times = [*range(150), *range(1_000, 1_050)]
     for columns in (True, False):
-        whole, incomplete = told("SESSION 5 us", times, Options(nodes_max=100, session_columns=columns))
+        whole, incomplete = told("SESSION 5 us", times, Options(nodes_max=100, window_columns=columns))
         assert (whole, incomplete) == ({200: 50}, 1)
 
 

@@ -48,7 +48,7 @@ def read(window: str, values: str, numbers: Sequence[float | None], options: Opt
 )
 @pytest.mark.parametrize("in_columns", [True, False])
 def test_only_what_comes_in_and_goes_out_is_read(by: str, window: str, in_columns: bool, counted: list[int]) -> None:
-    options = Options(clock_columns=in_columns, count_columns=in_columns)
+    options = Options(window_columns=in_columns)
     numbers = [float(number * 7919 % 101) for number in range(EVENTS)]
     found = read(f"{by}WINDOW {window}", ALL, numbers, options)
     assert len(found) > EVENTS // 12

@@ -1,7 +1,7 @@
-"""Matches of many boxes are counted, and found when they are read: what is read then is what was there at the event.
+"""Filters by ranges of two numbers: what is read of a batch, also later, is what was there at the event.
 
-Here: that counting, reading late, and reading after members came and went give what event by event gives. What that is,
-is held to the meaning by test_laws_engine and, for numbers of matches, here.
+Here: that reading late, and reading after members came and went, give what event by event gives. What that is, is held
+to the meaning by test_laws_engine and, for numbers of matches, here.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from broker.engine import Engine, Options
 
-ON, OFF = Options(), Options(column_path=False)
+ON, OFF = Options(), Options(batches=False)
 STREAM: Final = "S"
 SCHEMA: Final = {"k": "string", "p": "float", "v": "int?"}
 BATCH: Final = 60
-MANY: Final = 64  # members from which they are counted, where the code is compiled
+MANY: Final = 64  # subscriptions, at least
 
 
 class Box(NamedTuple):
@@ -115,5 +115,5 @@ def played(seed: int, options: Options) -> list[list[Any]]:
 
 @given(st.integers(0, 10**9))
 @example(307)  # a subscription comes between two events of one time
-def test_what_was_counted_is_read_as_it_was_at_the_event(seed: int) -> None:
+def test_what_is_read_late_is_as_it_was_at_the_event(seed: int) -> None:
     assert played(seed, ON) == played(seed, OFF)
