@@ -11,7 +11,7 @@ only ways of one time model agree: those of CEL, and those of SASE+ and P-ToPSS.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -177,6 +177,10 @@ def lasting() -> dict[str, Way]:
         "time - start, constant": way(
             "n", lambda s: [own(s, "$2.name")], lambda s: [lt("time - start", s.duration - 1)]
         ),
+        "time in NEXT": way("n", lambda s: [KEY, lt("$2.time - $1.start", s.duration - 1)], lambda s: []),
+        "a sum": way("n", lambda s: [KEY], lambda s: [lt("time", f"start + {s.duration - 1}")]),
+        "less a bound": way("n", lambda s: [KEY], lambda s: [lt(f"time - {s.duration - 1}", "start")]),
+        "at most": way("n", lambda s: [KEY], lambda s: [Asked("time - start", "<=", s.duration - 2)]),
     }
 
 
@@ -345,8 +349,17 @@ def adjacent(
         "ptopss last": ptopss(spelled, BY, lambda s: [[gt("price", s.a)], [own(s), lt("price", s.b)]]),
     }
     if within is not None:
-        found["sase times"] = sase(
-            TWO, contiguous, lambda s: ["[name]", own(s, "a.name"), timed(s, "a.time", "b.time"), *bounds(s)], None
+        for name, said in {
+            "sase times": lambda s: timed(s, "a.time", "b.time"),
+            "sase sum": lambda s: Asked(f"a.time + {within(s) + 1}", ">", "b.time"),
+            "sase less a bound": lambda s: Asked("a.time", ">=", f"b.time - {within(s)}"),
+            "sase negative": lambda s: Asked("a.time - b.time", ">=", f"-{within(s)}"),
+        }.items():
+            found[name] = sase(
+                TWO, contiguous, lambda s, said=said: ["[name]", own(s, "a.name"), said(s), *bounds(s)], None  # type: ignore[misc]
+            )
+        found["sase times, too"] = sase(
+            TWO, contiguous, lambda s: ["[name]", own(s, "a.name"), timed(s, "a.time", "b.time"), *bounds(s)], within
         )
         found["ptopss @"] = ptopss(
             lambda s: f"a, b @({timed(s, 't(a)', 't(b)')})",
@@ -397,6 +410,28 @@ def later(match: str, timed: str) -> dict[str, Way]:
         "ptopss @": ptopss(at, "", asked("n", "n")),
         "ptopss BY @": ptopss(at, BY, asked("n", "")),
         "ptopss @ within": ptopss(lambda s: f"{at(s)} WITHIN {window(s)}", "", asked("n", "n")),
+    }
+
+
+def together() -> dict[str, Way]:
+    """Three events of P-ToPSS in any order within a window, said of any two of them."""
+    asked: Callable[[Constants], list[list[Condition]]] = lambda s: [  # noqa: E731
+        [own(s), gt("price", s.a)],
+        [own(s), lt("price", s.b)],
+        [own(s), gt("price", s.c)],
+    ]
+
+    def apart(*pairs: str) -> Callable[[Constants], str]:
+        return lambda s: "(a AND b AND c)" + "".join(f" @(t({p[1]}) - t({p[0]}) <= {window(s)})" for p in pairs)
+
+    return {
+        "ptopss": ptopss(lambda s: f"a AND b AND c WITHIN {window(s)}", "", asked),
+        "ptopss BY": ptopss(
+            lambda s: f"a AND b AND c WITHIN {window(s)}", BY, lambda s: [asked(s)[0], asked(s)[1][1:], asked(s)[2][1:]]
+        ),
+        "ptopss @": ptopss(apart("ab", "ac", "bc"), "", asked),
+        "ptopss @ turned": ptopss(apart("ba", "ca", "cb"), "", asked),
+        "ptopss BY @": ptopss(apart("ab", "ca", "bc"), BY, asked),
     }
 
 
@@ -514,25 +549,20 @@ FAMILIES: Final[Mapping[str, Ways]] = {
     "any, within": joined("skip_till_any_match", lambda s: [lt("b.price", s.b)], window)
     | later("a; b", "a; b @(t(b) - t(a) <= {})"),
     "AND, within": later("a AND b", "(a AND b) @(t(b) - t(a) <= {})"),
+    "AND of three, within": together(),
     "filter": single(lambda w, s: [gt("price", s.a), gt("volume", s.volume)]),
     "filter, range": single(ranged),
     "filter, OR": single(one_of)
     | {"cel distributed": cel(lambda w, s: f"SELECT name, price FROM {filtered(distributed(w, s), STREAM)}")},
-    "filter, int": single(lambda w, s: [eq("volume", int(s.volume))]),
+    "filter, int": single(lambda w, s: [eq("volume", int(s.volume))])
+    | {
+        f"{name}, float": way
+        for name, way in single(lambda w, s: [eq("volume", f"{int(s.volume)}.0")]).items()
+        if name != "cel in two"
+    },
     "fold": folded(),
     "negation": forbidden(),
     "kleene": repeated(),
     "two streams": chained(below, OTHER),
     "two streams, skip till": streamed(),
 }
-APART: Final[Mapping[str, Sequence[str]]] = {
-    "next": ("alias, a time",),  # which makes the stream one with times
-    "next, factor": ("alias, a time",),
-    "two streams": ("alias, a time",),
-    "next, DUR": (
-        *("DUR in NEXT", "constant, in NEXT", "DUR twice", "one less"),  # which decides what is passed over
-        *("time - start", "time - start, constant", "sase times"),  # one less than the bound of DUR or WITHIN
-    ),
-    "AND, within": ("ptopss @", "ptopss BY @"),  # of operands that have no order
-}
-"""Ways that no rule brings to the form of the others of their language."""

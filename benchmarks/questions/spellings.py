@@ -16,7 +16,7 @@ import broker
 
 from ..groups.trial import Figures
 from ..measuring import BenchmarkError, Effort, Say, Spread, agreed, in_turn
-from ..spellings import APART, FAMILIES
+from ..spellings import FAMILIES
 from ..spellings_trial import Job
 from ..ticks import market
 from .cases import MICRO, cost, tick_file, workload
@@ -72,7 +72,6 @@ def summary(family: str, way: str, count: int, found: list[Figures]) -> dict[str
         "family": family,
         "way": way,
         "language": FAMILIES[family][way].language,
-        "apart": way in APART.get(family, ()),
         "count": count,
         "registered": min(figures["registered"] for figures in found),
         "groups_made": found[0]["groups"],

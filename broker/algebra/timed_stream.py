@@ -51,3 +51,9 @@ def source_in_use(source: PartitionedStream) -> PartitionedStream:
     if not source.timed:
         return source
     return replace(source, stream=timed(source.stream), schema=timed_schema(source.schema))
+
+
+def source_out_of_use(source: PartitionedStream) -> PartitionedStream:
+    """The declared stream again, of a timed one whose times are not read any more."""
+    attributes = source.schema.attributes[:-1]
+    return replace(source, stream=untimed(source.stream), schema=Schema(attributes), timed=False)

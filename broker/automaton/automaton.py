@@ -20,6 +20,7 @@ from ..algebra.partitioned_stream import PartitionedStream
 from ..algebra.terms import Term, describe
 from ..events.instant import FOREVER
 from ..events.schema import Row, Schema, ValueType
+from ..language.wording import UNSAID, Wording
 from .distances import Distances
 from .machines.tree import MachineTree
 from .windows.window_automaton import WindowAutomaton
@@ -168,16 +169,20 @@ class Elapsed:
     """A time condition: the event comes an allowed distance after the one in `slot`.
 
     If `slot` is below zero, the earlier event is that many positions before it in its partition; this is only used if
-    the run took all events in between. `text`: for people. `number`: which of the pattern's conditions it is, because
+    the run took all events in between. `said`: for people. `number`: which of the pattern's conditions it is, because
     several arcs may test one. `since`: the operand of the earlier event; below zero: the first event of the match,
     whatever its operand.
     """
 
     slot: int
     allowed: Distances
-    text: str = ""
+    said: Wording = field(default=UNSAID, compare=False)
     number: int = 0
     since: int = -1
+
+    @property
+    def text(self) -> str:
+        return self.said.plain()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from ..algebra.marked_terms import exchanger, has_marks, is_marked, number_of
 from ..algebra.normal_form import Form, canonical, key, rank, reordered
 from ..algebra.terms import Arithmetic, Comparison, Constant, Disjunction, Function, Term, children
 from ..algebra.terms import replace as replace_leaves
-from ..events.instant import format_duration
 from ..language.marked_literals import Literals, chosen, number_in
 from ..language.wording import Wording
 from .automaton import Arc, Automaton, Computed, Elapsed, SlotSource, State
@@ -116,7 +115,6 @@ class MarkedParts:
         """A function that makes the automaton with other literals."""
         states = [(self.form(state.theta), state) for state in automaton.states]
         arcs = [self._arc(arc) for arc in automaton.arcs]
-        within = number_in(automaton.within)
         machines = None if automaton.machines is None else self._tree(automaton.machines)
         windows = None if automaton.windows is None else self._windows(automaton.windows)
         a = automaton
@@ -129,7 +127,7 @@ class MarkedParts:
                 a.schema,
                 a.sources,
                 a.operands,
-                a.within if within is None else duration_of(within, bound),
+                _limit(a.within, bound),
                 a.time,
                 a.report,
                 a.distinct,
@@ -147,21 +145,18 @@ class MarkedParts:
 
         def made(bound: BoundLiterals) -> WindowAutomaton:
             bound_atoms = tuple([atom if n == UNMARKED else bound.forms[n] for n, atom in atoms])
-            said = windows.said
-            if not any(number_in(literal) is not None for literal in bound.literals):  # else the text is made later
-                said = Wording((said.text(bound.literals),))
-            return replace(windows, atoms=bound_atoms, said=said)
+            return replace(windows, atoms=bound_atoms, said=_saying(windows.said, bound))
 
         return made
 
     def _tree(self, tree: MachineTree) -> Callable[[BoundLiterals], MachineTree]:
         guards = [(self.form(primitive.guard), primitive) for primitive in tree.primitives]
-        within = number_in(tree.within)
 
         def made(bound: BoundLiterals) -> MachineTree:
             primitives = [p if n == UNMARKED else Primitive(bound.forms[n], p.variables, p.source) for n, p in guards]
-            length = tree.within if within is None else duration_of(within, bound)
-            return replace(tree, primitives=tuple(primitives), within=length)
+            conditions = [replace(each, duration=_limit(each.duration, bound)) for each in tree.conditions]
+            within = _limit(tree.within, bound)
+            return replace(tree, primitives=tuple(primitives), conditions=tuple(conditions), within=within)
 
         return made
 
@@ -180,7 +175,7 @@ class MarkedParts:
         same_output = all(number == UNMARKED for number, _ in outputs)
         conjuncts = [_written_maker(term) for term in arc.conjuncts]
         same_conjuncts = not any(map(is_marked, arc.conjuncts))
-        same_time = not marks_of_time(arc.elapsed)
+        same_time = not _has_marks(arc.elapsed)
         if guard == UNMARKED and rest == UNMARKED and update is None and same_output and same_conjuncts and same_time:
             return arc, None
 
@@ -211,24 +206,26 @@ class MarkedParts:
         return arc, made
 
 
-def duration_of(number: int, bound: BoundLiterals) -> Any:
-    """The literal with a number, which is a duration, with its mark if it has one: compiled, an `int` would lose it."""
-    return chosen(bound.literals, number)
-
-
-def marks_of_time(elapsed: Sequence[Elapsed]) -> list[int]:
-    """The numbers of WITHIN literals in conditions of time. No other condition contains these literals."""
-    found = [number_in(limit) for each in elapsed for limits in each.allowed for limit in limits]
-    return [number for number in found if number is not None]
+def _has_marks(elapsed: Sequence[Elapsed]) -> bool:
+    limits = [limit for each in elapsed for limits in each.allowed for limit in limits]
+    return any(number_in(limit) is not None for limit in limits)
 
 
 def _in_time(elapsed: Elapsed, bound: BoundLiterals) -> Elapsed:
-    marks = marks_of_time([elapsed])
-    if not marks:
-        return elapsed
-    within = duration_of(marks[0], bound)
-    text = f"WITHIN {format_duration(within)}"
-    return Elapsed(elapsed.slot, ((0, within),), text, elapsed.number, elapsed.since)
+    allowed = tuple([(_limit(low, bound), _limit(high, bound)) for low, high in elapsed.allowed])
+    return replace(elapsed, allowed=allowed, said=_saying(elapsed.said, bound))
+
+
+def _limit(limit: Any, bound: BoundLiterals) -> Any:
+    """The literal of a duration, with its mark if it has one: compiled, an `int` would lose it."""
+    number = number_in(limit)
+    return limit if number is None else chosen(bound.literals, number)
+
+
+def _saying(said: Wording, bound: BoundLiterals) -> Wording:
+    """What is said with these literals, if they have no marks; else the text is made later."""
+    marked = any(number_in(literal) is not None for literal in bound.literals)
+    return said if marked else Wording((said.text(bound.literals),))
 
 
 def _state(number: int, state: State, bound: BoundLiterals) -> State:

@@ -1,11 +1,17 @@
 """Allowed distances in time between two events, as ranges of microseconds.
 
+A bound may be a literal that is marked: then it is noted what is asked of it (language/literal_orders), and the result
+holds for all texts of which that is true.
+
 Here: this arithmetic. Not here: which distances a pattern allows (constructions).
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from ..language.literal_orders import at_most, total
 
 FOREVER: Final = 1 << 62  # further apart than any two events
 
@@ -14,32 +20,38 @@ Distances: TypeAlias = tuple[tuple[int, int], ...]
 ANY: Final[Distances] = ((0, FOREVER),)
 
 
-def distances(operator: str, duration: int) -> Distances:
+def distances(operator: str, duration: Any) -> Distances:
     """The distances that satisfy a comparison with a duration."""
-    ranges = {
-        "<": ((0, duration - 1),),
-        "<=": ((0, duration),),
-        "=": ((duration, duration),),
-        "!=": ((0, duration - 1), (duration + 1, FOREVER)),
-        ">": ((duration + 1, FOREVER),),
-        ">=": ((duration, FOREVER),),
-    }[operator]
-    clipped = ((max(low, 0), min(high, FOREVER)) for low, high in ranges)
-    return joined(tuple((low, high) for low, high in clipped if low <= high))
-
-
-def joined(ranges: Distances) -> Distances:
-    """The ranges with touching ones merged, as for `!= -3`, which allows everything."""
-    found: list[tuple[int, int]] = []
-    for low, high in ranges:
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
-        else:
-            found.append((low, high))
-    return tuple(found)
+    ranges: Mapping[str, Callable[[], tuple[tuple[Any, Any], ...]]] = {
+        "<": lambda: ((0, total(duration, -1)),),
+        "<=": lambda: ((0, duration),),
+        "=": lambda: ((duration, duration),),
+        "!=": lambda: ((0, total(duration, -1)), (total(duration, 1), FOREVER)),
+        ">": lambda: ((total(duration, 1), FOREVER),),
+        ">=": lambda: ((duration, FOREVER),),
+    }
+    clipped = [(greatest(low, 0), least(high, FOREVER)) for low, high in ranges[operator]()]
+    return tuple([(low, high) for low, high in clipped if at_most(low, high)])
 
 
 def common(one: Distances, other: Distances) -> Distances:
     """The distances in both."""
-    pairs = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
-    return tuple(sorted((low, high) for low, high in pairs if low <= high))
+    pairs = [(greatest(a, c), least(b, d)) for a, b in one for c, d in other]
+    return tuple([(low, high) for low, high in pairs if at_most(low, high)])
+
+
+def covers(allowed: Distances, low: Any, high: Any) -> bool:
+    """Whether all distances of a range are allowed."""
+    return any(at_most(a, low) and (b == FOREVER or at_most(high, b)) for a, b in allowed)
+
+
+def least(one: Any, other: Any) -> Any:
+    """The smaller of two distances, none of which is greater than FOREVER."""
+    if one == FOREVER or other == FOREVER:
+        return other if one == FOREVER else one
+    return one if at_most(one, other) else other
+
+
+def greatest(one: Any, other: Any) -> Any:
+    """The greater of two distances."""
+    return one if at_most(other, one) else other

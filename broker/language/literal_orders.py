@@ -2,35 +2,52 @@
 
 A template's literals are marked, so that nothing computes with them. Some compilers need no more of constants than
 their order, as constants of one attribute divide its values into regions, or whether two are equal: they ask here, and
-it is noted of which literals it was asked. Texts whose literals give the same answers are compiled alike.
+it is noted of which literals it was asked. Texts whose literals give the same answers are compiled alike. Others need a
+sum of literals: that is a literal more, which each text has behind its own.
 
-Here: asking, noting, comparing the literals of texts. Not here: marks (marked_literals), who keeps forms
-(engine/compiler).
+Here: asking, noting, comparing the literals of texts, making others of them. Not here: marks (marked_literals), who
+keeps forms (engine/compiler).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from .marked_literals import Literals, chosen, number_in
+from .marked_literals import Literals, chosen, mark, number_in
 from .shapes import Literal
 
 Numbers: TypeAlias = tuple[int, ...]
 Order: TypeAlias = tuple[tuple[int, None] | tuple[None, Literal], ...]
 """What is put in order: literals, each by its number, or the complement of it if it is negated; and other constants."""
-
+Made: TypeAlias = tuple[str, Order]
+"""What is made of literals: their "sum", or the "floor" or "ceil" of one."""
 
 
 class AskedLiterals:
-    """What was asked of marked literals, in order: `orders`, and `pairs` whose equality was asked."""
+    """What was asked of marked literals, in order: `orders`, `pairs` whose equality was asked, and what was `made` of
+    them, each with its number, which follow the `count` literals of the text."""
 
-    def __init__(self) -> None:
+    def __init__(self, count: int = 0, made: Sequence[Made] = ()) -> None:
         self.orders: dict[Order, None] = {}
         self.pairs: dict[Order, None] = {}
+        self.count = count
+        self.made: dict[Made, int] = {each: count + at for at, each in enumerate(made)}
+
+    def written(self, numbers: Iterable[int]) -> set[int]:
+        """The numbers of the literals of the text that these are, or are made of."""
+        found: set[int] = set()
+        made = list(self.made)
+        for number in numbers:
+            if number < self.count:
+                found.add(number)
+            else:
+                found |= self.written(_numbers(made[number - self.count][1]))
+        return found
 
 
 _NOTED: Final[ContextVar[AskedLiterals | None]] = ContextVar("noted_orders", default=None)
@@ -39,15 +56,26 @@ _NOTED: Final[ContextVar[AskedLiterals | None]] = ContextVar("noted_orders", def
 @dataclass(frozen=True, slots=True)
 class Decisive:
     """What decides the form of a text: the values of the literals `fixed`, the `orders`, which `pairs` are equal, and
-    which of all literals are, if equal ones are one (`unites`)."""
+    which of all literals are, if equal ones are one (`unites`). `made`: what a text has behind its own literals."""
 
     fixed: Numbers = ()
     orders: tuple[Order, ...] = ()
     unites: bool = False
     pairs: tuple[Order, ...] = ()
+    made: tuple[Made, ...] = ()
+
+    def whole(self, literals: Literals) -> Literals:
+        """The literals of a text with those that are made of them. O(literals), if there are any."""
+        if not self.made:
+            return literals
+        for how, of in self.made:
+            values: list[Any] = [other if number is None else chosen(literals, number) for number, other in of]
+            literals = (*literals, _made(how, values))
+        return literals
 
     def of(self, literals: Literals) -> tuple[Any, ...]:
         """The same for all texts of a shape that have one form. O(literals)."""
+        literals = self.whole(literals)
         values = tuple([literals[number] for number in self.fixed])
         ranks = tuple([_ranks(order, literals) for order in self.orders]) if self.orders else ()
         equal = tuple([_equal(pair, literals) for pair in self.pairs]) if self.pairs else ()
@@ -55,16 +83,20 @@ class Decisive:
 
     def adding(self, fixed: Sequence[int] | set[int], asked: AskedLiterals | None = None) -> Decisive:
         """This and more."""
-        orders, pairs = self.orders, self.pairs
+        orders, pairs, made = self.orders, self.pairs, self.made
         if asked is not None:
             orders = tuple(dict.fromkeys((*orders, *asked.orders)))
             pairs = tuple(dict.fromkeys((*pairs, *asked.pairs)))
-        return Decisive(tuple(sorted({*self.fixed, *fixed})), orders, self.unites, pairs)
+            made = tuple(asked.made)
+        return Decisive(tuple(sorted({*self.fixed, *fixed})), orders, self.unites, pairs, made)
 
     def compared(self) -> set[int]:
         """The numbers of the literals that are put in order, or compared for equality."""
-        numbers = [number for order in (*self.orders, *self.pairs) for number, _ in order]
-        return {max(number, ~number) for number in numbers if number is not None}
+        return {number for order in (*self.orders, *self.pairs) for number in _numbers(order)}
+
+
+def _numbers(order: Order) -> list[int]:
+    return [max(number, ~number) for number, _ in order if number is not None]
 
 
 def first_equal(literals: Literals) -> Numbers:
@@ -85,9 +117,10 @@ def _equal(pair: Order, literals: Literals) -> bool:
 
 
 @contextmanager
-def noting_orders() -> Iterator[AskedLiterals]:
-    """Let the order and the equality of marked literals be asked; what was asked."""
-    noted = AskedLiterals()
+def noting_orders(count: int = 0, made: Sequence[Made] = ()) -> Iterator[AskedLiterals]:
+    """Let the order and the equality of marked literals be asked, and others be made of them; what was asked. `count`:
+    the literals of the text; `made`: what they are followed by already."""
+    noted = AskedLiterals(count, made)
     token = _NOTED.set(noted)
     try:
         yield noted
@@ -121,12 +154,50 @@ def equal(one: Any, other: Any) -> bool:
     return bool(_plain(one) == _plain(other))
 
 
+def at_most(one: Any, other: Any) -> bool:
+    """Whether a number is not above another one. Of marked literals that is noted, if it is not known of all: those of
+    a text are not negative."""
+    noted, number = _NOTED.get(), number_in(other)
+    if one == other:
+        return True
+    if noted is not None and number is not None and 0 <= number < noted.count and number_in(one) is None and one <= 0:
+        return True
+    plain = comparable([one, other])
+    assert plain is not None, "marked literals are compared where that is noted"
+    return bool(plain[0] <= plain[-1])
+
+
+def total(one: Any, other: Any) -> Any:
+    """The sum of two numbers. Of marked literals it is one, too."""
+    return _making("sum", (one, other))
+
+
+def rounded(constant: Any, how: str) -> Any:
+    """The "floor" or "ceil" of a number. Of a marked literal it is one, too."""
+    return _making(how, (constant,))
+
+
+def _making(how: str, values: tuple[Any, ...]) -> Any:
+    if all(number_in(value) is None for value in values):
+        return _made(how, values)
+    noted = _NOTED.get()
+    assert noted is not None, "others are made of marked literals where that is noted"
+    made = how, tuple([_name(value) for value in values])
+    return mark(_made(how, list(map(_plain, values))), noted.made.setdefault(made, noted.count + len(noted.made)))
+
+
+def _made(how: str, values: Sequence[Any]) -> int:
+    found: int = sum(values) if how == "sum" else math.floor(values[0]) if how == "floor" else math.ceil(values[0])
+    return found
+
+
 def _named(constants: Sequence[Any]) -> Order:
-    order: dict[tuple[int, None] | tuple[None, Literal], None] = {}
-    for constant in constants:
-        number = number_in(constant)
-        order[(None, constant) if number is None else (number, None)] = None
-    return tuple(order)
+    return tuple(dict.fromkeys(map(_name, constants)))
+
+
+def _name(constant: Any) -> tuple[int, None] | tuple[None, Literal]:
+    number = number_in(constant)
+    return (None, constant) if number is None else (number, None)
 
 
 def _plain(constant: Any) -> Literal:

@@ -6,13 +6,13 @@ A subscription stores only its literals; its texts are made on access. Not here:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
 from ..events.errors import DefinitionError
 from ..events.instant import format_duration
-from .marked_literals import LiteralFields, Literals, with_literals
+from .marked_literals import LiteralFields, Literals, number_in, with_literals
 from .shapes import PERCENT, QueryShape, percentage_of
 
 PLAIN: Final = 0  # a number or a string as in expressions
@@ -57,7 +57,26 @@ class Wording:
             return False
 
 
+    def plain(self) -> str:
+        """The text, if it has no literals; else what stands around them."""
+        return "...".join(self.pieces)
+
+
 UNSAID: Final = Wording(("",))
+
+
+def with_durations(parts: Sequence[tuple[str, Any]]) -> Wording:
+    """Durations, each behind a text, with "and" between them; marked ones are literals."""
+    pieces, numbers = [""], []
+    for place, (before, duration) in enumerate(parts):
+        pieces[-1] += f" and {before}" if place else before
+        number = number_in(duration)
+        if number is None:
+            pieces[-1] += format_duration(duration)
+        else:
+            numbers.append(number)
+            pieces.append("")
+    return Wording(tuple(pieces), tuple(numbers), (LARGEST_UNIT,) * len(numbers))
 
 
 def _counted(duration: int, unit: int) -> str:

@@ -37,8 +37,9 @@ from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.constructions.windows import classes, construction, determinisation, marked, regular
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
-from broker.automaton.rewriting import alternatives, facts, implied, known, placement
+from broker.automaton.rewriting import alternatives, comparisons, facts, implied, known, moments, placement
 from broker.automaton.rewriting import table as rules
+from broker.automaton.rewriting import window as rule_of_windows
 from broker.command import contributing, questions, scanning, sorting
 from broker.command.playground import answering as playground_answering
 from broker.command.playground import application as playground_application
@@ -184,6 +185,9 @@ LIMIT_MODULES: Final = (
     algebra_expansion,
     compilation,
     state_machine,
+    comparisons,
+    moments,
+    rule_of_windows,
     *(rules, facts, known, alternatives, implied, placement),
     kleene_plan,
     group_plans,

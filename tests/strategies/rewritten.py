@@ -28,6 +28,7 @@ from strategies.group_queries import (
 NUMBERS: Final = ("0.5", "1.0", "1.5", "2.0")
 INTS: Final = ("0", "0", "1")
 SPANS: Final = ("1", "2", "3", "4", "6", "9")
+ODD: Final = ("0", "0.0", "1.0", "0.5", "1.5", "9223372036854775807", "9007199254740993.0")
 
 
 class Pool:
@@ -42,7 +43,7 @@ class Pool:
         return f"{{{len(self.choices) - 1}}}"
 
     def filled(self, condition: str) -> str:
-        for mark, grid in (("?t", KEYS), ("?k", INTS), ("?n", NUMBERS), ("?d", SPANS)):
+        for mark, grid in (("?t", KEYS), ("?k", INTS), ("?n", NUMBERS), ("?d", SPANS), ("?f", ODD)):
             while mark in condition:
                 condition = condition.replace(mark, self.constant(grid), 1)
         return condition
@@ -85,7 +86,13 @@ def known(suffix: str) -> tuple[str, ...]:
         f"-p{suffix} < -?n",
         f"p{suffix} != ?n",
         f"k{suffix} >= ?k AND k{suffix} <= ?k",
-        f"k{suffix} = 0.0",
+        f"k{suffix} = ?f",
+        f"k{suffix} > ?f",
+        f"k{suffix} <= ?f",
+        f"k{suffix} - ?k < ?f",
+        f"?f + w{suffix} > ?k",
+        f"?k - w{suffix} <= ?k",
+        f"p{suffix} - ?n >= 0",
     )
 
 
@@ -108,10 +115,25 @@ WAITS: Final = (
     "$2.p > $1.p + 0.5",
     "($2.p > ?n OR $1.p > ?n)",
     "$2.time - $1.time < ?d",
+    "DUR <= ?d",
+    "DUR > ?d",
+    "$2.start - $1.start < ?d",
+    "$2.time < $1.start + ?d",
+    "$2.time - ?d <= $1.start",
+    "($2.time - $1.start < ?d OR $2.p > ?n)",
     "$2.ty = $1.ty AND $2.ty = ?t",
     "$1.p > ?n AND $1.p > ?n",
 )
-COPIES: Final = ("ty AS t2", "k AS k2", "k + 0 AS k3", "coalesce(k, 0) AS k4", "p * 2 AS q", "w AS w2", "p + w AS s")
+COPIES: Final = (
+    "time AS t3",
+    "ty AS t2",
+    "k AS k2",
+    "k + 0 AS k3",
+    "coalesce(k, 0) AS k4",
+    "p * 2 AS q",
+    "w AS w2",
+    "p + w AS s",
+)
 COPIED: Final = (
     "t2_1 = ?t",
     "k2_1 = ?k",
@@ -131,6 +153,17 @@ COPIED: Final = (
 )
 
 
+DIFFERENCES: Final = (
+    "time - start < ?d",
+    "time - start >= ?d",
+    "start + ?d >= time",
+    "time - ?d < start",
+    "start - time = -?d",
+    "time - start - ?d <= 0",
+    "start + 9223372036854775807 > time",
+)
+
+
 def chain(chance: random.Random) -> Template:
     """Two or three steps of CEL, with conditions on earlier events anywhere, of one stream or two."""
     pool = Pool(chance)
@@ -139,7 +172,7 @@ def chain(chance: random.Random) -> Template:
     kept = chance.sample(COPIES, 3) if chance.random() < 0.3 else []
     if kept:
         text = f"(SELECT ty, k, w, p, {', '.join(kept)} FROM {text})"
-    asked = [*known(""), *known("_1"), *known("_1"), "ty = ty_1", "k = k_1", "DUR < ?d", "time - start < ?d", "p > p_1"]
+    asked = [*known(""), *known("_1"), *known("_1"), "ty = ty_1", "k = k_1", "DUR < ?d", "p > p_1", *DIFFERENCES]
     if right == "T":
         asked = [each for each in asked if "ty = ty_1" not in each]
     names = [each.split(" AS ")[1] for each in kept]
@@ -172,6 +205,9 @@ WAITS_OF_FOLD: Final = (
     "$2.k = $1.k",
     "$.k = $1.k",
     "$.p > ?n",
+    "DUR < ?d",
+    "$2.time - $.time <= ?d",
+    "$2.time - $1.start < ?d",
 )
 
 
@@ -255,6 +291,11 @@ def pattern(chance: random.Random) -> Template:
                 f"{name}.p > {before}.p",
                 f"{name}.time - {before}.time < ?d",
                 f"{name}.time - {before}.time <= ?d",
+                f"{before}.time >= {name}.time - ?d",
+                f"{before}.time + ?d > {name}.time",
+                f"{before}.time - {name}.time > -?d",
+                f"{name}.time - {before}.time BETWEEN ?k AND ?d",
+                f"{before}.time + 9223372036854775807 > {name}.time",
             ]
     if repeats:
         asked += [
@@ -323,6 +364,11 @@ def composite(chance: random.Random) -> Template:
         on = f" ON {chance.choice('ST')}" if "T" in streams else ""
         defined.append(f"{name}{on}: {' AND '.join(asked)}")
     timed = ""
+    if chance.random() < 0.3:  # any two of them
+        bound, pairs = pool.filled("?d"), [(one, other) for one in names for other in names if one < other]
+        for pair in pairs[: chance.choice((1, 2, 3, 3, 3))]:
+            one, other = pair if chance.random() < 0.5 else pair[::-1]
+            timed += f" @(t({other}) - t({one}) <= {bound if chance.random() < 0.8 else pool.filled('?d')})"
     for _ in range(chance.choice((0, 1, 1, 2)) if "OR" not in match or len(names) == 3 else 0):
         one, other = sorted(chance.sample(names, 2)) if chance.random() < 0.6 else (names[0], names[-1])
         timed += pool.filled(f" @(t({other}) - t({one}) {chance.choice(('<', '<=', '<=', '>', '!='))} ?d)")
@@ -388,7 +434,9 @@ def aimed(seed: int, actions: int = 14, languages: Sequence[str] = ("cayuga", "s
             for _ in range(chance.randrange(1, 6)):
                 time += chance.choice((0, 1, 1, 1, 2))
                 times.append(time)
-                rows.append(other_row(chance) if other else row(chance))
+                ty, k, *more = other_row(chance) if other else row(chance)
+                extreme = not other and chance.random() < 0.05
+                rows.append((ty, chance.choice((-(2**63), 2**63 - 1)) if extreme else k, *more))
             starts = [time - chance.choice((0, 0, 1, 3)) for time in times] if lasting else None
             found.append(Publishes(times, rows, starts, "T" if other else "S"))
     return found

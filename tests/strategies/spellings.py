@@ -83,7 +83,7 @@ class RandomWriter(Writer):
             return condition
         kinds = ["plain", "plain", "turned", "turned", "not", "not turned"]
         if isinstance(condition.right, float) and condition.left.endswith("price"):
-            kinds.append("signs")
+            kinds += ["signs", "difference"]
         if condition.operator == "=" and not isinstance(condition.right, float) and "." not in str(condition.right):
             kinds.append("list")
         if condition.operator == "=" and isinstance(condition.right, int):
@@ -94,7 +94,7 @@ class RandomWriter(Writer):
                 kinds.append("weaker")
                 if self.alternatives:
                     kinds.append("alternative")
-                    kinds += [] if condition.left[0] != "$" and "." in condition.left else ["absorbed"]  # not in SASE+
+                    kinds.append("absorbed")
         return self.written(condition, self.chance.choice(kinds))
 
     def written(self, asked: Asked, kind: str) -> str:
@@ -112,6 +112,8 @@ class RandomWriter(Writer):
                 return f"NOT (NOT ({asked}))"
             case "signs":
                 return f"-{left} {MIRRORS[operator]} -{right}"
+            case "difference":
+                return f"{left} - {right} {operator} 0"
             case "list":
                 return f"{left} IN ({right})"
             case "range":

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 from ...events.instant import format_duration
+from ...language.literal_orders import at_most
+from ..terms import check_plain
 from .composite import Composite, Condition, Structure, order
 
 
 def remarks(composite: Composite) -> list[str]:
     """Return a line for each condition that always holds, in the order of the text."""
     names = [operand.name for operand in composite.operands]
-    return [
-        f"{condition_text(time, names)} always holds: {reason_for(composite.structure, time, composite.within, names)}"
-        for time in composite.conditions
-        if decided(composite.structure, time, composite.within)
-    ]
+    found: list[str] = []
+    for time in composite.conditions:
+        if decided(composite.structure, time, composite.within):
+            check_plain(time.duration)
+            check_plain(composite.within)
+            reason = reason_for(composite.structure, time, composite.within, names)
+            found.append(f"{condition_text(time, names)} always holds: {reason}")
+    return found
 
 
 def _range(structure: Structure, time: Condition, within: int | None) -> tuple[float, float]:
@@ -34,17 +40,22 @@ def decided(structure: Structure, time: Condition, within: int | None) -> bool |
     duration = time.duration
     match time.operator:
         case "<":
-            return _unanimous(high < duration, low >= duration)
+            return _unanimous(_below(high, duration), not _below(low, duration))
         case "<=":
-            return _unanimous(high <= duration, low > duration)
+            return _unanimous(not _below(duration, high), _below(duration, low))
         case ">":
-            return _unanimous(low > duration, high <= duration)
+            return _unanimous(_below(duration, low), not _below(duration, high))
         case ">=":
-            return _unanimous(low >= duration, high < duration)
-        case "=":
-            return _unanimous(low == high == duration, not low <= duration <= high)
-        case _:
-            return _unanimous(not low <= duration <= high, low == high == duration)
+            return _unanimous(not _below(low, duration), _below(high, duration))
+    outside = _below(duration, low) or _below(high, duration)
+    only = not outside and not _below(low, high)
+    return _unanimous(only, outside) if time.operator == "=" else _unanimous(outside, only)
+
+
+def _below(one: Any, other: Any) -> bool:
+    if inf in (one, other) or -inf in (one, other):
+        return bool(one < other)
+    return not at_most(other, one)
 
 
 def _unanimous(always: bool, never: bool) -> bool | None:

@@ -22,7 +22,7 @@ from ...language.ptopss import syntax as cs
 from ..normal_form import ALWAYS, NEVER, Form, normalise
 from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, partitioned_streams, refuse, type_family
-from ..terms import Attribute, Side, Term
+from ..terms import Attribute, Side, Term, check_plain
 from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, VariableJoin
 from .constant_conditions import condition_text, decided, reason_for
 
@@ -86,6 +86,8 @@ class _CompositeLowering:
             first, second = index[written.minuend.name], index[written.subtrahend.name]
             time = Condition(first, second, written.operator, written.duration)
             if decided(structure, time, query.within) is False:
+                check_plain(time.duration)
+                check_plain(query.within)
                 found = f"{condition_text(time, names)}: {reason_for(structure, time, query.within, names)}"
                 refuse(self.text, written.at, f"expected a condition that can hold, found {found}")
             conditions.append(time)

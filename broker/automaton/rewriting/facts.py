@@ -11,7 +11,7 @@ Here: facts. Not here: what follows from atoms (known), what is done with them (
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise, product
 from typing import Final, final
 
@@ -24,15 +24,18 @@ from .known import Atoms, KnownAtoms, compared
 FACT_ROUNDS_MAX: Final = 50  # after as many rounds without an end nothing is known
 IMAGES_MAX: Final = 8  # of one atom
 LAST: Final = -1  # the slot of the row taken last
+NO_WIDTHS: Final[Mapping[str, int]] = {}
 
 
 @final
 class Facts:
-    """The facts of an automaton over EPOCHS or ARRIVAL. O(rounds x arcs x atoms of an arc)."""
+    """The facts of an automaton over EPOCHS or ARRIVAL. O(rounds x arcs x atoms of an arc). `widths`: of the timed
+    streams that are not among its sources, the numbers of their attributes."""
 
-    def __init__(self, automaton: Automaton) -> None:
+    def __init__(self, automaton: Automaton, widths: Mapping[str, int] = NO_WIDTHS) -> None:
         self.automaton = automaton
-        self._common = [_common(state.theta) for state in automaton.states]
+        self.widths = widths
+        self._common = [common(state.theta) for state in automaton.states]
         self._by_state: list[Atoms] | None = None
         self._known: dict[int, KnownAtoms] = {}
 
@@ -42,6 +45,17 @@ class Facts:
         if self._by_state is None:
             self._by_state = self._fixed_point()
         return self._by_state
+
+    def stream_of(self, arc: Arc) -> str:
+        """The stream of the events that an arc takes."""
+        return arc.stream or self.automaton.states[arc.source].stream or self.automaton.sources[0].stream
+
+    def time_of(self, stream: str) -> int | None:
+        """Where rows of a stream have the time of their event; None if nobody reads it."""
+        for source in self.automaton.sources:
+            if source.stream == stream:
+                return len(source.schema) - 1 if source.timed else None
+        return self.widths.get(stream)
 
     def at(self, state: int) -> KnownAtoms:
         """What holds for a run in a state."""
@@ -70,10 +84,10 @@ class Facts:
             yield from self.theta(arc.source)
             if arc.kind is Kind.FORWARD and self.automaton.states[arc.source].stay is Stay.FAILING:
                 loop = self.automaton.loop(arc.source)
-                yield from () if loop is None else _common(loop.guard)
+                yield from () if loop is None else common(loop.guard)
 
     def _indexed(self, arc: Arc) -> Iterator[Comparison]:
-        yield from _common(arc.guard)
+        yield from common(arc.guard)
         for join in arc.joins:
             atom = compared("=", attribute_of(self.automaton.source_of(arc), join.position), join.register)
             if atom is not None:
@@ -81,7 +95,7 @@ class Facts:
 
     def taken(self, arc: Arc) -> list[Comparison]:
         """What holds where a run takes an arc."""
-        return [*self.tested(arc), *_common(arc.rest)]
+        return [*self.tested(arc), *common(arc.rest)]
 
     def _fixed_point(self) -> list[Atoms]:
         automaton = self.automaton
@@ -96,7 +110,7 @@ class Facts:
                 here, before = known[arc.source], known[arc.target]
                 if here is None or arc.target == 0 or arc.source not in waiting | changed:
                     continue
-                asked = [*self._tried(arc), *self._indexed(arc), *_common(arc.rest)]
+                asked = [*self._tried(arc), *self._indexed(arc), *common(arc.rest)]
                 found = self._image(arc, KnownAtoms([*here, *asked]), copied)
                 met = found.atoms if before is None else _meet(before, found)
                 if before is None or len(met) < len(before):
@@ -186,7 +200,7 @@ def attribute_of(source: PartitionedStream, position: int) -> Attribute:
     return Attribute(Side.EVENT, position, own.type, own.name, own.nullable)
 
 
-def _common(form: Form) -> list[Comparison]:
+def common(form: Form) -> list[Comparison]:
     """The atoms of all clauses."""
     return [atom for atom in form[0] if all(atom in clause for clause in form[1:])] if form else []
 

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from ...algebra.functions import IS_NULL
 from ...algebra.normal_form import ALWAYS, Clause, Form, reordered
-from ...algebra.terms import Comparison, Constant
+from ...algebra.terms import Comparison, Constant, Function
 from ..automaton import TAKING, Arc, Automaton, Kind, TimeModel
 from .alternatives import ALTERNATIVES_MAX
 from .facts import Facts
@@ -88,4 +89,4 @@ def _unrelated(clause: Clause) -> bool:
     """Whether no atom can follow from the others: each compares a term of its own with a constant. O(atoms)."""
     asked = [atom for atom in clause if atom.operator != "!="]
     known = {atom.left for atom in asked if isinstance(atom.right, Constant)}
-    return len(known) == len(asked)
+    return len(known) == len(asked) and not any(isinstance(t, Function) and t.name == IS_NULL for t in known)

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias, final
 
+from ...algebra.functions import IS_NULL
 from ...algebra.normal_form import canonical
 from ...algebra.terms import (
+    FALSE,
     Arithmetic,
     Attribute,
     Comparison,
     Constant,
     Duration,
+    Function,
     Instant,
     Register,
     Term,
@@ -85,6 +88,8 @@ class KnownAtoms:
         left, right, operator = atom.left, atom.right, atom.operator
         if left == right and operator in ("=", "<=", ">="):
             return self.present(left)
+        if isinstance(left, Function) and left.name == IS_NULL:
+            return right == FALSE and operator == "=" and self.present(left.arguments[0])
         if isinstance(right, Constant):
             return any(
                 _follows(operator, right, known.operator, known.right, ordered)

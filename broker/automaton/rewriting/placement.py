@@ -56,7 +56,7 @@ def placement(automaton: Automaton, facts: Facts) -> Rewritten:
         for atom in _asked(automaton, facts, state):
             if KnownAtoms([*facts.by_state[state], *moving]).implies(atom):
                 continue
-            if not all(_carries(loop, atom) for loop in loops):
+            if not all(carries(loop, atom) for loop in loops):
                 continue
             moved = [_before(arcs[at], atom) for at in entering]
             if any(each is None or not _cheap(arcs[at], each) for at, each in zip(entering, moved)):
@@ -90,7 +90,7 @@ def _asked(automaton: Automaton, facts: Facts, state: int) -> list[Comparison]:
     ]
 
 
-def _carries(loop: Arc, atom: Comparison) -> bool:
+def carries(loop: Arc, atom: Comparison) -> bool:
     """Whether a loop leaves all registers of an atom as they are."""
     slots = [part.slot for part in walk(atom) if isinstance(part, Register)]
     return all(slot >= 0 and slot < len(loop.update) and loop.update[slot] == Carry(slot) for slot in slots)

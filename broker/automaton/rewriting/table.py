@@ -7,7 +7,7 @@ a rule (a file each).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,13 +15,16 @@ from ..automaton import Automaton
 from .alternatives import alternatives
 from .comparisons import comparisons
 from .constants import constants
-from .facts import Facts
+from .facts import NO_WIDTHS, Facts
 from .implied import implied
 from .keys import keys
+from .lapses import lapses
 from .partitions import partitions
 from .placement import placement
 from .rule import ARRIVAL, EPOCHS, IN_ORDER, Rule
+from .spans import spans
 from .unread import unread
+from .untimed import untimed
 from .window import window
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -29,11 +32,14 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("alternatives", alternatives, machines=True),
     Rule("window", window, ARRIVAL, machines=True, runs=False),
     Rule("partitions", partitions, ARRIVAL, machines=True, runs=False),
+    Rule("spans", spans, EPOCHS),
+    Rule("lapses", lapses, EPOCHS, runs=False),
     Rule("constants", constants, ARRIVAL),
     Rule("keys", keys, EPOCHS),
     Rule("placement", placement, runs=False),
     Rule("implied", implied, machines=True),
     Rule("unread", unread, last=True),
+    Rule("untimed", untimed, runs=False, last=True),  # a forecast follows the streams as they are written
 )
 ROUNDS_MAX: Final = 16
 ARCS_MAX: Final = 256  # a larger automaton stays as it is: its facts would cost more than they save
@@ -51,8 +57,11 @@ class Rewriting:
         return ", ".join([name if count == 1 else f"{name} ({count})" for name, count in self.counts])
 
 
-def rewritten(automaton: Automaton, off: Sequence[str] = (), forecast: bool = False) -> Rewriting:
-    """The normal form, without the rules that are off, and with a forecast without those that change runs."""
+def rewritten(
+    automaton: Automaton, off: Sequence[str] = (), forecast: bool = False, widths: Mapping[str, int] = NO_WIDTHS
+) -> Rewriting:
+    """The normal form, without the rules that are off, and with a forecast without those that change runs. `widths`: as
+    of `Facts`."""
     if automaton.time not in IN_ORDER or len(automaton.arcs) > ARCS_MAX:
         return Rewriting(automaton)
     rules = [
@@ -68,11 +77,11 @@ def rewritten(automaton: Automaton, off: Sequence[str] = (), forecast: bool = Fa
     rounds = 0
     while again and rounds < ROUNDS_MAX:
         again, rounds = False, rounds + 1
-        facts = Facts(automaton)  # they stay true in a round, as runs stay the same or become fewer
+        facts = Facts(automaton, widths)  # they stay true in a round, as runs stay the same or become fewer
         for rule in rules:
             automaton, count = rule.apply(automaton, facts)
             if count:
                 counts[rule.name] = counts.get(rule.name, 0) + count
                 again = again or not rule.last
-                facts = facts if rule.runs else Facts(automaton)
+                facts = facts if rule.runs else Facts(automaton, widths)
     return Rewriting(automaton, tuple([(rule.name, counts[rule.name]) for rule in RULES if rule.name in counts]))

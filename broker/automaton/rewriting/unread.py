@@ -7,7 +7,7 @@ forbidden reads the slots that the match has at its end. Not of lines side by si
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...algebra.guard import Join
@@ -36,12 +36,13 @@ def unread(automaton: Automaton, facts: Facts) -> Rewritten:
     count = sum(len(arc.update) - len(live[arc.target]) for arc in automaton.arcs if arc.update)
     if not count:
         return automaton, 0
-    numbers = [{slot: number for number, slot in enumerate(sorted(slots))} for slots in live]
-    states = tuple(
-        [replace(state, theta=_form(state.theta, numbers[at])) for at, state in enumerate(automaton.states)]
-    )
-    arcs = tuple([_arc(arc, numbers) for arc in automaton.arcs])
-    return replace(automaton, states=states, arcs=arcs), count
+    return renumbered(automaton, [{slot: at for at, slot in enumerate(sorted(slots))} for slots in live]), count
+
+
+def renumbered(automaton: Automaton, numbers: Sequence[Mapping[int, int]]) -> Automaton:
+    """The automaton with only these slots, by state, in this order; each with its new number for who reads it."""
+    states = tuple([replace(state, theta=_form(state.theta, numbers[at])) for at, state in enumerate(automaton.states)])
+    return replace(automaton, states=states, arcs=tuple([_arc(arc, numbers) for arc in automaton.arcs]))
 
 
 def _live(automaton: Automaton) -> list[set[int]]:
@@ -82,7 +83,7 @@ def _terms(forms: Iterable[Form]) -> Iterator[Term]:
     return (atom for form in forms for clause in form for atom in clause)
 
 
-def _arc(arc: Arc, numbers: list[dict[int, int]]) -> Arc:
+def _arc(arc: Arc, numbers: Sequence[Mapping[int, int]]) -> Arc:
     own = numbers[arc.source]
     update = tuple([_source(arc.update[slot], own) for slot in numbers[arc.target]]) if arc.update else ()
     if arc.kind is Kind.KILL:  # which reads the slots of another state
@@ -93,23 +94,23 @@ def _arc(arc: Arc, numbers: list[dict[int, int]]) -> Arc:
     return replace(arc, guard=guard, joins=joins, rest=rest, update=update, output=output)
 
 
-def _joined(join: Join, numbers: dict[int, int]) -> Join:
+def _joined(join: Join, numbers: Mapping[int, int]) -> Join:
     register = _renumbered(join.register, numbers)
     return Join(join.position, register) if isinstance(register, Register) else join
 
 
-def _source(source: SlotSource, numbers: dict[int, int]) -> SlotSource:
+def _source(source: SlotSource, numbers: Mapping[int, int]) -> SlotSource:
     if isinstance(source, Carry):
         return Carry(numbers[source.slot])
     return replace(source, term=_renumbered(source.term, numbers)) if isinstance(source, Computed) else source
 
 
-def _form(form: Form, numbers: dict[int, int]) -> Form:
+def _form(form: Form, numbers: Mapping[int, int]) -> Form:
     clauses = [[_renumbered(atom, numbers) for atom in clause] for clause in form]
     return reordered(tuple([tuple([a for a in clause if isinstance(a, Comparison)]) for clause in clauses]))
 
 
-def _renumbered(term: Term, numbers: dict[int, int]) -> Term:
+def _renumbered(term: Term, numbers: Mapping[int, int]) -> Term:
     def leaf(each: Term) -> Term:
         return replace(each, slot=numbers[each.slot]) if isinstance(each, Register) and each.slot >= 0 else each
 

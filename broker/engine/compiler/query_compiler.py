@@ -41,13 +41,12 @@ class ParsedShape:
     """The syntax of a text whose syntax contains every literal of its shape.
 
     `durations`: the numbers of the literals that have a limit because they are durations. `patterns`: those of LIKE,
-    MATCHES and CIDR, each with its operator. `fixed`: the numbers of those that the texts of one form have in common.
+    MATCHES and CIDR, each with its operator.
     """
 
     syntax: Syntax
     durations: Numbers
     patterns: tuple[tuple[int, TextOperator], ...]
-    fixed: Numbers
 
     def fits(self, literals: Literals) -> bool:
         """Whether the parser would accept these literals."""
@@ -141,18 +140,15 @@ class QueryCompiler:
         syntax = language.parse(text)
         nodes = literal_nodes(syntax, language.literals)
         durations: list[int] = []
-        fixed: list[int] = []
-        fixes, tests = language.fixes(syntax), tests_by_place(syntax)
+        tests = tests_by_place(syntax)
         for number, (place, literal) in enumerate(zip(shape.places, shape.literals)):
             kind, value = nodes.get(place, (None, None))
             if kind is None or type(value) is not type(literal) or value != literal:
                 return "what looks like a literal is none"
             if kind in language.durations:
                 durations.append(number)
-            if kind in fixes:
-                fixed.append(number)
         patterns = [(number, tests[place]) for number, place in enumerate(shape.places) if place in tests]
-        return ParsedShape(syntax, tuple(durations), tuple(patterns), tuple(fixed))
+        return ParsedShape(syntax, tuple(durations), tuple(patterns))
 
     # --- from syntax to forms -----------------------------------------------------------------------------------
 
@@ -164,7 +160,7 @@ class QueryCompiler:
         name = parsed.definition.name
         try:
             form = self._shape_form(parsed)
-            literals = () if form is None or parsed.shape is None else parsed.shape.literals
+            literals = () if form is None or parsed.shape is None else form.decisive.whole(parsed.shape.literals)
             if form is None:
                 form = self._own_form(parsed, since)
             check_parts(parsed.definition, parsed.language)
@@ -220,7 +216,7 @@ class QueryCompiler:
             known = self._forms.get((mark, decisive, decisive.of(shape.literals)))
             if known is not None and known.sources == sources:
                 return known.form
-        first = Decisive(parsed.of.fixed, (), parsed.language.unites) if decisive is None else decisive
+        first = Decisive(unites=parsed.language.unites) if decisive is None else decisive
         form, decisive = self._template(parsed, shape, parsed.of, sources, first)
         self._decisive.put(mark, decisive)
         self._forms.put((mark, decisive, decisive.of(shape.literals)), _KnownForm(sources, form))
@@ -244,7 +240,7 @@ class QueryCompiler:
                 marks[shape.places[number]] = marks[shape.places[first[number]]]
             with_marks = with_literals(syntax, language.literals, marks)
             try:
-                with noting_orders() as asked:
+                with noting_orders(len(shape.literals), decisive.made) as asked:
                     form = language.compile(
                         CompileRequest(
                             definition,
@@ -258,16 +254,16 @@ class QueryCompiler:
                         )
                     )
             except LiteralUsed as used:
-                decisive = decisive.adding([max(used.number, ~used.number)])
+                decisive = decisive.adding(asked.written([max(used.number, ~used.number)]))
                 continue
             except LimitExceeded:
                 return None, decisive  # marked literals are all different, so that compiling may hit a limit
             if form is None:
                 return None, decisive
             ordered = decisive.adding((), asked)
-            lost = set(free).difference(united, marks_in(form.constructed))
+            lost = set(free).difference(united, asked.written(marks_in(form.constructed)))
             # A duration of 0 is marked as another one, so that its place in an order is not its own.
-            doubtful = ordered.compared().intersection(of.durations, free)
+            doubtful = asked.written(ordered.compared()).intersection(of.durations, free)
             lost |= {number for number in doubtful if shape.literals[number] == 0}
             if not lost:
                 form.decisive = ordered
@@ -290,6 +286,7 @@ class QueryCompiler:
         self.bound(Subscriber("prepared", form, literals, None, None, 0, 0))
         if parsed.shape is None or not literals:
             return Prepared(self.options, None, None, (), query, language, query)
+        literals = parsed.shape.literals
         own = None if form.written.says(literals, query) else query
         patterns = () if parsed.of is None else parsed.of.patterns
         return Prepared(self.options, form, form.written, literals, own, language, query, patterns)

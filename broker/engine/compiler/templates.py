@@ -168,8 +168,12 @@ def marks_in(automata: tuple[Automaton, ...]) -> set[int]:
 
 
 def _constants(automaton: Automaton) -> Iterator[Any]:
-    """The values of all constants, and WITHIN."""
+    """The values of all constants, WITHIN and other bounds of time."""
     yield automaton.within
+    for asked in [asked for arc in automaton.arcs for asked in arc.elapsed]:
+        yield from (limit for limits in asked.allowed for limit in limits if number_in(limit) is not None)
+    for condition in () if automaton.machines is None else automaton.machines.conditions:
+        yield condition.duration
     for term in _terms(automaton):
         for leaf in walk(term):
             if isinstance(leaf, Constant):

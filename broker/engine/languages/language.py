@@ -113,8 +113,8 @@ class Language:
     `parse` raises QueryError with a position; `print` writes the canonical text, from which ids are made; `reads` lists
     the streams in the order of the text, each as often as it is named. `shape` finds the literals of a text without
     parsing, and may return some that are none; `literals` says where the syntax has them, `durations` which nodes have
-    a duration, which has a limit of its own, and `fixes` the nodes whose literals all texts of a form must share.
-    `unites`: literals that are equal in a text are one, and a form serves the texts with the same ones equal.
+    a duration, which has a limit of its own. `unites`: literals that are equal in a text are one, and a form serves the
+    texts with the same ones equal.
 
     `compile` makes a form, and raises QueryError, LimitExceeded or DefinitionError, or LiteralUsed if a marked literal
     affects compilation. It may repeat all work for each text, because forms are stored. None: a shape has no form.
@@ -135,7 +135,6 @@ class Language:
     shape: Callable[[str], QueryShape | None] = shape_of
     literals: LiteralFields = field(default_factory=lambda: EXPRESSION_LITERALS)
     durations: frozenset[type] = frozenset()
-    fixes: Callable[[Any], frozenset[type]] = lambda syntax: frozenset()
     unites: bool = False
     lineage: bool = True
     reports: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ...algebra.operators import Query
+from ...algebra.timed_stream import timed
 from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...automaton.rewriting.table import rewritten
@@ -42,7 +43,8 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], CompiledQuery | None]:
         if found.internal and request.shape is not None:
             return None  # the names of internal streams are digests of everything that feeds them
         written = found if request.shape is not None else _moment(found, request.since)
-        rewritings = [rewritten(automaton, options.rules_off, forecast) for automaton in written.automata]
+        widths = {timed(stream): len(schema) for stream, schema in request.sources if schema is not None}
+        rewritings = [rewritten(automaton, options.rules_off, forecast, widths) for automaton in written.automata]
         found = Compiled(tuple([rewriting.automaton for rewriting in rewritings]), written.internal)
         template = Template(query, found)
         recipes: list[Recipe | None] = [None for _ in found.automata]

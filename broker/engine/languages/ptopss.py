@@ -1,8 +1,4 @@
-"""P-ToPSS's row of the table: composite subscriptions, whose tuples are counted (executors/tuple_counts).
-
-With time conditions, durations decide which conditions follow from others, and so the states of the automaton. So all
-texts of one template share these durations.
-"""
+"""P-ToPSS's row of the table: composite subscriptions, whose tuples are counted (executors/tuple_counts)."""
 
 from __future__ import annotations
 
@@ -15,17 +11,11 @@ from ...automaton.automaton import Report
 from ...automaton.constructions.composite import automaton_of, decompose
 from ...automaton.machines.tree import MachineTree
 from ...language.ptopss import parse, print_query
-from ...language.ptopss.syntax import ConditionExpression, PtopssQuery, conditions
+from ...language.ptopss.syntax import ConditionExpression, PtopssQuery
 from ...language.subscription import REPORTS
 from ..subscribing.subscriber import CompiledQuery
 from .language import EXPRESSION_LITERALS, CompileRequest, Language, Surroundings
 from .machines import machine_form
-
-DURATIONS: Final = frozenset((PtopssQuery, ConditionExpression))
-
-
-def _fixes(query: PtopssQuery) -> frozenset[type]:
-    return DURATIONS if any(conditions(query.pattern)) else frozenset()
 
 
 def _reads(query: PtopssQuery) -> list[str]:
@@ -62,8 +52,7 @@ PTOPSS: Final = Language(
         PtopssQuery: ("within", "within_at"),
         ConditionExpression: ("duration", "duration_at"),
     },
-    durations=DURATIONS,
-    fixes=_fixes,
+    durations=frozenset((PtopssQuery, ConditionExpression)),
     reports=REPORTS,
     forecasts=True,
     forecast_parts=True,

@@ -174,9 +174,8 @@ class Catalog:
         if foreign or form is None or any(self.schema_of(stream) is not schema for stream, schema in form.sources):
             definition = SubscriptionDefinition(name, prepared.language, prepared.query, lineage)
             return self.compile(self.parse(definition), since)
-        own = prepared.own
-        own_name = checked_subscription_name(name)
-        found = self.compiler.bound(Subscriber(own_name, form, prepared.literals, own, lineage, since, 0))
+        own_name, literals = checked_subscription_name(name), form.decisive.whole(prepared.literals)
+        found = self.compiler.bound(Subscriber(own_name, form, literals, prepared.own, lineage, since, 0))
         self._check_new(name, form, prepared.query)
         return found
 

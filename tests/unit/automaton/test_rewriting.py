@@ -14,6 +14,7 @@ from broker.algebra.cayuga.lowering import lower as lower_cel
 from broker.algebra.normal_form import ALWAYS, describe_form
 from broker.algebra.ptopss.lowering import lower as lower_ptopss
 from broker.algebra.sase.lowering import lower as lower_sase
+from broker.algebra.timed_stream import is_timed
 from broker.automaton import rewriting
 from broker.automaton.automaton import Arc, Automaton, Kind
 from broker.automaton.compilation import compile_query
@@ -34,13 +35,14 @@ from broker.language.sase import parse as parse_sase
 COLUMNS = {"name": "string", "price": "float", "volume": "int", "kind": "string?"}
 SCHEMA = Schema.declare(COLUMNS)
 OTHER = Schema.declare({"sym": "string", "name": "int", "price": "float"})
+WIDTHS = {"Stock with time": len(SCHEMA), "Quote with time": len(OTHER)}
 ALL = tuple(rule.name for rule in RULES)
 SECOND = 1_000_000
 Events = Sequence[Row]
 
 
 def normalised(automaton: Automaton, off: Sequence[str] = (), forecast: bool = False) -> Automaton:
-    return rewritten(automaton, off, forecast).automaton
+    return rewritten(automaton, off, forecast, WIDTHS).automaton
 
 
 def schema_of(stream: str) -> Schema:
@@ -72,7 +74,7 @@ def conditions(automaton: Automaton) -> list[str]:
 
 def shown(rule: object, automaton: Automaton) -> list[str]:
     """What a rule alone makes of an automaton."""
-    return conditions(rule(automaton, Facts(automaton))[0])  # type: ignore[operator]
+    return conditions(rule(automaton, Facts(automaton, WIDTHS))[0])  # type: ignore[operator]
 
 
 def matches(automaton: Automaton, events: Events) -> list[list[int]]:
@@ -82,7 +84,7 @@ def matches(automaton: Automaton, events: Events) -> list[list[int]]:
     found = []
     for number, row in enumerate(events):
         time = number * SECOND
-        found += interpreter.feed(stream, time, time, row, number)
+        found += interpreter.feed(stream, time, time, (*row, time, time) if is_timed(stream) else row, number)
     found += interpreter.advance(1 << 50)
     return [[event.number for _, event in match.taken] for match in found]
 
@@ -243,9 +245,69 @@ def test_what_is_forbidden_reads_the_whole_match() -> None:
 
 
 def test_negation_of_ints_may_leave_64_bits() -> None:
-    assert not rewritten(cel("SELECT * FROM FILTER{-volume <= -90}(Stock)")).counts
+    assert not rewritten(cel("SELECT * FROM FILTER{-volume >= -90}(Stock)")).counts
     assert not rewritten(cel("SELECT * FROM FILTER{price >= 5.0 AND price <= 5.0}(Stock)")).counts
-    assert not rewritten(cel("SELECT * FROM FILTER{price - 5.0 > 0.0}(Stock)")).counts
+    assert not rewritten(cel("SELECT * FROM FILTER{price - 5.0 > 1.0}(Stock)")).counts
+
+
+def test_a_constant_moves_to_the_other_side_where_no_row_is_told_apart() -> None:
+    """Of ints and floats that a sum makes null, or that rounding would change."""
+    most = 2**63 - 1
+    volumes = [-most - 1, -most, -(2**53) - 1, -6, -5, -1, 0, 1, 4, 5, 6, 2**53 + 1, most - 5, most]
+    rows = [("A", float(at) * 0.5, volume, None) for at, volume in enumerate(volumes)]
+    terms = (
+        "volume - 5",
+        "-5 + volume",
+        "volume + 5",
+        "5 - volume",
+        "-volume",
+        "volume",
+        "price - 3",
+        "3.0 - price",
+        "price + 2.5",
+    )
+    numbers = ("0", "1", "5", "5.0", "5.5", "-5.5", "9007199254740993.0", str(most), "9e18", "1e300")
+    operators = ("<", "<=", "=", "!=", ">=", ">")
+    asked = [f"{term} {operator} {number}" for term in terms for operator in operators for number in numbers]
+    queries = {f"q{at}": f"SELECT * FROM FILTER{{{each}}}(Stock)" for at, each in enumerate(asked)}
+    assert told(Options(), queries, rows) == told(Options(rules_off=ALL), queries, rows)
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("0 < price - 100", "price > 100"),
+        ("100.0 - price < 0.0", "price > 100.0"),
+        ("volume - 100 > 3", "volume > 103"),
+        ("volume + 5 < 10", "volume < 5"),
+        ("5 - volume < 3", "volume > 2"),
+        ("volume = 5.0", "volume = 5"),
+        ("volume < 5.5", "volume < 6"),
+        ("volume <= 5.5", "volume <= 5"),
+        ("volume >= 5.0 AND 5 >= volume", "volume = 5"),
+        ("volume = 5.5", "volume = 5.5"),
+        ("price >= 5 AND price != 5", "price > 5"),
+        ("price + 0 > 5", "price > 5"),
+        ("name BETWEEN 'A' AND 'A'", "name = 'A'"),
+        ("price > 5 AND price IS NOT NULL", "price > 5"),
+        ("kind = 'k' AND kind IS NOT NULL", "kind = 'k'"),
+        ("kind IS NOT NULL", "kind IS NOT NULL"),
+        ("NOT price BETWEEN 0 AND 5 AND price >= 0", "price > 5"),
+        ("volume - 100 < 3", "(volume - 100) < 3"),
+        ("price - 100 > 1", "(price - 100) > 1"),
+    ],
+)
+def test_arithmetic_with_constants_is_one_comparison(written: str, plain: str) -> None:
+    assert conditions(normalised(cel(f"SELECT * FROM FILTER{{{written}}}(Stock)"))) == [plain]
+
+
+def test_alternatives_that_were_multiplied_out_are_absorbed() -> None:
+    text = "PATTERN SEQ(Stock a) WHERE skip_till_next_match(a) {"
+    text += " (a.price < 24 OR (a.price < 23 AND a.price < 24)) AND (a.volume > 1 OR a.volume > 2) }"
+    assert conditions(normalised(sase(text))) == ["a.price < 24 AND a.volume > 1"]
+    kept = "(price < 1 OR price < 2) AND (volume > 1 OR kind = 'k') AND (volume > 2 OR name = 'n')"
+    (form,) = conditions(normalised(cel(f"SELECT * FROM FILTER{{{kept}}}(Stock)")))
+    assert form.count("price < 2") == form.count("price") == 4
 
 
 def test_a_partition_is_what_parts_the_next_events() -> None:
@@ -280,8 +342,134 @@ def test_a_window_is_measured_from_the_first_event_on_every_way() -> None:
         assert normalised(composite(match)).within is None
     rows = [(name, 1.0, 1, None) for name in "BXXACBXXC"]
     assert unchanged(composite("((a AND b); c) @(t(c) - t(a) <= 2 s)"), rows) == [[0, 3, 4]]
-    beside = composite("(a; b; c) @(t(c) - t(a) <= 2 s) WITHIN 9 s")
-    assert normalised(beside) == beside
+    for bounds, within in (("<= 2 s) WITHIN 9 s", 2), ("<= 9 s) WITHIN 2 s", 2), ("< 2000001 us)", 2)):
+        assert normalised(composite(f"(a; b; c) @(t(c) - t(a) {bounds}")).within == within * SECOND
+    pairs = "(a AND b AND c) @(t(b) - t(a) <= 2 s) @(t(a) - t(c) <= 2 s)"
+    assert normalised(composite(pairs)).within is None
+    assert unchanged(composite(pairs), rows) == [[3, 4, 5]]
+    every = composite(pairs + " @(t(b) - t(c) <= 2 s)")
+    assert normalised(every).arcs == composite("a AND b AND c WITHIN 2 s").arcs
+    assert normalised(composite(pairs + " @(t(b) - t(c) <= 3 s)")).within is None
+
+
+SPANS = [
+    ("b.time - a.time < 2 s", 2 * SECOND - 1),
+    ("a.time > b.time - 2 s", 2 * SECOND - 1),
+    ("a.time + 2 s >= b.time", 2 * SECOND),
+    ("-2000000 <= a.time - b.time", 2 * SECOND),
+    ("NOT (b.time - 2 s > a.time)", 2 * SECOND),
+    ("b.time - a.time - 2 s <= 0", 2 * SECOND),
+    ("b.time - a.time BETWEEN 0 AND 2 s", 2 * SECOND),
+    ("b.time - a.time <= 2 s AND b.time >= a.time", 2 * SECOND),
+    ("b.time - a.time < 1", None),
+    ("b.time - a.time >= 2 s", None),
+    ("b.time > a.time", None),
+    ("a.time + 9223372036854775807 > b.time", None),
+    ("b.time - a.volume < 2 s", None),
+]
+
+
+@pytest.mark.parametrize(("asked", "within"), SPANS)
+def test_a_difference_of_times_is_a_window(asked: str, within: int | None) -> None:
+    rows = [("A", 1.0, 1, None)] * 5
+    pattern = sase(f"PATTERN SEQ(Stock a, Stock b) WHERE skip_till_next_match(a, b) {{ {asked} }}")
+    unchanged(pattern, rows)
+    found = normalised(pattern)
+    assert found.within == within
+    assert (found.streams() == ["Stock"]) == (within is not None)
+
+
+def test_a_later_event_is_not_earlier() -> None:
+    pattern = sase("PATTERN SEQ(Stock a, Stock b) WHERE skip_till_next_match(a, b) { a.time - b.time < 2 s }")
+    assert conditions(normalised(pattern)) == []
+    assert normalised(pattern).streams() == ["Stock"]
+
+
+def test_an_attribute_is_no_time() -> None:
+    asked = "b.time - a.time <= 2 s AND b.time - a.volume <= 9 s"
+    found = normalised(sase(f"PATTERN SEQ(Stock a, Stock b) WHERE skip_till_next_match(a, b) {{ {asked} }}"))
+    assert conditions(found) == ["(b.time - $.a.volume) <= 9000000", "WITHIN 2 s"]
+
+
+def test_a_time_of_a_middle_event_is_no_window() -> None:
+    def within(components: str, strategy: str, asked: str) -> int | None:
+        names = ", ".join(part.split()[-1] for part in components.split(", ") if "~" not in part)
+        pattern = sase(f"PATTERN SEQ({components}) WHERE {strategy}({names}) {{ {asked} }} WITHIN 9 s")
+        rows = [(name, float(at), at, None) for at, name in enumerate("ABCABBCA")]
+        unchanged(pattern, rows)
+        return normalised(pattern).within
+
+    three, any_ = "Stock a, Stock b, Stock c", "skip_till_any_match"
+    assert within(three, any_, "b.time - a.time <= 2 s AND c.name = 'C'") == 9 * SECOND
+    assert within(three, any_, "c.time - b.time <= 2 s AND c.name = 'C'") == 9 * SECOND
+    assert within(three, any_, "c.time - a.time <= 2 s AND c.name = 'C'") == 2 * SECOND
+    assert within("~(Stock n), Stock a, Stock b", any_, "b.time - a.time <= 2 s AND n.name = 'C'") == 9 * SECOND
+    assert within("Stock a, Stock b, ~(Stock n)", any_, "b.time - a.time <= 2 s AND n.name = 'C'") == 9 * SECOND
+    assert within("Stock a, Stock? b", any_, "b.time - a.time <= 2 s AND b.name = 'C'") == 9 * SECOND
+    assert within("Stock a, ~(Stock n), Stock b", any_, "b.time - a.time <= 2 s AND n.name = 'C'") == 2 * SECOND
+    assert within("Stock+ a[], Stock b", any_, "b.time - a[1].time <= 2 s AND b.name = 'C'") == 2 * SECOND
+    assert within("Stock+ a[], Stock b", any_, "b.time - a[a.LEN].time <= 2 s AND b.name = 'C'") == 9 * SECOND
+
+
+def test_a_difference_from_the_start_is_dur() -> None:
+    def outer(asked: str) -> list[str]:
+        return conditions(normalised(cel(f"SELECT * FROM FILTER{{{asked}}}(Stock NEXT{{$2.name = $1.name}} Stock)")))
+
+    assert outer("time - start < 5") == outer("time < start + 5") == outer("5 > time - start") == outer("DUR <= 5")
+    assert outer("time - start <= 5") == outer("time - 5 <= start") == outer("DUR <= 6")
+    assert outer("time - start >= 5") == outer("DUR > 5")
+    assert outer("time - start > 5") == outer("start - time < -5") == outer("DUR > 6")
+    assert outer("time - start = 5") == outer("DUR = 6")
+    assert outer("time - volume < 5") == ["name = $.name", "(time - volume) < 5"]
+    far = "start + 9223372036854775807 > time"
+    assert outer(far) == ["name = $.name", "time < (9223372036854775807 + $.start)"]
+    assert "DUR" not in str(conditions(normalised(cel("SELECT * FROM Stock NEXT{$2.time - $1.time < 5} Stock"))))
+    whole = "SELECT * FROM FILTER{time - start < 5}((Stock NEXT{$2.name = $1.name} Stock) NEXT{} Stock)"
+    assert conditions(normalised(cel(whole)))[-1] == "DUR <= 5"
+
+
+def test_only_a_bound_from_above_on_the_time_of_the_event_is_a_deadline() -> None:
+    def theta(asked: str) -> str:
+        return describe_form(normalised(cel(f"SELECT * FROM Stock NEXT{{{asked}}} Stock")).states[1].theta)
+
+    for asked in ("DUR < 5", "$2.time - $1.time < 5", "$2.time < $1.time + 5", "$2.time - 5 <= $1.start"):
+        assert theta(f"$2.name = $1.name AND {asked}") == "name = $.name", asked
+    for asked in (
+        "DUR > 5",
+        "DUR = 5",
+        "$2.start - $1.time < 5",
+        "$1.time - $2.time < 5",
+        "(DUR < 5 OR $2.volume = 1)",
+    ):
+        assert theta(f"$2.name = $1.name AND {asked}") != "name = $.name", asked
+    fold = "SELECT * FROM (SELECT name, price FROM Stock) FOLD{%s, $2.price > $.price,} (SELECT name, price FROM Stock)"
+    for asked, kind in (
+        ("DUR < 5", Kind.FORWARD),
+        ("$2.time - $1.time < 5", Kind.FORWARD),
+        ("$2.time - $.time < 5", Kind.LOOP),
+    ):
+        found = normalised(cel(fold % asked))
+        assert found.states[1].theta == ALWAYS
+        assert [arc.kind for arc in found.arcs if "5" in describe_form(arc.guard)] == [kind], asked
+
+
+def test_a_stream_whose_times_are_read_is_timed() -> None:
+    def streams(text: str) -> list[str]:
+        return normalised(cel(text)).streams()
+
+    alias = "(SELECT name AS n, time AS t, start AS b FROM Stock) NEXT{$2.name = $1.n} "
+    assert streams(f"SELECT n FROM {alias} Stock") == ["Stock"]
+    assert streams(f"SELECT t FROM {alias} Stock") == ["Stock with time"]
+    assert streams(f"SELECT n FROM FILTER{{b > 5}}({alias} Stock)") == ["Stock with time"]
+    assert streams(f"SELECT n FROM FILTER{{start > 5}}({alias} Stock)") == ["Stock with time"]
+    assert streams("SELECT n FROM (SELECT time AS t, sym AS n FROM Quote) NEXT{$2.volume = $1.t} Stock") == [
+        "Quote with time",
+        "Stock",
+    ]
+    assert streams("SELECT n FROM (SELECT time AS t, sym AS n FROM Quote) NEXT{$2.kind = $1.n} Stock") == [
+        "Quote",
+        "Stock",
+    ]
 
 
 def test_no_bound_is_a_window_beside_what_is_forbidden() -> None:
@@ -289,6 +477,8 @@ def test_no_bound_is_a_window_beside_what_is_forbidden() -> None:
     kill = Arc(0, 0, plain.arcs[0].guard, kind=Kind.KILL, operand=0)
     assert normalised(plain).within == 5 * SECOND
     assert normalised(replace(plain, arcs=(*plain.arcs, kill), forbidden=("n",))).within is None
+    waits = Arc(1, plain.final, ALWAYS, kind=Kind.TIMEOUT)
+    assert normalised(replace(plain, arcs=(*plain.arcs, waits))).within is None
 
 
 def test_a_slot_that_nothing_reads_is_gone() -> None:
@@ -303,7 +493,8 @@ def test_a_slot_that_nothing_reads_is_gone() -> None:
 
 
 def test_a_forecast_goes_without_the_rules_that_change_runs() -> None:
-    assert [rule.name for rule in RULES if not rule.runs] == ["window", "partitions", "placement"]
+    matches = ["window", "partitions", "lapses", "placement", "untimed"]
+    assert [rule.name for rule in RULES if not rule.runs] == matches
     assert rewritten(cel(NEXT[5]), forecast=True).counts == ()
     assert dict(rewritten(cel(NEXT[1]), forecast=True).counts) == {"keys": 1}
 

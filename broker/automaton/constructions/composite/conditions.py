@@ -13,22 +13,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ....algebra.functions import MIRRORED
+from ....algebra.terms import check_plain
 from ....events.errors import LimitExceeded
-from ....events.instant import format_duration
-from ...distances import FOREVER, Distances, common, distances
+from ....language.literal_orders import at_most, total
+from ....language.wording import Wording, with_durations
+from ...distances import FOREVER, Distances, common, covers, distances, greatest, least
 from ...machines.tree import MachineTree, Relation, WrittenCondition, relation
 from .places import Choices, choices, firsts, lasts
 
 START: Final = -1  # stands for an operand: the first event of a match, whichever operand takes it
 FINISH: Final = -2  # the last one
+FREE_MAX: Final = 3  # of more conditions the durations decide the automaton: it is asked for too many orders
 LIMITS_MAX: Final = 60  # conditions that are not implied: each is a bit in a machine integer
 
 Pair: TypeAlias = tuple[int, int]
 Orders: TypeAlias = Mapping[Pair, Relation]
-Edges: TypeAlias = dict[tuple[int, int], int]
+Edges: TypeAlias = dict[tuple[int, int], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,13 @@ class Requirement:
 class TimeLimit:
     """Condition number `number` of a pattern: the event of operand `first` (START: the first event) and the later one
     of operand `last` (FINISH: the completing event) are an allowed distance apart. Inputs of an AND are unordered, so
-    either may be the later one. `text`: for people."""
+    either may be the later one. `said`: for people."""
 
     number: int
     first: int
     last: int
     allowed: Distances
-    text: str
+    said: Wording
 
 
 def time_limits(tree: MachineTree) -> tuple[TimeLimit, ...]:
@@ -64,25 +67,27 @@ def time_limits(tree: MachineTree) -> tuple[TimeLimit, ...]:
     return tuple([TimeLimit(n, *asked.pair, asked.allowed, _written(tree, asked)) for n, asked in enumerate(found)])
 
 
-def _written(tree: MachineTree, asked: Requirement) -> str:
+def _written(tree: MachineTree, asked: Requirement) -> Wording:
     """A requirement for people: the conditions on its pair as they were written, and WITHIN if it is one of them."""
-
-    def text(condition: WrittenCondition) -> str:
-        names = [tree.names[operand] for operand in (condition.minuend, condition.subtrahend)]
-        duration = format_duration(condition.duration) if condition.duration >= 0 else str(condition.duration)
-        return f"t({names[0]}) - t({names[1]}) {condition.operator} {duration}"
-
-    written = [text(c) for c in tree.conditions if {c.minuend, c.subtrahend} == set(asked.pair)]
-    if tree.within is not None and (START in asked.pair or FINISH in asked.pair or not written):
-        written.append(f"WITHIN {format_duration(tree.within)}")
-    return " and ".join(written)
+    parts: list[tuple[str, int]] = []
+    for each in tree.conditions:
+        if {each.minuend, each.subtrahend} == set(asked.pair):
+            names = tree.names[each.minuend], tree.names[each.subtrahend]
+            parts.append((f"t({names[0]}) - t({names[1]}) {each.operator} ", each.duration))
+    if tree.within is not None and (START in asked.pair or FINISH in asked.pair or not parts):
+        parts.append(("WITHIN ", tree.within))
+    return with_durations(parts)
 
 
 def requirements(tree: MachineTree) -> tuple[Requirement, ...]:
     """The conditions of a subscription, with WITHIN, that are not implied, in the order in which they were written.
 
-    A condition that no match with both operands can satisfy has an empty set. O(conditions^2 * mentioned^2).
+    A condition that no match with both operands can satisfy has an empty set. O(conditions^2 * mentioned^2). Of many
+    conditions the durations must be plain.
     """
+    if len(tree.conditions) > FREE_MAX:
+        for condition in tree.conditions:
+            check_plain(condition.duration)
     asked = _asked(tree)
     apart = FOREVER  # the bound of WITHIN on any two events, unless it is a condition of a pair
     if tree.within is not None:
@@ -102,10 +107,9 @@ def requirements(tree: MachineTree) -> tuple[Requirement, ...]:
             continue
         del kept[pair]
         low, high = _implied(orders, taken, kept, requirement, apart)
-        possible = common(requirement.allowed, ((low, high),)) if low <= high else ()
-        if not possible:
+        if not at_most(low, high) or not common(requirement.allowed, ((low, high),)):
             kept[pair] = Requirement(pair, requirement.ordered, ())
-        elif possible != ((low, high),):
+        elif not covers(requirement.allowed, low, high):
             kept[pair] = requirement
     return tuple(kept[pair] for pair in asked if pair in kept)
 
@@ -159,8 +163,8 @@ def _implied(
         return 1, 0
     later, earlier = forth.get(other, FOREVER), back.get(one, FOREVER)  # how much later the other may be; and one
     if requirement.ordered:
-        return max(0, -earlier), later
-    return max(0, -later, -earlier), max(later, earlier)
+        return greatest(0, -earlier), later
+    return greatest(greatest(0, -later), -earlier), greatest(later, earlier)
 
 
 def _edges(orders: Orders, asked: Mapping[Pair, Requirement], nodes: list[int], apart: int) -> Edges:
@@ -173,13 +177,13 @@ def _edges(orders: Orders, asked: Mapping[Pair, Requirement], nodes: list[int], 
             if orders[a, b] == "ordered":
                 back = 0
                 if requirement is not None and requirement.allowed:
-                    forth = min(forth, requirement.allowed[-1][1])
+                    forth = least(forth, requirement.allowed[-1][1])
                     back = -requirement.allowed[0][0]
             elif requirement is not None and requirement.allowed:
-                forth = back = min(forth, requirement.allowed[-1][1])
-            if forth < FOREVER:
+                forth = back = least(forth, requirement.allowed[-1][1])
+            if forth != FOREVER:
                 edges[a, b] = forth
-            if back < FOREVER:
+            if back != FOREVER:
                 edges[b, a] = back
     return edges
 
@@ -190,8 +194,9 @@ def _shortest(nodes: list[int], edges: Edges, source: int) -> tuple[dict[int, in
     for _ in nodes:
         changed = False
         for (a, b), length in edges.items():
-            if a in far and far[a] + length < far.get(b, FOREVER):
-                far[b] = far[a] + length
+            longer = total(far[a], length) if a in far else FOREVER
+            if longer != FOREVER and not at_most(far.get(b, FOREVER), longer):
+                far[b] = longer
                 changed = True
         if not changed:
             return far, True

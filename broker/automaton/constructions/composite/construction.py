@@ -139,12 +139,12 @@ class _AutomatonTables:
         kept, run_of = self.kept[move.source], self.exploration.run_of
         source, at = self.places[move.source], self.places[move.target].at
         found = [
-            Elapsed(kept.index(one), limit.allowed, limit.text, limit.number, one)
+            Elapsed(kept.index(one), limit.allowed, limit.said, limit.number, one)
             for limit, one in self.exploration.decided(source, move.operand, at)
         ]
         for limit in self.exploration.near:
             first, last = sorted((limit.first, limit.last))
             if move.operand == last:
                 back = run_of[first][1] - run_of[last][1]
-                found.append(Elapsed(back, limit.allowed, limit.text, limit.number, first))
+                found.append(Elapsed(back, limit.allowed, limit.said, limit.number, first))
         return tuple(found)

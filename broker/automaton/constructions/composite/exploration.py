@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, final
 
+from ....algebra.terms import LiteralUsed
 from ....events.errors import DefinitionError, LimitExceeded
 from ...machines.tree import MachineTree
 from ...topological import topological_order
@@ -58,7 +59,10 @@ class Exploration:
         self.moves: list[PathMove] = []
         self._explore()
         if not self.places:
-            texts = " or ".join(limit.text for limit in limits if not limit.allowed)
+            never = [limit.said for limit in limits if not limit.allowed]
+            for number in [number for said in never for number in said.numbers]:
+                raise LiteralUsed(number)
+            texts = " or ".join([said.plain() for said in never])
             raise DefinitionError(f"no events can satisfy {texts}, given the order and the other conditions")
 
     def _adjacent(self, limit: TimeLimit) -> bool:

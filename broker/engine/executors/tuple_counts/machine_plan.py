@@ -6,10 +6,11 @@ Here: what the dispatcher has to know of it. Not here: how tuples are counted (p
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from ....automaton.analyses.composite_key import keyed_guards
 from ....automaton.automaton import Automaton
+from ....automaton.distances import Distances
 from ....forecast.progress import Progress
 from ....forecast.states import States
 from ...options import Options
@@ -20,12 +21,14 @@ from .machine import TupleCounts
 from .progress import CountedProgress
 from .tables import CountBounds, CountingTables
 
+Bounds: TypeAlias = tuple[Distances, ...]
+
 COUNTING_PLANS_MAX: Final = 64  # counting plans of one template
 
 
 class CountsPlan(CompositePlan):
     """All such subscriptions: an automaton's tuples are counted. `counted`: how, found once for all automata that
-    differ in guards only, which it does not read, and have the same WITHIN."""
+    differ in guards only, which it does not read, and have the same bounds of time."""
 
     __slots__ = ("_counting",)
 
@@ -34,18 +37,18 @@ class CountsPlan(CompositePlan):
     version = 2
     figures = ("machines", "bindings", "cells", "nodes", "entries")
 
-    def __init__(self, automaton: Automaton, counting: dict[int | None, CountingPlan] | None = None) -> None:
+    def __init__(self, automaton: Automaton, counting: dict[Bounds, CountingPlan] | None = None) -> None:
         super().__init__(automaton)
-        self._counting: dict[int | None, CountingPlan] = {} if counting is None else counting
+        self._counting: dict[Bounds, CountingPlan] = {} if counting is None else counting
 
     @property
     def counted(self) -> CountingPlan:
-        within = self.automaton.within
-        found = self._counting.get(within)
+        bounds = tuple([asked.allowed for arc in self.automaton.arcs for asked in arc.elapsed])
+        found = self._counting.get(bounds)
         if found is None:
             if len(self._counting) >= COUNTING_PLANS_MAX:
                 self._counting.clear()
-            found = self._counting[within] = counting_plan(self.automaton)
+            found = self._counting[bounds] = counting_plan(self.automaton)
         return found
 
     def again(self, automaton: Automaton) -> CountsPlan:
