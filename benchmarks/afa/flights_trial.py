@@ -78,12 +78,17 @@ def scheduled() -> list[tuple[int, Row]]:
     return found
 
 
+def delay_of(row: Row) -> int:
+    """The minutes, 0 where they are null."""
+    return row[2] if isinstance(row[2], int) else 0
+
+
 def measure(job: FlightsJob) -> FlightsFigures:
     """Publish the year, and count what is found."""
     wire = packed(market(BATCH * BATCHES).ticks)
     events = [(time, number, row) for number, (time, row) in enumerate(scheduled(), 1)]
     if job["reported"]:
-        events.sort(key=lambda each: (each[0] + int(each[2][2] or 0) * MINUTE, each[1]))
+        events.sort(key=lambda each: (each[0] + delay_of(each[2]) * MINUTE, each[1]))
     overtaken = newest = 0
     for time, _, _ in events:
         overtaken += time < newest

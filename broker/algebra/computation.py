@@ -115,7 +115,7 @@ class NullValue(Computation):
 
 @final
 class TextTestValue(Computation):
-    """Whether a text fits the pattern of LIKE, MATCHES or CIDR; null if it is null."""
+    """Whether a text, or one in a list, fits the pattern of LIKE, MATCHES or CIDR; null if it is null."""
 
     def __init__(self, operand: Computation, condition: TextCondition) -> None:
         self.operand = operand
@@ -123,4 +123,6 @@ class TextTestValue(Computation):
 
     def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
         text = self.operand.value(row, bound, slots, length, span)
+        if isinstance(text, tuple):
+            return any(self.condition.holds(each) for each in text)
         return None if text is None else self.condition.holds(cast("str", text))

@@ -21,9 +21,13 @@ INTEGER_MIN: Final = -(2**63)
 INTEGER_MAX: Final = 2**63 - 1
 IS_NULL: Final = "is null"
 CASE: Final = "case"
-"""What is written as `x IS NULL` and CASE: functions like others, under names that no call can have. The arguments of
-CASE are the condition and the value of each branch, then the value otherwise. So are TEXT_OPERATORS, whose arguments
-are a text and a pattern."""
+MEMBER: Final = "any ="
+"""What is written as `x IS NULL`, CASE, and `x = 'text'` of a list: functions like others, under names that no call can
+have. The arguments of CASE are the condition and the value of each branch, then the value otherwise. So are
+TEXT_OPERATORS, whose arguments are a text and a pattern."""
+TEXT_TESTS: Final = (*TEXT_OPERATORS, "contains", "starts_with", "ends_with", MEMBER)
+"""Conditions on a text. One on a list of texts holds if it holds for some text in the list, so for none of an empty
+one."""
 NEGATED: Final = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 MIRRORED: Final = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
@@ -142,9 +146,14 @@ def call(name: str, arguments: list[Value], result: ValueType) -> Value:
     """
     value: Value
     function = FUNCTIONS.get(name)
+    texts = arguments[0]
+    if isinstance(texts, tuple) and name in TEXT_TESTS:
+        return any(call(name, [text, *arguments[1:]], result) is True for text in texts)
     if function is None:
         if name == IS_NULL:
             return arguments[0] is None
+        if name == MEMBER:
+            return None if arguments[0] is None else arguments[0] == arguments[1]
         if name in TEXT_OPERATORS:
             text = arguments[0]
             return condition_of(name, str(arguments[1])).holds(text) if isinstance(text, str) else None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, cast
 
 from ..events.instant import FOREVER
-from .functions import CASE, FUNCTIONS, IS_NULL, MIRRORED, NEGATED, calculate, call, compare
+from .functions import CASE, FUNCTIONS, IS_NULL, MIRRORED, NEGATED, TEXT_TESTS, calculate, call, compare
 from .terms import (
     FALSE,
     TRUE,
@@ -37,9 +37,7 @@ from .terms import (
 )
 
 CLAUSES_MAX: Final = 256
-SEARCHES: Final = frozenset(
-    ("contains", "starts_with", "ends_with", "lower", "upper", "like", "like~", "matches", "matches~", "cidr")
-)
+SEARCHES: Final = frozenset((*TEXT_TESTS, "lower", "upper"))
 """Functions of a text. Nothing is merged or grouped by conditions with them, so that multiplying them out would only
 make more of them."""
 

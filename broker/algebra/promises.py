@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
-from ..events.schema import Row, Schema
+from ..events.schema import TEXTS, Row, Schema
 from ..language import syntax
 from ..language.predicate import parse_predicate
 from ..language.shorthand import written_out
@@ -69,7 +69,14 @@ class _RowScope:
         if name.qualifier is not None:
             found = f"'${name.qualifier}.{name.attribute}'"
             refuse(self.text, name.at, f"expected an attribute by its bare name, found {found}")
-        return find(self.schema, Side.EVENT, name, self.text)
+        attribute = find(self.schema, Side.EVENT, name, self.text)
+        if attribute.type == TEXTS:
+            refuse(
+                self.text,
+                name.at,
+                f"expected an attribute with a single value, found the list {attribute.name!r}; {HOW}",
+            )
+        return attribute
 
     def duration(self, at: int) -> NoReturn:
         refuse(self.text, at, "expected an attribute, found 'DUR'")

@@ -12,11 +12,12 @@ from typing import NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from ..events.event import START, TIME_NAMES
 from ..events.nearest import suggestion
-from ..events.schema import Schema, ValueType
+from ..events.schema import TEXTS, Schema, ValueType
 from ..language import syntax
 from ..language.diagnostics import query_error
+from ..language.printing import print_expression
 from ..language.shorthand import written_out
-from .functions import CASE, FUNCTIONS, IS_NULL, arithmetic_type
+from .functions import CASE, FUNCTIONS, IS_NULL, MEMBER, TEXT_TESTS, arithmetic_type
 from .partitioned_stream import PartitionedStream
 from .terms import (
     Arithmetic,
@@ -192,6 +193,8 @@ def type_family(type_: ValueType) -> str:
 
 def _comparison(expression: syntax.ComparisonExpression, scope: Scope) -> Term:
     left, right = resolve(expression.left, scope), resolve(expression.right, scope)
+    if TEXTS in (left.type, right.type):
+        return _member(expression, left, right, scope)
     if type_family(left.type) != type_family(right.type):
         wanted = type_family(left.type)
         refuse(scope.text, expression.right.at, f"expected a {wanted} to compare with, found a {right.type}")
@@ -202,9 +205,30 @@ def _comparison(expression: syntax.ComparisonExpression, scope: Scope) -> Term:
     return Comparison(expression.operator, left, right)
 
 
+def _member(expression: syntax.ComparisonExpression, left: Term, right: Term, scope: Scope) -> Term:
+    """A list of texts compared with a text: whether it is in the list."""
+    operator, written = expression.operator, (expression.left, expression.right)
+    if left.type != TEXTS:
+        left, right, written = right, left, (expression.right, expression.left)
+    if operator not in ("=", "!="):
+        found = f"'{operator}'" if scope.text.startswith(operator, expression.at) else "BETWEEN"
+        refuse(scope.text, expression.at, f"expected '=' or '!=' between a list and a text, found {found}")
+    member = Function(MEMBER, (left, _sought(*written, right, scope)), "bool")
+    return Negation(member) if operator == "!=" else member
+
+
+def _sought(several: syntax.Expression, written: syntax.Expression, term: Term, scope: Scope) -> Constant:
+    """What is looked for in a list."""
+    if isinstance(term, Constant) and term.type == "string":
+        return term
+    found = print_expression(written) if term.type in ("string", TEXTS) else f"a value of type {term.type}"
+    wanted = f"expected a text in quotes to look for in the list {print_expression(several)}"
+    refuse(scope.text, written.at, f"{wanted}, found {found}")
+
+
 def _text_test(expression: syntax.TextTest, scope: Scope) -> Term:
     operand, word = resolve(expression.operand, scope), expression.operator.upper()
-    if operand.type != "string":
+    if operand.type not in ("string", TEXTS):
         found = f"found a value of type {operand.type}"
         refuse(scope.text, expression.operand.at, f"expected a string before {word}, {found}")
     tests = [Function(expression.operator, (operand, Constant(p.value, "string")), "bool") for p in expression.patterns]
@@ -227,10 +251,19 @@ def _case(expression: syntax.CaseExpression, scope: Scope) -> Term:
 
 def _like(expression: syntax.Expression, values: list[Term], scope: Scope) -> Term:
     """The value of a branch of CASE, which must be comparable with those of the branches before it."""
-    term = resolve(expression, scope)
+    term = _single(expression, resolve(expression, scope), "CASE", scope)
     if values and type_family(term.type) != type_family(values[0].type):
         wanted = type_family(values[0].type)
         refuse(scope.text, expression.at, f"expected a {wanted} like the first value of CASE, found a {term.type}")
+    return term
+
+
+def _single(expression: syntax.Expression, term: Term, where: str, scope: Scope) -> Term:
+    """A value that is no list."""
+    if term.type == TEXTS:
+        shown = print_expression(expression)
+        cased = f"; {shown} LIKE~ 'text' ignores case" if where in ("lower", "upper") else ""
+        refuse(scope.text, expression.at, f"expected a single value in {where}, found the list {shown}{cased}")
     return term
 
 
@@ -247,6 +280,13 @@ def _call(expression: syntax.Call, scope: Scope) -> Term:
     for index, argument in enumerate(expression.arguments):
         term = resolve(argument, scope)
         parameter = function.parameters[min(index, wanted - 1)]
+        if name in TEXT_TESTS and index == 0 and term.type == TEXTS:
+            arguments.append(term)
+            continue
+        if arguments and arguments[0].type == TEXTS:
+            arguments.append(_sought(expression.arguments[0], argument, term, scope))
+            continue
+        _single(argument, term, name, scope)
         if parameter != "any" and type_family(term.type) != parameter:
             refuse(scope.text, argument.at, f"expected a {parameter} as argument of {name}, found a {term.type}")
         if parameter == "any" and arguments and type_family(term.type) != type_family(arguments[0].type):
@@ -299,6 +339,10 @@ def partitioned_streams(
         sources[stream] = PartitionedStream(stream, schema, key)
     found = tuple(sources.values())
     for number, test in enumerate(partition):
+        for source in found:
+            if source.schema.attributes[source.key[number]].type == TEXTS:
+                name = _named(test, source.stream)
+                refuse(text, name.at, f"expected a single value to divide by, found the list {name.attribute!r}")
         first, *others = [source.schema.attributes[source.key[number]].type for source in found]
         for source, other in zip(found[1:], others):
             if type_family(other) != type_family(first):

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from ..events.schema import Value, ValueType
 from ..events.text_operators import TEXT_OPERATORS
-from .functions import CASE, IS_NULL
+from .functions import CASE, IS_NULL, MEMBER
 
 
 class Side(enum.Enum):
@@ -189,6 +189,7 @@ Term: TypeAlias = (
     | Negation
 )
 
+_BETWEEN: Final = (*TEXT_OPERATORS, MEMBER)  # what is written between its arguments
 _PREFIXES: Final = {Side.EVENT: "", Side.FIRST: "$1.", Side.LAST: "$."}
 
 TRUE: Final = Constant(True, "bool")
@@ -293,13 +294,13 @@ def describe(term: Term) -> str:
             branches = zip(arguments[:-1:2], arguments[1::2], strict=True)
             parts = [f"WHEN {describe(when)} THEN {describe(then)}" for when, then in branches]
             return " ".join(("CASE", *parts, "ELSE", describe(arguments[-1]), "END"))
-        case Function(name, (operand, pattern)) if name in TEXT_OPERATORS:
-            return f"{describe(operand)} {name.upper()} {describe(pattern)}"
+        case Function(name, (operand, pattern)) if name in _BETWEEN:
+            return f"{describe(operand)} {name.upper().removeprefix('ANY ')} {describe(pattern)}"
         case Function(name, arguments):
             return f"{name}({', '.join(describe(a) for a in arguments)})"
         case Comparison("=", Function(name, (operand,)), Constant(bool() as wanted)) if name == IS_NULL:
             return _null_test(operand, wanted)
-        case Comparison("=", Function(name) as test, Constant(bool() as wanted)) if name in TEXT_OPERATORS:
+        case Comparison("=", Function(name) as test, Constant(bool() as wanted)) if name in _BETWEEN:
             return describe(test) if wanted else f"NOT {describe(test)}"
         case Comparison(operator, left, right):
             return f"{describe(left)} {operator} {describe(right)}"

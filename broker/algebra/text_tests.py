@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, final
 
-from ..events.schema import Row
+from ..events.schema import TEXTS, Row
 from ..events.text_condition import CONTAINS, ENDS, EQUALS, STARTS, TextCondition, folded
 from ..events.text_operators import LIKE, LIKE_FOLDED, TEXT_OPERATORS, condition_of
 from ..events.wildcards import plain_part
 from .comparisons import Predicate
 from .computation import Slots
+from .functions import MEMBER
 from .terms import Attribute, Comparison, Constant, Function, Side, Term, used
 
 PATTERN: Final = "pattern"  # beside EQUALS, STARTS, ENDS and CONTAINS
@@ -39,6 +40,7 @@ class TextAtom:
     part: str
     wanted: bool
     condition: TextCondition | None = None
+    listed: bool = False  # of some text in a list
 
 
 def text_atom(atom: Comparison) -> TextAtom | None:
@@ -47,7 +49,7 @@ def text_atom(atom: Comparison) -> TextAtom | None:
         case Comparison("=", Function(name, (subject, Constant(str()) as part)), Constant(bool() as wanted)):
             if name in TEXT_OPERATORS:
                 return _fitting(name, subject, part, wanted)
-            kind = _FUNCTIONS.get(name, "")
+            kind = EQUALS if name == MEMBER else _FUNCTIONS.get(name, "")
         case Comparison("=" | "!=" as operator, Function("lower") as subject, Constant(str()) as part):
             kind, wanted = EQUALS, operator == "="
         case _:
@@ -55,7 +57,8 @@ def text_atom(atom: Comparison) -> TextAtom | None:
     lower = isinstance(subject, Function) and subject.name == "lower"
     attribute: Term = subject.arguments[0] if isinstance(subject, Function) and lower else subject
     if kind and isinstance(attribute, Attribute) and attribute.side is Side.EVENT:
-        return TextAtom(kind, attribute.position, LOWER if lower else WRITTEN, str(used(part)), wanted)
+        text, listed = str(used(part)), attribute.type == TEXTS
+        return TextAtom(kind, attribute.position, LOWER if lower else WRITTEN, text, wanted, None, listed)
     return None
 
 
@@ -63,15 +66,16 @@ def _fitting(operator: str, subject: Term, pattern: Constant, wanted: bool) -> T
     """What LIKE, MATCHES and CIDR ask."""
     if not isinstance(subject, Attribute) or subject.side is not Side.EVENT:
         return None
-    written = str(used(pattern))
+    written, listed = str(used(pattern)), subject.type == TEXTS
     plain = plain_part(written) if operator in (LIKE, LIKE_FOLDED) else None
     if plain is not None:
         kind, part = plain
         if operator == LIKE:
-            return TextAtom(kind, subject.position, WRITTEN, part, wanted)
-        return TextAtom(kind, subject.position, FOLDED, folded(part), wanted)
+            return TextAtom(kind, subject.position, WRITTEN, part, wanted, None, listed)
+        return TextAtom(kind, subject.position, FOLDED, folded(part), wanted, None, listed)
     condition = condition_of(operator, written)
-    return TextAtom(PATTERN, subject.position, FOLDED if condition.folded else WRITTEN, written, wanted, condition)
+    case = FOLDED if condition.folded else WRITTEN
+    return TextAtom(PATTERN, subject.position, case, written, wanted, condition, listed)
 
 
 @final
@@ -83,16 +87,30 @@ class EventText:
         self.case = case
         self._row: Row | None = None  # a reference, so that no other row gets this identity
         self._text: str | None = None
+        self._texts: list[str] | None = None
 
     def of(self, row: Row) -> str | None:
-        """The text; None for a null. O(length) for the first question about a row."""
+        """The text; None for a null, and for a list. O(length) for the first question about a row."""
         if self._row is not row:
-            value = row[self.position]
-            text = value if isinstance(value, str) else None
-            if text is not None and self.case:
-                text = text.lower() if self.case == LOWER else folded(text)
-            self._row, self._text = row, text
+            self._take(row)
         return self._text
+
+    def each(self, row: Row) -> list[str] | None:
+        """The different texts of a list; None for a null, and for a single text. O(length) for the first question."""
+        if self._row is not row:
+            self._take(row)
+        return self._texts
+
+    def _take(self, row: Row) -> None:
+        value = row[self.position]
+        self._row, self._text, self._texts = row, None, None
+        if isinstance(value, str):
+            self._text = self._cased(value) if self.case else value
+        elif isinstance(value, tuple):
+            self._texts = list(dict.fromkeys([self._cased(text) if self.case else text for text in value]))
+
+    def _cased(self, text: str) -> str:
+        return text.lower() if self.case == LOWER else folded(text)
 
 
 def held(asked: TextAtom, text: str) -> bool:
@@ -168,8 +186,28 @@ class TextFits(Predicate):
 
 
 @final
+class ListHolds(Predicate):
+    """One condition on some text in a list, or NOT of it. A list that is null satisfies neither."""
+
+    def __init__(self, text: EventText, asked: TextAtom) -> None:
+        self.text = text
+        self.asked = asked
+        self.cost = 6
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        texts = self.text.each(row)
+        if texts is None:
+            return False
+        asked = self.asked
+        for text in texts:
+            if held(asked, text):
+                return asked.wanted
+        return not asked.wanted
+
+
+@final
 class TextAmong(Predicate):
-    """`lower(event.a) = part` for one of several parts: one probe, however many they are."""
+    """`lower(event.a) = part` for one of several parts: one probe, however many they are. Of a list, one a text."""
 
     def __init__(self, text: EventText, parts: frozenset[str]) -> None:
         self.text = text
@@ -178,11 +216,16 @@ class TextAmong(Predicate):
 
     def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
         text = self.text.of(row)
-        return text is not None and text in self.parts
+        if text is not None:
+            return text in self.parts
+        texts = self.text.each(row)
+        return texts is not None and not self.parts.isdisjoint(texts)
 
 
 def text_predicate(asked: TextAtom, text: EventText) -> Predicate:
     """Return the predicate of an atom, on the text that it asks for."""
+    if asked.listed:
+        return ListHolds(text, asked)
     if asked.condition is not None:
         return TextFits(text, asked.condition, asked.wanted)
     if asked.kind == STARTS:

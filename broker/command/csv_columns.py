@@ -15,6 +15,8 @@ from typing import Any, BinaryIO, Final, NamedTuple, final
 
 from ..events import Attribute, EventError, StreamDefinition
 from ..events.arrow import read_times, read_usual
+from ..events.columns import texts_of
+from ..events.schema import TEXTS
 from .batch import BATCH_EVENTS, EventBatch
 from .column_rows import ColumnRows
 from .file_times import FileTimes
@@ -24,7 +26,7 @@ PART_LINES: Final = 16 * BATCH_EVENTS
 _PIECE: Final = 2**20
 _HELD: Final = 2**24  # a part has no more bytes, however long its lines are
 _FIELD: Final = 2**16  # half of what a field may have in the reader of rows
-_TYPES: Final = {"string": "string", "int": "int64", "float": "float64", "bool": "bool"}
+_TYPES: Final = {"string": "string", "string[]": "string", "int": "int64", "float": "float64", "bool": "bool"}
 _STRANGE: Final = (b'"', b"\0")
 _HEXADECIMAL: Final = (b"0x", b"0X")  # which pyarrow takes for ints
 
@@ -209,7 +211,7 @@ def _whole(table: Any, columns: Sequence[CsvColumn], time_column: int) -> bool:
         return False
     for attribute, at in columns:
         column = table.column(str(at))
-        if attribute.type == "string":
+        if attribute.type in ("string", TEXTS):
             continue
         if column.null_count and not attribute.nullable:
             return False
@@ -222,6 +224,11 @@ def _column(stream: StreamDefinition, each: CsvColumn, table: Any) -> Any:
     from pyarrow import compute
 
     column = table.column(str(each.at))
+    if each.attribute.type == TEXTS:
+        texts = [texts_of(text) for text in column.to_pylist()]
+        if any(each is None and text for each, text in zip(texts, column.to_pylist())):
+            raise ValueError
+        return texts
     if each.attribute.type == "string" and each.attribute.nullable:
         column = compute.if_else(compute.equal(column, ""), None, column)
     return read_usual(stream, each.attribute, column.combine_chunks())

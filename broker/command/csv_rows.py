@@ -275,6 +275,8 @@ def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
             return numbers
         case "bool":
             return [_BOOLS[text] for text in texts]
+        case _:
+            raise ValueError  # lists, which the checks of texts read
 
 
 def _plain_numbers(texts: Sequence[str], kind: Callable[[str], Number]) -> list[Number]:

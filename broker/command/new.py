@@ -22,8 +22,8 @@ import typer
 
 from ..events import EventError, StreamDefinition, TimeUnit, instant_of, likely_unit, shown, suggestion
 from ..events.file_form import TIME_COLUMN, USUAL_FORM, FileForm, legal_name
-from ..events.names import checked_name
-from ..events.schema import Schema
+from ..events.names import checked_attribute, checked_name
+from ..events.schema import TEXTS, Schema
 from ..language.names import DEFAULT_LANGUAGE
 from .complaint import BadInput, escaped
 from .csv_rows import header_of, lines_of, other_separator
@@ -155,7 +155,7 @@ def look(events: str, format: Format | None, time: str | None, form: FileForm) -
         for column, name in ((column, name) for name, column in form.columns.items() if name != TIME_COLUMN):
             if column not in plain.columns:
                 raise BadInput(f"{place}: expected a column {column!r}, found none{suggestion(column, plain.columns)}")
-            checked_name(name, "attribute")
+            checked_attribute(name)
     late = events != STANDARD_INPUT and is_late(events, format, found)
     for each in found.values():
         each.late = late
@@ -265,18 +265,20 @@ def described(stream: str, guess: Guess, subscription: str) -> Iterator[str]:
     for name, column in guess.columns.items():
         if name == guess.time and name not in named:
             continue
-        if not set(OTHERS).isdisjoint(column.kinds):
-            what = "the file has it twice" if TWICE in column.kinds else "its values are no texts, numbers or booleans"
+        mixed = TEXTS in column.kinds and len(set(column.kinds) - {"null"}) > 1
+        if mixed or not set(OTHERS).isdisjoint(column.kinds):
+            what = "its values are no texts, numbers or booleans, nor lists of texts alone"
+            what = "the file has it twice" if TWICE in column.kinds else what
             yield f"# Left out: {escaped(repr(name))}; {what}"
             continue
-        if set(column.kinds) == {"null"} and any(each.startswith(f"{name}.") for each in guess.columns):
-            continue  # an object that is null
+        if set(column.kinds) <= {"null", TEXTS} and any(each.startswith(f"{name}.") for each in guess.columns):
+            continue  # an object that is null, or an empty list of them
         kinds[name] = type_of(column, guess.rows)
         comma = comma or (COMMA in column.kinds and kinds[name].startswith("float"))
-    legal = {name for name in kinds if legal_name(name) == name and name.upper() not in _RESERVED}
+    legal = {name for name in kinds if legal_name(name, paths=True) == name and name.upper() not in _RESERVED}
     for name in kinds:
         if name not in named and name not in legal:
-            plain = legal_name(name)
+            plain = legal_name(name, paths=True)
             named[name] = legal_name(f"{plain}_" * (plain.upper() in _RESERVED) or plain, {*named.values(), *legal})
             columns[named[name]] = name
     attributes = {named.get(name, name): kind for name, kind in kinds.items()}
@@ -288,7 +290,7 @@ def described(stream: str, guess: Guess, subscription: str) -> Iterator[str]:
     ]
     yield ""
     yield f"[streams.{stream}]"
-    yield "attributes = { " + ", ".join(f'{name} = "{kind}"' for name, kind in attributes.items()) + " }"
+    yield "attributes = { " + ", ".join(f'{_key(name)} = "{kind}"' for name, kind in attributes.items()) + " }"
     if guess.unit is not None:
         yield f'time_unit = "{guess.unit}"'
     if guess.form.time_format is not None:
@@ -304,6 +306,10 @@ def described(stream: str, guess: Guess, subscription: str) -> Iterator[str]:
         yield f"[streams.{stream}.columns]"
         yield from (f"{toml_text(column)} = {toml_text(name)}" for name, column in columns.items())
     yield from first_query(stream, attributes, keys[0] if keys else None, subscription)
+
+
+def _key(name: str) -> str:
+    return toml_text(name) if "." in name else name
 
 
 def toml_text(text: str) -> str:
@@ -330,7 +336,7 @@ def first_query(stream: str, attributes: Mapping[str, str], key: str | None, sub
 def type_of(column: ColumnFindings, rows: int) -> str:
     """The type of an attribute that takes all values of a column; rows without one are null."""
     kinds = set(column.kinds) - {"null"}
-    if len(kinds) == 1 and not kinds.isdisjoint({"int", "bool"}):
+    if len(kinds) == 1 and not kinds.isdisjoint({"int", "bool", TEXTS}):
         found = kinds.pop()
     else:
         found = "float" if kinds and (kinds <= {"int", "float"} or kinds <= {"int", COMMA}) else "string"

@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..events import Attribute, EventError, StreamDefinition, suggestion
-from ..events.arrow import read_times, read_usual, without_structs
+from ..events.arrow import read_times, read_usual
+from ..events.arrow_paths import to_read, without_structs
 from ..events.file_form import column_hint
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
@@ -83,7 +84,7 @@ def read_parquet(
             _check_time(header, time, clock.fractional(stream.name))
         sources = {each.name: stream.files.column(each.name) for each in stream.schema.attributes}
         known = [each for each in stream.schema.attributes if _present(raw, header, stream, each, sources[each.name])]
-        wanted = list(dict.fromkeys([time, *(sources[each.name] for each in known)]))
+        wanted = to_read([time, *(sources[each.name] for each in known)], raw)
         count = 0
         try:
             for batch in file.iter_batches(CHUNK_ROWS, columns=wanted):
@@ -174,6 +175,8 @@ def _fits(kind: pyarrow.DataType, attribute: Attribute) -> bool:
             return bool(types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind))
         case "bool":
             return bool(types.is_boolean(kind))
+        case "string[]":
+            return bool(types.is_list(kind) or types.is_large_list(kind)) and _is_text(_plain(kind.value_type))
 
 
 def _plain(kind: pyarrow.DataType) -> pyarrow.DataType:

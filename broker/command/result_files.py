@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, TextIO, TypeAlias, final
 
 from ..events import format_instant
+from ..events.schema import TEXTS
 from .complaint import BadInput, escaped
 from .results import JsonLines, ResultSink, json_line
 
@@ -84,7 +85,7 @@ class ResultColumns:
         for line in lines:
             row = _flat(line)
             for name, value in row.items():
-                self._types.setdefault(name, set()).add(type(value).__name__)
+                self._types.setdefault(name, set()).add(_kind(value))
             self._spool.write(json_line(row))
 
     def flush(self) -> None:
@@ -172,6 +173,8 @@ class ResultColumns:
             return pyarrow.int64()
         if kinds and kinds <= {"int", "float"}:
             return pyarrow.float64()
+        if kinds == {TEXTS}:
+            return pyarrow.list_(pyarrow.string())
         return pyarrow.bool_() if kinds == {"bool"} else pyarrow.string()
 
     def _table(self, pyarrow: Any, schema: Any, rows: list[dict[str, Any]]) -> Any:
@@ -184,6 +187,11 @@ class ResultColumns:
                 values = [None if value is None else float(value) for value in values]
             columns.append(pyarrow.array(values, field.type))
         return pyarrow.Table.from_arrays(columns, schema=schema)
+
+
+def _kind(value: object) -> str:
+    texts = isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+    return TEXTS if texts else type(value).__name__
 
 
 def _flat(line: Mapping[str, Any]) -> dict[str, Any]:

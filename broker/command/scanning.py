@@ -26,8 +26,10 @@ from ..events import (
     parse_object,
     suggestion,
 )
-from ..events.arrow import without_structs
+from ..events.arrow_paths import without_structs
+from ..events.columns import texts_of
 from ..events.file_form import TIME_COLUMN, FileForm, column_hint, paths_of
+from ..events.schema import TEXTS
 from .complaint import placed
 from .csv_rows import header_of, lines_of, named_columns, unreadable
 from .json_lines import not_utf8
@@ -55,6 +57,7 @@ _FITS: Final[Mapping[str, frozenset[str]]] = {
     "int": frozenset({"int"}),
     "float": frozenset({"int", "float"}),
     "bool": frozenset({"bool"}),
+    TEXTS: frozenset({TEXTS}),
 }
 
 
@@ -69,7 +72,7 @@ class ColumnFindings:
     def add(self, value: object, kind: str, place: str) -> None:
         count, first = self.kinds.get(kind, (0, place))
         self.kinds[kind] = count + 1, first
-        if value is not None and kind not in OTHERS and len(self.values) <= VALUES_MAX:
+        if value is not None and kind != TEXTS and kind not in OTHERS and len(self.values) <= VALUES_MAX:
             self.values.add(value)
 
 
@@ -174,7 +177,7 @@ def _findings(stream: _Stream, time_column: str) -> Iterator[tuple[Verdict, str]
         fitting = _FITS[attribute.type] | {"null"}
         misfits = {kind: found for kind, found in column.kinds.items() if kind not in fitting}
         if attribute.type == "string" and _only_texts(column):
-            misfits = {kind: found for kind, found in misfits.items() if kind in OTHERS}
+            misfits = {kind: found for kind, found in misfits.items() if kind in (*OTHERS, TEXTS)}
         for kind, (count, first) in misfits.items():
             values = f"{_many(count, 'value')} of type {kind}"
             yield "bad", f"{place}: {values}, declared {attribute.type}, the first: {first}"
@@ -183,7 +186,7 @@ def _findings(stream: _Stream, time_column: str) -> Iterator[tuple[Verdict, str]
         many = f"more than {VALUES_MAX:,} different values" if more else _many(distinct, "different value")
         may_be_key = attribute.type in ("string", "int") and not nulls and divides(column, stream.rows)
         hint = "; a candidate for key" if may_be_key and definition.key is None else ""
-        yield "ok", f"{place}: {attribute.type}, {many}{hint}"
+        yield "ok", f"{place}: {attribute.type}" + ("" if attribute.type == TEXTS else f", {many}{hint}")
     for key, column in stream.columns.items():
         if definition.schema.position(key) < 0 and key not in (TIME_COLUMN, time_column):
             kinds = " and ".join(sorted(column.kinds))
@@ -315,7 +318,7 @@ def _json_row(reading: Reading, line: str, number: int) -> tuple[str, Any, Mappi
     if not isinstance(event, Event):
         return None
     names = reading.streams[event.stream].schema.names if event.stream in reading.streams else ()
-    values = event.data if isinstance(event.data, dict) else dict(zip(names, event.data))
+    values = paths_of(event.data) if isinstance(event.data, dict) else dict(zip(names, event.data))
     return event.stream, record.get("time"), values
 
 
@@ -341,7 +344,7 @@ def _kind(value: object) -> str:
         case datetime():
             return "int"
         case list() | tuple():
-            return "lists"
+            return TEXTS if all(isinstance(each, str) for each in value) else "lists"
     return "other values"
 
 
@@ -354,4 +357,6 @@ def _kind_of_text(text: str, comma: bool) -> str:
         return "float"
     if not comma and _COMMA.fullmatch(text):
         return COMMA
+    if texts_of(text) is not None:
+        return TEXTS
     return "bool" if text.strip().lower() in ("true", "false") else "string"

@@ -9,12 +9,18 @@ from math import isfinite
 from typing import Any, Final, final
 
 from ..events import Schema, shown
+from ..events.columns import texts_of
 from ..events.schema import Attribute, Value
 
 TEXT_CHARACTERS_MAX: Final = 10_000
 """Characters of one field."""
 _INT: Final = re.compile(r"[+-]?[0-9]{1,19}")
-_EXPECTED: Final = {"int": "a whole number of 64 bits", "float": "a number", "bool": "true or false"}
+_EXPECTED: Final = {
+    "int": "a whole number of 64 bits",
+    "float": "a number",
+    "bool": "true or false",
+    "string[]": 'a list as ["a", "b"]',
+}
 
 
 @final
@@ -50,6 +56,8 @@ def _typed(attribute: Attribute, text: object) -> Value:
             value = int(text)
         case "float":
             value = _float(text)
+        case "string[]":
+            value = texts_of(text.strip())
         case "bool":
             value = {"true": True, "false": False}.get(text.strip().lower())
         case _:

@@ -4,7 +4,7 @@ An object with `__arrow_c_array__` (PyCapsules: pyarrow, nanoarrow, polars by `t
 schema and of an array. What is needed is copied while their owner holds them: numbers as buffers, coded texts as
 numbers and texts, all else as lists.
 
-Here: that. Not here: what a column must be (column_checks).
+Here: that. Not here: what a column must be (column_checks), structs (arrow_paths).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any, Final, NamedTuple, final
 
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
-from .file_form import DEPTH_MAX
 from .schema import Attribute
 from .stream import StreamDefinition
 
 OFTEN: Final = 16  # rows for each different text, from which on texts are numbers: a batch reads its whole dictionary
 _NUMBERS: Final = {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I", "l": "q", "L": "Q", "f": "f", "g": "d"}
 _TEXTS: Final = {"u": "i", "U": "q"}  # by format: that of the offsets
+_LISTS: Final = {"+l": "i", "+L": "q"}
 _TICKS: Final[dict[str, Callable[[int], int]]] = {
     "tss:": lambda tick: tick * 1_000_000,
     "tsm:": lambda tick: tick * 1_000,
@@ -128,23 +128,6 @@ def read_usual(stream: StreamDefinition, attribute: Attribute, given: Any) -> An
     return read_column(stream, attribute.name, given)
 
 
-def without_structs(batch: Any) -> Any:
-    """A record batch of pyarrow whose structs are columns instead, named by the paths of their values. O(columns)."""
-    columns = list(zip(batch.schema.names, batch.columns))
-    for _ in range(DEPTH_MAX):
-        if not any(str(each.type).startswith("struct<") for _, each in columns):
-            break
-        flat: list[tuple[str, Any]] = []
-        for name, column in columns:
-            if str(column.type).startswith("struct<"):
-                names = [f"{name}.{column.type.field(at).name}" for at in range(column.type.num_fields)]
-                flat += zip(names, column.flatten())
-            else:
-                flat.append((name, column))
-        columns = flat
-    return type(batch).from_arrays([each for _, each in columns], names=[name for name, _ in columns])
-
-
 def is_timestamps(given: Any) -> bool:
     """Whether an array of Arrow says itself which moments its numbers are."""
     return _exported(given).format()[:4] in _TICKS
@@ -198,6 +181,8 @@ def _values(one: _Exported, offset: int, length: int) -> Any:
         return _with_nulls(one, first, [bool(bits[at >> 3] >> (at & 7) & 1) for at in range(first, first + length)])
     if kind in _TEXTS:
         return _with_nulls(one, first, _texts(one, _TEXTS[kind], first, length))
+    if kind in _LISTS:
+        return _lists(one, _LISTS[kind], first, length)
     return [None] * length if kind == "n" else None
 
 
@@ -219,16 +204,30 @@ _WIDTHS: Final[dict[str, Any]] = {
 
 
 def _texts(one: _Exported, kind: str, first: int, length: int) -> list[Any]:
-    width = ctypes.sizeof(_WIDTHS[kind])
-    if not length:
-        return []
-    offsets = _cast(_memory(one, 1, width * (first + length + 1)), kind).tolist()[first:]
-    data = _memory(one, 2, offsets[-1])
+    offsets = _offsets(one, kind, first, length)
+    data = _memory(one, 2, offsets[-1] if length else 0)
     if data.isascii():
         whole = data.decode("ascii")
         return [whole[begin:end] for begin, end in pairwise(offsets)]
     # What is no UTF-8 becomes a text that no check accepts, as it does where bytes are a file's name.
     return [data[begin:end].decode(errors="surrogateescape") for begin, end in pairwise(offsets)]
+
+
+def _lists(one: _Exported, kind: str, first: int, length: int) -> list[Any] | None:
+    """Lists of texts as tuples; None for lists of anything else."""
+    inner = _Exported(one.schema.children[0].contents, one.array.children[0].contents, one.owners)
+    texts = _values(inner, 0, inner.array.length)
+    if isinstance(texts, CodedTexts):
+        texts = [None if code < 0 else texts.texts[code] for code in texts.codes]
+    if not isinstance(texts, list):
+        return None
+    ends = _offsets(one, kind, first, length)
+    return _with_nulls(one, first, [tuple(texts[begin:end]) for begin, end in pairwise(ends)])
+
+
+def _offsets(one: _Exported, kind: str, first: int, length: int) -> list[int]:
+    width = ctypes.sizeof(_WIDTHS[kind])
+    return _cast(_memory(one, 1, width * (first + length + 1)), kind).tolist()[first:] if length else []
 
 
 def _cast(data: bytes, kind: Any) -> memoryview:

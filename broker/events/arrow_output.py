@@ -50,6 +50,8 @@ def _array(pyarrow: Any, kind: str, values: Any) -> Any:
             return pyarrow.array(values, pyarrow.float64())
         case "bool":
             return pyarrow.array(values, pyarrow.bool_())
+        case "string[]":
+            return pyarrow.array(values, pyarrow.list_(pyarrow.string()))
         case "ids":
             return pyarrow.array(values, pyarrow.list_(pyarrow.int64()))
         case "mixed" if all(value is None or type(value) in (int, float) for value in values):

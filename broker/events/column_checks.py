@@ -40,7 +40,7 @@ from .row_columns import GREATEST, USUAL, packed_column
 from .schema import Attribute, Row, Value
 from .stream import StreamDefinition
 from .text_codes import text_codes, text_column
-from .validation import check_rows, encodable, misfit, unknown_attribute
+from .validation import check_rows, encodable, misfit, texts_fit, unknown_attribute
 
 FEW: Final = 256  # rows of which columns are worth making: of fewer, most texts may be new in each batch
 _WHOLE: Final = "bBhHiIlLqQnN"
@@ -223,6 +223,8 @@ def column_of(attribute: Attribute, given: Any, stream: StreamDefinition, coded:
         case "string":
             numbers = text_codes(values, attribute.nullable) if coded and len(values) >= FEW else None
             return _texts(values, attribute.nullable) if numbers is None else numbers
+        case "string[]":
+            return ObjectColumn(values.copy()) if texts_fit(values, attribute.nullable) else None
         case _:
             return _bools(values, attribute.nullable)
 

@@ -1,11 +1,13 @@
 """Converts the text of CSV columns to a row. The command reads files and headers.
 
 A column is the text of one attribute. Empty text is null if the attribute is nullable, an empty string if it is a
-string, and an error otherwise. Blanks around numbers and bools are ignored; in strings every character counts.
+string, and an error otherwise. Blanks around numbers and bools are ignored; in strings every character counts. A list
+of texts is written as in JSON: ["a", "b"].
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from math import isfinite
@@ -13,7 +15,7 @@ from types import MappingProxyType
 from typing import Final
 
 from .errors import shown
-from .schema import Attribute, Row, Value
+from .schema import TEXTS, Attribute, Row, Value
 from .stream import StreamDefinition
 from .validation import misfit, row_from_mapping, unknown_attribute
 
@@ -67,7 +69,22 @@ def _value(stream: StreamDefinition, attribute: Attribute, text: str, decimal: s
             truth = _BOOLS.get(bare.lower())
             if truth is not None:
                 return truth
+        case "string[]":
+            texts = texts_of(bare)
+            if texts is not None:
+                return texts
     raise misfit(stream, attribute, f"{shown(text)}{_hint(attribute, bare, decimal)}" if text else "empty text")
+
+
+def texts_of(written: str) -> tuple[str, ...] | None:
+    """The texts of a list written as in JSON; None for anything else. O(length)."""
+    try:
+        found = json.loads(written) if written.startswith("[") else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        return None
+    return tuple(found)
 
 
 def _hint(attribute: Attribute, bare: str, decimal: str) -> str:
@@ -76,6 +93,8 @@ def _hint(attribute: Attribute, bare: str, decimal: str) -> str:
         return ""
     if attribute.type == "bool":
         return "; write true or false"
+    if attribute.type == TEXTS:
+        return '; write a list as in JSON, such as ["a", "b"]'
     if attribute.type == "float" and decimal == "." and _COMMA.fullmatch(bare):
         return f"; write {bare.replace(',', '.')}, with a decimal point, or read it with --decimal ,"
     if _GROUPED.fullmatch(bare):

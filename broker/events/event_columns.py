@@ -1,8 +1,8 @@
 """Events in columns as they travel and lie in the journal: packed numbers, and texts with a dictionary.
 
 A column is a map of plain values: its `type`, the bytes of its values as `data`, for whole numbers the `least`, for
-texts the `texts` whose numbers are the data, and `valid`, a bit for each event, the first one least, if some are null.
-What a column is does not depend on others, or on earlier batches.
+texts, and for lists of them, the `texts` whose numbers are the data, and `valid`, a bit for each event, the first one
+least, if some are null. What a column is does not depend on others, or on earlier batches.
 
 Here: reading, writing, and looking at single events. Hot. Not here: the numbers (packed_numbers), whether columns fit a
 stream (column_checks).
@@ -44,6 +44,7 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "int": ("type", "data", "least", "valid"),
     "bool": ("type", "data", "valid"),
     "string": ("type", "data", "texts", "valid"),
+    "string[]": ("type", "data", "texts", "valid"),
 }
 
 
@@ -177,7 +178,9 @@ def _read(plain: Any, count: int) -> Column:
         case "int":
             return _integers(data, count, plain.get("least"), valid)
         case "string":
-            return _texts(data, count, plain.get("texts"), valid)
+            return _texts(data, count, _each_once(plain.get("texts")), valid)
+        case "string[]":
+            return _lists(data, count, plain.get("texts"), valid)
     return _bools(data, count, valid)
 
 
@@ -232,7 +235,14 @@ def _integers(data: bytes, count: int, least: Any, valid: bytes | None) -> Colum
     return ObjectColumn(values) if nulls else IntegerColumn(numbers)
 
 
-def _texts(data: bytes, count: int, given: Any, valid: bytes | None) -> Column:
+def _each_once(given: Any) -> list[str]:
+    texts = _strings(given)
+    if len(set(texts)) != len(texts):
+        raise EventError("texts: expected each once, found one twice")
+    return texts
+
+
+def _strings(given: Any) -> list[str]:
     if not isinstance(given, (list, tuple)):
         raise EventError(f"texts: expected an array of strings, found {shown(given)}")
     texts: list[str] = []
@@ -240,8 +250,19 @@ def _texts(data: bytes, count: int, given: Any, valid: bytes | None) -> Column:
         if type(text) is not str:
             raise EventError(f"texts: expected strings, found {shown(text)}")
         texts.append(text)
-    if len(set(texts)) != len(texts):
-        raise EventError("texts: expected each once, found one twice")
+    return texts
+
+
+def _lists(data: bytes, count: int, given: Any, valid: bytes | None) -> Column:
+    """Lists are numbers of a dictionary, as texts are."""
+    if not isinstance(given, (list, tuple)):
+        raise EventError(f"texts: expected an array of arrays of strings, found {shown(given)}")
+    lists: list[Value] = [tuple(_strings(each)) for each in given]
+    coded = _texts(data, count, [""] * len(lists), valid)
+    return ObjectColumn([lists[code] if code >= 0 else None for code in coded.codes])
+
+
+def _texts(data: bytes, count: int, texts: list[str], valid: bytes | None) -> TextColumn:
     codes = integers_of_bytes(data, _width(data, count, WIDTHS[:3]), 0)
     many: i64 = len(texts)
     at: i64
@@ -284,8 +305,8 @@ def _written(kind: str, column: Column) -> dict[str, Any]:
         return _recoded(column)
     values: list[Any] = column.values()
     match kind:
-        case "string":
-            return _coded(values)
+        case "string" | "string[]":
+            return _coded(kind, values)
         case "bool":
             return {"type": kind, "data": bytes([value is True for value in values]), **_nulls(values)}
         case "float":
@@ -301,7 +322,7 @@ def _recoded(column: TextColumn) -> dict[str, Any]:
     """Of a dictionary, which may have more texts and in another order, what these events have of it."""
     codes, texts = column.codes, column.texts
     if len(texts) > len(codes):
-        return _coded([texts[code] if code >= 0 else None for code in codes])
+        return _coded("string", [texts[code] if code >= 0 else None for code in codes])
     numbers: dict[str, int] = {}
     known = packed_integers([-1] * len(texts))
     made = packed_integers(codes)
@@ -321,9 +342,9 @@ def _recoded(column: TextColumn) -> dict[str, Any]:
     return {"type": "string", "data": data, "texts": [*numbers], **(_nulls(column.values()) if nulls else {})}
 
 
-def _coded(values: list[Any]) -> dict[str, Any]:
-    """Texts, each once, in the order in which they come first, and their numbers."""
-    numbers: dict[str, int] = {}
+def _coded(kind: str, values: list[Any]) -> dict[str, Any]:
+    """Texts or lists of them, each once, in the order in which they come first, and their numbers."""
+    numbers: dict[Any, int] = {}
     codes = zeros(len(values))
     nulls = False
     for at, text in enumerate(values):
@@ -336,7 +357,7 @@ def _coded(values: list[Any]) -> dict[str, Any]:
             numbers[text] = code
         codes[at] = code
     data, _ = bytes_of_integers(codes)  # the first text has 0, so nothing is to be added
-    return {"type": "string", "data": data, "texts": [*numbers], **(_nulls(values) if nulls else {})}
+    return {"type": kind, "data": data, "texts": [*numbers], **(_nulls(values) if nulls else {})}
 
 
 def _nulls(values: Sequence[Any]) -> dict[str, Any]:

@@ -11,10 +11,11 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, final
+from typing import Any, Final, TypeGuard, final
 
 from .errors import DefinitionError, EventError, shown
 from .instant import UNITS
+from .names import is_attribute
 from .nearest import suggestion
 from .schema import Schema
 from .time_unit import instant_of
@@ -102,22 +103,45 @@ def columns_of_pairs(pairs: Iterable[tuple[str, object]]) -> dict[str, str]:
 
 
 def paths_of(record: Mapping[str, object], depth: int = DEPTH_MAX) -> dict[str, object]:
-    """The values of an object and of the objects in it, these by their paths. A key is before a path of its name."""
+    """The values of an object and of the objects in it, these by their paths, in their order. A key is before a path of
+    its name. A path through a list of objects has the list of what is there in each, without nulls."""
     found: dict[str, object] = {}
-    nested: list[tuple[str, Mapping[str, object]]] = []
     for key, value in record.items():
-        if isinstance(value, dict) and value and depth:
-            nested.append((key, value))
-        else:
+        inner: Mapping[str, object] = {}
+        if depth and isinstance(value, dict):
+            inner = paths_of(value, depth - 1)
+        elif depth and _of_objects(value):
+            inner = _of_each(value, depth - 1)
+        if not inner:
             found[key] = value
-    for key, inner in nested:
-        for path, value in paths_of(inner, depth - 1).items():
-            found.setdefault(f"{key}.{path}", value)
+        for path, each in inner.items():
+            found.setdefault(f"{key}.{path}", each)
     return found
 
 
-def legal_name(column: str, taken: Iterable[str] = ()) -> str:
-    """A name that an attribute may have for a column of any name, other than those that are taken."""
+def is_nested(record: Mapping[Any, object]) -> bool:
+    """Whether an object has others in it, whose values have paths."""
+    return any(isinstance(value, dict) or _of_objects(value) for value in record.values())
+
+
+def _of_objects(value: object) -> TypeGuard[list[dict[str, object]]]:
+    return isinstance(value, list) and len(value) > 0 and all(isinstance(each, dict) for each in value)
+
+
+def _of_each(objects: Sequence[Mapping[str, object]], depth: int) -> dict[str, list[object]]:
+    found: dict[str, list[object]] = {}
+    for each in objects:
+        for path, value in paths_of(each, depth).items():
+            if value is not None:
+                found.setdefault(path, []).extend(value if isinstance(value, list) else (value,))
+    return found
+
+
+def legal_name(column: str, taken: Iterable[str] = (), paths: bool = False) -> str:
+    """A name that an attribute may have for a column of any name, other than those that are taken. `paths`: one with
+    dots may stay as it is."""
+    if paths and is_attribute(column) and column not in taken:
+        return column
     plain = unicodedata.normalize("NFKD", column.translate(_LETTERS)).encode("ascii", "ignore").decode()
     name = (column if _OTHERS.search(column) is None else _OTHERS.sub("_", plain).strip("_"))[:100] or "column"
     name, others, count = f"_{name}" if name[0].isdigit() else name, set(taken), 1

@@ -163,8 +163,6 @@ def _data(data: object) -> dict[str, Value] | Row:
 
 
 def _check_value(value: object, place: str) -> None:
-    if isinstance(value, dict | list):
-        raise EventError(f"{place[:128]!r}: expected a string, a number, a bool or null, found {shown(value)}")
     if isinstance(value, float) and not isfinite(value):
         raise EventError(f"{place[:128]!r}: expected a finite number, found one too large for a float")
 

@@ -8,20 +8,28 @@ from types import MappingProxyType
 from typing import Final, Literal, Self, TypeAlias, final, get_args
 
 from .errors import DefinitionError, shown
-from .names import checked_name
+from .names import checked_attribute
 from .nearest import suggestion
 
-ValueType: TypeAlias = Literal["string", "int", "float", "bool"]
-Value: TypeAlias = str | int | float | bool | None
-"""A stored value: of exactly one of these four Python types, or None for null."""
+ValueType: TypeAlias = Literal["string", "int", "float", "bool", "string[]"]
+Value: TypeAlias = str | int | float | bool | tuple[str, ...] | None
+"""A stored value: of exactly one of these Python types, or None for null. A tuple has texts only, and is the value of a
+list of them."""
 Row: TypeAlias = tuple[Value, ...]
 """The values of one event in the order of its schema."""
 
 VALUE_TYPES: Final[tuple[ValueType, ...]] = get_args(ValueType)
+TEXTS: Final = "string[]"
+"""The type of a list of texts."""
 
 # Type names of other systems whose spelling is too different for `nearest`.
 _ELSEWHERE: Final[Mapping[str, ValueType]] = MappingProxyType(
-    {"double": "float", "number": "float", "real": "float", "decimal": "float", "long": "int", "text": "string"}
+    {
+        "long": "int",
+        "text": "string",
+        **dict.fromkeys(("double", "number", "real", "decimal"), "float"),
+        **dict.fromkeys(("list", "array", "strings", "text[]"), "string[]"),
+    }
 )
 _TIMES: Final = ("timestamp", "datetime", "date", "time")
 _TABLE: Final = 'a table of names and types, such as { name = "string", price = "float" }'
@@ -37,7 +45,7 @@ class Attribute:
     nullable: bool = False
 
     def __post_init__(self) -> None:
-        checked_name(self.name, "attribute")
+        checked_attribute(self.name)
         if self.type not in VALUE_TYPES:
             raise _unknown_type(self.name, self.type)
         if type(self.nullable) is not bool:
@@ -90,7 +98,7 @@ class Schema:
             raise DefinitionError(f"attributes: expected {_TABLE}, found {shown(attributes)}")
         declared: list[Attribute] = []
         for name, written in attributes.items():
-            checked_name(name, "attribute")
+            checked_attribute(name)
             if not isinstance(written, str):
                 raise _unknown_type(name, written)
             kind = written.removesuffix("?")
@@ -113,6 +121,6 @@ def _unknown_type(name: str, written: object) -> DefinitionError:
         if word in _TIMES:
             hint = "; an event's own time is no attribute, and another time is an int, such as microseconds since 1970"
     return DefinitionError(
-        f"attribute {name!r}: expected a type, one of string, int, float, bool (with ? if it may be null), "
+        f"attribute {name!r}: expected a type, one of {', '.join(VALUE_TYPES)} (with ? if it may be null), "
         f"found {shown(written)}{hint}"
     )

@@ -11,7 +11,7 @@ from .file_form import USUAL_FORM, FileForm
 from .instant import parse_duration
 from .names import checked_name
 from .nearest import suggestion
-from .schema import Schema
+from .schema import TEXTS, Schema
 from .time_unit import TIME_UNITS, TimeUnit
 
 Disorder: TypeAlias = Literal["arrival", "buffer", "speculate"]
@@ -75,6 +75,8 @@ class StreamDefinition:
         if self.key is not None and self.schema.position(self.key) < 0:
             hint = suggestion(self.key, self.schema.names)
             raise self._error(f"key: expected the name of an attribute, found {shown(self.key)}{hint}")
+        if self.key is not None and self.schema.attributes[self.schema.position(self.key)].type == TEXTS:
+            raise self._error(f"key: expected an attribute with a single value, found the list {self.key!r}")
         if self.disorder not in DISORDERS:
             hint = suggestion(str(self.disorder), DISORDERS)
             raise self._error(f"disorder: expected arrival, buffer or speculate, found {shown(self.disorder)}{hint}")

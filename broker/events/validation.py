@@ -1,9 +1,9 @@
 """Checks every value that reaches the engine, once, against the schema of its stream.
 
 A valid row has one value for each attribute; a shorter one has null for those that were added to the stream. Each value
-is exactly a str, int, float or bool as declared, or None if the attribute is nullable. An int has 64 bits with sign; a
-float is finite; a bool is never an int; a string is valid Unicode. An int is accepted for a float and converted. Times
-never decrease, and are at most LARGEST away from 1970.
+is exactly a str, int, float, bool or tuple of str as declared, or None if the attribute is nullable. An int has 64 bits
+with sign; a float is finite; a bool is never an int; a string is valid Unicode. An int is accepted for a float, a list
+for a tuple, and converted. Times never decrease, and are at most LARGEST away from 1970.
 
 The loops run column by column and call no function for a valid value. If a batch is not valid as it is, a second pass
 goes row by row, converts values where allowed, and names the first wrong value.
@@ -21,9 +21,10 @@ from typing import Any, Final
 
 from .batch import COMPILED
 from .errors import EventError, LateEvent, shown
+from .file_form import is_nested, paths_of
 from .instant import LARGEST
 from .nearest import suggestion
-from .schema import Attribute, Row, Schema, Value
+from .schema import TEXTS, Attribute, Row, Schema, Value
 from .stream import StreamDefinition
 from .time_unit import shown_instant
 
@@ -46,15 +47,18 @@ def check_rows(stream: StreamDefinition, rows: Sequence[Any]) -> Sequence[Row]:
 
 
 def row_from_mapping(stream: StreamDefinition, data: Mapping[Any, object]) -> Row:
-    """Return the row for values by attribute; a nullable attribute may be missing.
+    """Return the row for values by attribute, those of nested objects by their paths; a nullable attribute may be
+    missing.
 
     Raises EventError, also for an unknown attribute.
     """
     if not isinstance(data, Mapping):
         raise _no_mapping(stream, data)
     schema = stream.schema
+    if is_nested(data):
+        data = {**paths_of(data), **{name: data[name] for name in schema.names if name in data}}
     for name in data:
-        if schema.position(name) < 0:
+        if schema.position(name) < 0 and not _is_nothing(schema, name, data[name]):
             raise unknown_attribute(stream, name)
     row: tuple[Any, ...] = tuple([data.get(name) for name in schema.names])
     if _fit(schema, (row,)):
@@ -63,6 +67,11 @@ def row_from_mapping(stream: StreamDefinition, data: Mapping[Any, object]) -> Ro
         if not attribute.nullable and attribute.name not in data:
             raise misfit(stream, attribute, "nothing")
     return _converted(stream, row, None)
+
+
+def _is_nothing(schema: Schema, name: object, value: object) -> bool:
+    """Whether a value stands where objects with attributes could be, but are not."""
+    return value in (None, {}, []) and any(known.startswith(f"{name}.") for known in schema.names)
 
 
 def _no_mapping(stream: StreamDefinition, data: object) -> EventError:
@@ -233,7 +242,24 @@ def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
                     value = fitting[position]
                     if type(value) is not bool and (value is not None or not nullable):
                         return False
+            case "string[]":
+                if not texts_fit([fitting[position] for fitting in tuples], nullable):
+                    return False
     return True
+
+
+def texts_fit(values: list[Any], nullable: bool) -> bool:
+    """Whether all are tuples of valid texts, or null if that may be. O(texts)."""
+    several: list[Any] = []
+    for value in values:
+        if type(value) is tuple:
+            several += value
+        elif value is not None or not nullable:
+            return False
+    for text in several:
+        if type(text) is not str:
+            return False
+    return encodable("".join(several))
 
 
 def _converted(stream: StreamDefinition, row: object, index: int | None) -> Row:
@@ -251,7 +277,8 @@ def _converted(stream: StreamDefinition, row: object, index: int | None) -> Row:
 
 
 def _converted_value(stream: StreamDefinition, attribute: Attribute, value: object, index: int | None) -> Value:
-    """Convert one value. Values of numpy and of subclasses become plain ones, and the NA of pandas is null."""
+    """Convert one value: an int to a float, a list to a tuple. Values of numpy and of subclasses become plain ones, and
+    the NA of pandas is null."""
     kind = attribute.type
     value = _plain(value)
     if value is None:
@@ -273,9 +300,26 @@ def _converted_value(stream: StreamDefinition, attribute: Attribute, value: obje
             if not _LEAST_INT <= value <= _GREATEST_INT:
                 raise misfit(stream, attribute, f"{shown(value)}, which does not fit 64 bits", index)
             return value
+    elif kind == TEXTS:
+        return _texts(stream, attribute, value, index)
     elif type(value) is bool:
         return value
     raise misfit(stream, attribute, shown(value), index)
+
+
+def _texts(stream: StreamDefinition, attribute: Attribute, given: object, index: int | None) -> Value:
+    """A list of texts as a tuple."""
+    if type(given).__module__ == "numpy" and hasattr(given, "tolist"):
+        given = given.tolist()  # what data frames have of lists
+    if not isinstance(given, list | tuple):
+        hint = f"; write [{shown(given).removeprefix('string ')}]" if isinstance(given, str) else ""
+        raise misfit(stream, attribute, f"{shown(given)}{hint}", index)
+    texts = tuple(map(_plain, given))
+    for text in texts:
+        if type(text) is not str or not encodable(text):
+            wrong = ", which is not valid Unicode," if type(text) is str else ""
+            raise misfit(stream, attribute, f"{shown(text)}{wrong} in it", index)
+    return texts
 
 
 def _plain(value: Any) -> Any:

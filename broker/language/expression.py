@@ -31,6 +31,7 @@ from .syntax import (
     Expression,
     InRange,
     IsNull,
+    MemberAccess,
     Name,
     Negative,
     Not,
@@ -99,6 +100,16 @@ def name_of(token: Token) -> str:
     if len(token) > NAME_CHARACTERS_MAX:
         raise Misread(place(token), f"expected a name of at most {NAME_CHARACTERS_MAX} characters, found {len(token)}")
     return str(token)
+
+
+def member_of(children: Sequence[Token]) -> MemberAccess:
+    """The attribute of a variable, written as one token or as a name, a dot and a name. Raises Misread."""
+    first = children[0]
+    variable, _, attribute = first.partition(".")
+    name = children[-1] if len(children) > 1 else Token.new_borrow_pos(first.type, attribute, first)
+    return MemberAccess(
+        name_of(Token.new_borrow_pos(first.type, variable, first)), None, name_of(name), None, place(first)
+    )
 
 
 @final

@@ -59,25 +59,33 @@ class Warned:
         return f"{place_in(self.text, self.at)}: {self.message}"
 
 
-def lint(text: str, syntax: Any, nullable: Container[str] = (), required: Collection[str] = ()) -> list[Warned]:
+def lint(
+    text: str,
+    syntax: Any,
+    nullable: Container[str] = (),
+    required: Collection[str] = (),
+    lists: Container[str] = (),
+) -> list[Warned]:
     """Return the warnings on a parsed query, in the order of the text. `nullable`: the attributes that may be null, for
-    which `x = x` is a test; `required`: those that never are, unless the query computes a value of that name. O(text,
-    and the conditions of each conjunction squared)."""
+    which `x = x` is a test; `required`: those that never are, unless the query computes a value of that name; `lists`:
+    those that equal several values at once. O(text, and the conditions of each conjunction squared)."""
     own = {alias for node in _nodes(syntax) if isinstance(alias := getattr(node, "alias", None), str)}
-    found = [Warned(at, message, text) for at, message in _all(text, syntax, nullable, set(required) - own)]
+    found = [Warned(at, message, text) for at, message in _all(text, syntax, nullable, set(required) - own, lists)]
     times = [name for name in TIME_NAMES if name not in own and name not in required and name not in nullable]
     found += [Warned(at, message, text) for at, message in _gaps(text, syntax, times)]
     return sorted(dict.fromkeys(found), key=lambda warned: (warned.at, warned.message))
 
 
-def _all(text: str, syntax: Any, nullable: Container[str], required: Container[str]) -> Iterator[tuple[int, str]]:
+def _all(
+    text: str, syntax: Any, nullable: Container[str], required: Container[str], lists: Container[str]
+) -> Iterator[tuple[int, str]]:
     bounded = any(isinstance(node, DurationExpression) for node in _nodes(syntax))
     for node in _nodes(syntax):
         match node:
             case And(operands):
-                yield from _conjunction(operands)
+                yield from _conjunction(_single(operands, lists))
             case Or(operands):
-                yield from _disjunction(node, operands)
+                yield from _disjunction(node, _single(operands, lists))
             case ComparisonExpression():
                 yield from _comparison(node, nullable)
             case OneOf():
@@ -89,7 +97,7 @@ def _all(text: str, syntax: Any, nullable: Container[str], required: Container[s
             case CaseExpression():
                 yield from _branches(node)
         if type(node).__name__ == "SaseQuery":
-            yield from _conjunction((*_sizes(node), *node.conditions))
+            yield from _conjunction((*_sizes(node), *_single(node.conditions, lists)))
         if type(node).__name__ in ("Next", "FoldExpression") and not bounded:
             yield from _joins(node)
     yield from _units(text)
@@ -224,6 +232,21 @@ def _holds(a: int | float | str, operator: str, b: int | float | str) -> bool:
         case ">":
             return a > b  # type: ignore[operator]
     return a >= b  # type: ignore[operator]
+
+
+def _single(operands: tuple[Expression, ...], lists: Container[str]) -> tuple[Expression, ...]:
+    """The conditions without those on lists, of which one may have several values."""
+    return tuple([each for each in operands if not _is_of(lists, each)])
+
+
+def _is_of(lists: Container[str], condition: Expression) -> bool:
+    operand = condition.operand if isinstance(condition, OneOf) else None if (b := _bound(condition)) is None else b[0]
+    match operand:
+        case Name(_, attribute):
+            return attribute in lists
+        case MemberAccess(variable, _, attribute):
+            return attribute in lists or f"{variable}.{attribute}" in lists
+    return False
 
 
 def _conjunction(operands: tuple[Expression, ...]) -> Iterator[tuple[int, str]]:

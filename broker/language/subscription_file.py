@@ -115,7 +115,7 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
     _check_keys(table, _STREAM_KEYS)
     return StreamDefinition(
         name=name,
-        schema=Schema.declare(_required(table, "attributes")),
+        schema=Schema.declare(_by_path(_required(table, "attributes"))),
         key=table.get("key"),
         disorder=table.get("disorder", "arrival"),
         lateness=_duration(table, "lateness"),
@@ -125,6 +125,11 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
         sequence=table.get("sequence"),
         files=_files(table),
     )
+
+
+def _by_path(attributes: Any) -> Any:
+    """Attributes whose paths may be written without quotes."""
+    return paths_of(attributes) if isinstance(attributes, dict) else attributes
 
 
 def _files(table: Mapping[str, Any]) -> FileForm:

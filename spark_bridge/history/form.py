@@ -4,9 +4,11 @@
     id       long     its arrival number; unique, and the order of events with equal times
     start    long     its beginning: usually its time
     stream   string   the stream of the event
-    ...               a nullable column for each attribute, with its name: string, long, double or boolean
+    ...               a nullable column for each attribute, with its name: string, long, double, boolean or
+                      array<string>
 
-Attributes with equal names and types share a column over all streams. If a name is taken by one of the four columns, by
+Attributes with equal names and types share a column over all streams. A dot in a name is `_` in that of the column,
+because Spark reads it as the path into a struct. If a name is taken by one of the four columns, by
 another type, or by a name that differs only in case (which Spark does not distinguish), the column gets the suffix
 `_TYPE` or `_1`; `columns_of` maps attributes to columns. Events are always ordered by (time, id).
 """
@@ -48,9 +50,9 @@ def columns_of(streams: Mapping[str, StreamDefinition]) -> dict[str, tuple[str, 
             wanted = (attribute.name, attribute.type)
             if wanted in own:
                 continue
-            column = attribute.name
+            column = attribute.name.replace(".", "_")
             if column.lower() in folded:
-                column = f"{attribute.name}_{attribute.type}"
+                column += f"_{attribute.type.replace('[]', 's')}"
             while column.lower() in folded:
                 column += "_1"
             folded[column.lower()] = column
@@ -72,7 +74,13 @@ def arrow_schema(streams: Mapping[str, StreamDefinition]) -> pyarrow.Schema:
     """The form as an Arrow schema."""
     import pyarrow as pa
 
-    types = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
+    types = {
+        "string": pa.string(),
+        "int": pa.int64(),
+        "float": pa.float64(),
+        "bool": pa.bool_(),
+        "string[]": pa.list_(pa.string()),
+    }
     return pa.schema(
         [
             pa.field("time", pa.int64(), nullable=False),
@@ -93,6 +101,7 @@ def spark_schema(streams: Mapping[str, StreamDefinition]) -> StructType:
         "int": types.LongType(),
         "float": types.DoubleType(),
         "bool": types.BooleanType(),
+        "string[]": types.ArrayType(types.StringType()),
     }
     return types.StructType(
         [

@@ -188,6 +188,8 @@ def _fits(kind: pyarrow.DataType, attribute: Attribute) -> bool:
             return bool(types.is_floating(kind) or types.is_integer(kind))
         case "bool":
             return bool(types.is_boolean(kind))
+        case "string[]":
+            return bool(types.is_list(kind) or types.is_large_list(kind)) and _is_text(kind.value_type)
 
 
 def _suffix(file: Path) -> str:

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from broker.events import DefinitionError, ForetellError, StreamDefinition
+from broker.events.arrow_paths import root_of, without_structs
 
 from ..failures import plainly
 from ..publication import publish
@@ -206,17 +207,27 @@ class _Job:
 
 
 def _check_table(table: Table, streams: Mapping[str, StreamDefinition]) -> None:
-    import pyarrow as pa
-
-    fields = [pa.field(field.name, _arrow_type(field.dataType)) for field in table.rows.schema.fields]
-    header = pa.schema(fields)
+    header = _header(table)
     if table.columns is None:
         check_form(header, streams, "the DataFrame")
         return
     name = table.columns.stream.name
     if streams.get(name) != table.columns.stream:
         raise DefinitionError(f"the DataFrame: expected a declared stream, found {name!r}")
-    check_types(header, table.columns, "the DataFrame")
+    check_types(_by_paths(header), table.columns, "the DataFrame")
+
+
+def _by_paths(header: pyarrow.Schema) -> pyarrow.Schema:
+    """The columns, those in structs by their paths."""
+    import pyarrow as pa
+
+    return without_structs(pa.RecordBatch.from_pylist([], schema=header)).schema
+
+
+def _header(table: Table) -> pyarrow.Schema:
+    import pyarrow as pa
+
+    return pa.schema([pa.field(field.name, _arrow_type(field.dataType)) for field in table.rows.schema.fields])
 
 
 def _arrow_type(kind: DataType) -> pyarrow.DataType:
@@ -237,12 +248,14 @@ def _arrow_type(kind: DataType) -> pyarrow.DataType:
         T.TimestampType: pa.timestamp("us", "UTC"),
         T.TimestampNTZType: pa.timestamp("us"),
         T.NullType: pa.null(),
-        T.ArrayType: pa.list_(pa.null()),
         T.BinaryType: pa.binary(),
     }
     if isinstance(kind, T.DecimalType):
         return pa.decimal128(kind.precision, kind.scale)
-    return plain.get(type(kind), pa.struct([]))
+    if isinstance(kind, T.ArrayType):
+        return pa.list_(_arrow_type(kind.elementType))
+    fields = kind.fields if isinstance(kind, T.StructType) else []
+    return plain.get(type(kind), pa.struct([pa.field(each.name, _arrow_type(each.dataType)) for each in fields]))
 
 
 def _rows_of(table: Table, streams: Mapping[str, StreamDefinition], schema: Any) -> DataFrame:
@@ -250,7 +263,8 @@ def _rows_of(table: Table, streams: Mapping[str, StreamDefinition], schema: Any)
     if columns is None:
         wanted = [*EVENT_COLUMNS, *(name for name in table.rows.columns if name not in EVENT_COLUMNS)]
     else:
-        wanted = columns.needed(table.rows.columns, "the DataFrame")
+        paths = columns.needed(_by_paths(_header(table)).names, "the DataFrame")
+        wanted = list(dict.fromkeys([root_of(each, table.rows.columns) for each in paths]))
     names = columns_of(streams)
 
     def convert(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -259,7 +273,7 @@ def _rows_of(table: Table, streams: Mapping[str, StreamDefinition], schema: Any)
             if columns is None:
                 yield from of_form(batch, streams, made)
             else:
-                yield from converted(batch, columns, names[columns.stream.name], made)
+                yield from converted(without_structs(batch), columns, names[columns.stream.name], made)
 
     return table.rows.select(*(f"`{name.replace('`', '``')}`" for name in wanted)).mapInArrow(convert, schema)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from broker.events import DefinitionError, ForetellError, StreamDefinition
-from broker.events.arrow import without_structs
+from broker.events.arrow_paths import to_read, without_structs
 
 from .form import EVENT_COLUMNS, columns_of
 from .mapping import FILES_MAX, ROW_BITS, Columns, Files, Format, check_types
@@ -123,7 +123,9 @@ def _read_groups(piece: Piece, streams: Mapping[str, StreamDefinition]) -> Itera
     names = columns_of(streams)
     try:
         with pq.ParquetFile(piece.file) as file:
-            wanted = None if piece.columns is None else piece.columns.needed(_header(file).names, piece.file)
+            wanted = None
+            if piece.columns is not None:
+                wanted = to_read(piece.columns.needed(_header(file).names, piece.file), file.schema_arrow)
             for batch in file.iter_batches(BATCH_ROWS, row_groups=list(range(*piece.groups)), columns=wanted):
                 yield from _judged(without_structs(batch), piece, streams, names, schema, row)
                 row += batch.num_rows

@@ -298,6 +298,9 @@ def _values(column: pyarrow.Array, attribute: Attribute) -> pyarrow.Array:
         case "float":
             column = column.cast(pa.float64(), safe=False)
             return pc.if_else(pc.is_finite(column), column, None)
+        case "string[]":
+            found = [_list(value) for value in column.cast(pa.list_(pa.binary())).to_pylist()]
+            return pa.array(found, pa.list_(pa.string()))
 
 
 def _texts(column: pyarrow.Array) -> pyarrow.Array:
@@ -309,6 +312,12 @@ def _texts(column: pyarrow.Array) -> pyarrow.Array:
     except pa.ArrowInvalid:  # bytes that are not UTF-8
         return pa.array([_text(value) for value in column.cast(pa.binary()).to_pylist()], pa.string())
     return column
+
+
+def _list(values: list[bytes | None] | None) -> list[str | None] | None:
+    """The texts of a list; None if one is null or no text."""
+    found = None if values is None else [_text(value) for value in values]
+    return None if found is None or None in found else found
 
 
 def _text(value: bytes | None) -> str | None:

@@ -303,6 +303,8 @@ def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
             return numbers
         case "bool":
             return [_BOOLS[text] for text in texts]
+        case _:
+            raise ValueError  # lists, one by one
 
 
 def _numbers(texts: Sequence[str], kind: Callable[[str], Any]) -> list[Any]:

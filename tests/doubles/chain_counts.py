@@ -70,6 +70,7 @@ def context(parts: list[str], beat: Beat, names: list[str]) -> Context:
                 found.append(beat.time // HOUR % 24)
             case name:
                 value = beat.row[names.index(name)]
+                assert not isinstance(value, tuple)
                 found.append(-1 if value is None else value if isinstance(value, str) else int(value))
     return tuple(found)
 

@@ -328,12 +328,17 @@ def test_the_examples_of_cel_mean_what_the_page_shows() -> None:
                 meant = Counter((o.start, o.end, o.lineage, o.row) for o in evaluate(query.expression, bags))
                 shown = [json.loads(line) for line in block.text.splitlines()]
                 assert meant == Counter(
-                    (r["start"], r["end"], tuple(r["lineage"]), tuple(r["data"].values())) for r in shown
+                    (r["start"], r["end"], tuple(r["lineage"]), tuple(map(listless, r["data"].values()))) for r in shown
                 ), f"line {block.line}"
                 text, compared = "", compared + 1
             case _:
                 text = ""
     assert compared > 20
+
+
+def listless(value: object) -> object:
+    """A value as the engine has it: a list is a tuple."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def test_the_examples_of_ptopss_mean_what_the_page_shows() -> None:

@@ -200,7 +200,7 @@ def test_an_attribute_that_cannot_be_added() -> None:
     for name, kind, reason in (
         ("x", "int?", "stream 'S': expected a new attribute, found string 'x', which it has already"),
         ("y", "int", "attribute 'y': expected a type with ?, since events so far have null, found string 'int'"),
-        ("y", "integer?", "attribute 'y': expected a type, one of string, int, float, bool"),
+        ("y", "integer?", "attribute 'y': expected a type, one of string, int, float, bool, string[]"),
         ("a b", "int?", "attribute"),
     ):
         with pytest.raises(DefinitionError, match=re.escape(reason)):

@@ -21,11 +21,16 @@ from broker.language.ptopss import syntax as cs
 from broker.language.ptopss.printer import print_pattern
 
 STREAM: Final = "S"
-ATTRIBUTES: Final = {"ty": "string", "k": "int?", "w": "float?"}
-STREAMS: Final = {STREAM: ATTRIBUTES, "T": {"w": "int?", "ty": "string", "k": "float?"}}
+ATTRIBUTES: Final = {"ty": "string", "k": "int?", "w": "float?", "u.g": "string[]?"}
+STREAMS: Final = {STREAM: ATTRIBUTES, "T": {"w": "int?", "u.g": "string[]", "ty": "string", "k": "float?"}}
 """Two streams with the same attributes in other places, of types that can be equal."""
 SCHEMAS: Final = {stream: Schema.declare(attributes) for stream, attributes in STREAMS.items()}
-VALUES: Final[dict[str, list[Value]]] = {"string": ["A", "A", "B", "C"], "int": [0, 0, 1], "float": [0.0, 1.0, 0.5]}
+VALUES: Final[dict[str, list[Value]]] = {
+    "string": ["A", "A", "B", "C"],
+    "int": [0, 0, 1],
+    "float": [0.0, 1.0, 0.5],
+    "string[]": [(), ("A",), ("A", "B"), ("Bc", "a", "")],
+}
 
 PREDICATES: Final = (
     *("ty = 'A'", "ty = 'A'", "ty = 'A'", "ty = 'B'", "ty = 'B'", "ty = 'C'"),
@@ -34,6 +39,7 @@ PREDICATES: Final = (
     "CASE WHEN ty = 'A' THEN k = 1 WHEN w IS NULL THEN TRUE END",
     *("ty = 'A' OR time > 4", "time - k <= 3"),
     *("ty LIKE 'A*'", "ty LIKE~ ('b', '?c')", "ty NOT MATCHES '^[BC]$'", "ty NOT LIKE '*A' OR k = 1"),
+    *("u.g = 'A'", "u.g != 'B'", "u.g LIKE~ ('b*', 'A') OR k = 1", "NOT u.g IN ('Bc', '')", "contains(u.g, 'c')"),
     *("ty = 'A' OR k = 1", "ty != 'C' AND w >= 0", "contains(ty, 'A') OR contains(ty, 'B')"),
 )
 """The plain ones more often than the others."""

@@ -25,14 +25,15 @@ from broker.events.schema import Schema, Value
 from broker.language.sase import parse
 
 SCHEMAS: Final = {
-    "S": Schema.declare({"ty": "string", "k": "int?", "w": "float?", "p": "float"}),
-    "T": Schema.declare({"k": "int?", "p": "float", "w": "float?", "ty": "string"}),
+    "S": Schema.declare({"ty": "string", "k": "int?", "w": "float?", "p": "float", "u.g": "string[]?"}),
+    "T": Schema.declare({"u.g": "string[]", "k": "int?", "p": "float", "w": "float?", "ty": "string"}),
 }
 VALUES: Final[dict[str, list[Value]]] = {
     "ty": ["A", "A", "A", "B", "B", "C"],
     "k": [0, 0, 0, 0, 1],
     "w": [0.0, 1.0, 0.5, 2.0, 3.0],
     "p": [0.0, 1.0, 0.5, 2.0, 3.0],
+    "u.g": [(), ("A",), ("A", "B"), ("Bc", "a", "")],
 }
 STRATEGIES: Final = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 NAMES: Final = ("a", "b", "c", "d")
@@ -52,6 +53,8 @@ _STATIC: Final = (
     "CASE WHEN {e}.ty = 'A' THEN {e}.p WHEN {e}.w IS NULL THEN 1 END >= 1",
     *("{e}.ty LIKE 'A*'", "{e}.ty NOT LIKE~ ('a?', 'c')", "{e}.ty MATCHES '[AB]'"),
     "({e}.w IS NULL OR {e}.ty LIKE '*B')",
+    *("{e}.u.g = 'A'", "{e}.u.g != 'B'", "{e}.u.g LIKE~ ('b*', 'A')", "NOT {e}.u.g IN ('Bc', '')", "{e}.u.g IS NULL"),
+    *("({e}.u.g MATCHES '^[Aa]' OR {e}.p > 1)", "starts_with({e}.u.g, 'B')"),
     *("({e}.ty = 'A' OR {e}.p >= 1)", "NOT ({e}.ty = 'C' OR {e}.w < 1)", "contains({e}.ty, 'A')", "TRUE"),
     "{e}.time >= 2",
 )
@@ -172,7 +175,12 @@ def returned(draw: st.DrawFn, kinds: dict[str, str]) -> str:
     items: list[str] = []
     for name, kind in kinds.items():
         if kind == "single":
-            alone = [f"{name}.k AS {name}_k", f"{name}.p * 2 AS {name}_p", f"{name}.time AS {name}_t"]
+            alone = [
+                f"{name}.k AS {name}_k",
+                f"{name}.u.g AS {name}.g",
+                f"{name}.p * 2 AS {name}_p",
+                f"{name}.time AS {name}_t",
+            ]
             items += draw(st.lists(st.sampled_from(alone), max_size=1))
             if draw(st.integers(0, 3)) == 0:
                 items.append(f"CASE WHEN {name}.w IS NULL THEN {name}.ty ELSE 'x' END AS {name}_c")

@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from broker.algebra.cayuga.lowering import lower
-from broker.events.schema import Attribute, Row, Schema
+from broker.events.schema import TEXTS, Attribute, Row, Schema
 from broker.language import syntax as sy
 from broker.language.cayuga import syntax as cel
 
 STREAMS: dict[str, dict[str, str]] = {
-    "S": {"k": "string", "a": "int", "x": "float?", "b": "bool"},
-    "T": {"a": "int", "k": "string?", "x": "float"},
+    "S": {"k": "string", "a": "int", "x": "float?", "b": "bool", "p.t": "string[]?"},
+    "T": {"a": "int", "p.t": "string[]", "k": "string?", "x": "float"},
 }
 VALUES: dict[str, list[object]] = {
     "string": ["u", "v", "uv"],
     "int": [0, 1, 2],
     "float": [0.0, 0.5, 1.0, 2.0],
     "bool": [True, False],
+    "string[]": [(), ("u",), ("v", "u"), ("uv", "uv", "w")],
 }
 SCHEMAS = {name: Schema.declare(attributes) for name, attributes in STREAMS.items()}
 
@@ -102,7 +103,7 @@ def worded(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
         return sy.InRange(draw(numbers(sides)), draw(numbers(sides)), draw(numbers(sides)), negated)
     if kind == 1:
         return sy.OneOf(draw(numbers(sides)), tuple(draw(st.lists(numbers(sides), min_size=1, max_size=3))), negated)
-    text = draw(names(sides, lambda a: a.type == "string"))
+    text = draw(names(sides, lambda a: a.type in ("string", TEXTS)))
     if kind == 2 and text is not None:
         values = draw(st.lists(st.sampled_from(["u", "v", "uv"]).map(sy.String), min_size=1, max_size=3))
         return sy.OneOf(text, tuple(values), negated)
@@ -127,6 +128,14 @@ def comparisons(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
         flag = draw(names(sides, lambda a: a.type == "bool"))
         if flag is not None:
             return flag if draw(st.booleans()) else sy.ComparisonExpression("=", flag, sy.Boolean(draw(st.booleans())))
+    if kind == 2:
+        several = draw(names(sides, lambda a: a.type == TEXTS))
+        if several is not None:
+            value = sy.String(draw(st.sampled_from(["", "u", "v", "uv"])))
+            function = draw(st.sampled_from(["contains", "starts_with", "ends_with", "=", "!="]))
+            if function in ("=", "!="):
+                return sy.ComparisonExpression("=" if function == "=" else "!=", several, value)
+            return sy.Call(function, (several, value))
     if kind <= 4:
         text = draw(names(sides, lambda a: a.type == "string"))
         if text is not None:
@@ -166,7 +175,7 @@ def joins(draw: st.DrawFn, left: Schema, right: Schema, iterates: bool) -> sy.Ex
     if kind <= 3 and common:
         name = draw(st.sampled_from(common))
         types = (left.attributes[left.position(name)].type, right.attributes[right.position(name)].type)
-        if types[0] == types[1]:
+        if types[0] == types[1] != TEXTS:
             join = sy.ComparisonExpression("=", sy.Name("2", name), sy.Name(bound, name))
             return join if kind < 3 else sy.And((join, draw(comparisons(sides))))
     return draw(conditions(sides))

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from ...events.errors import LimitExceeded
 from ...events.event import TIME
-from ...events.schema import Schema, ValueType
+from ...events.schema import TEXTS, Schema, ValueType
 from ...language import syntax
 from ...language.diagnostics import query_error
 from ...language.ptopss import syntax as cs
@@ -123,6 +123,11 @@ class _CompositeLowering:
 
     def join(self, join: cs.JoinExpression, scope: _EventScope) -> VariableJoin:
         attribute = scope.attribute(join.attribute)
+        if attribute.type == TEXTS:
+            name = join.attribute.attribute
+            refuse(
+                self.text, join.attribute.at, f"expected a single value for '${join.variable}', found the list {name!r}"
+            )
         if join.variable not in self.variables:
             self.types.append((attribute.type, join.attribute.attribute))
         variable = self.variables.setdefault(join.variable, len(self.variables))

@@ -87,9 +87,14 @@ class EventScope:
 
     def member(self, member: syntax.MemberAccess) -> Term:
         found = _PREVIOUS.fullmatch(member.variable)
+        path = f"{member.variable}.{member.attribute}"
+        if found is None and self.conditions.schema.position(path) >= 0:
+            return self.conditions.attribute(path, member.at, 0, self.timed)
         if found is None or not self.looks_back:
             able = "prev.x, prev2.x, ..." if self.looks_back else "an attribute of the event by its bare name"
-            refuse(self.text, member.at, f"expected {able}, found '{member.variable}.{member.attribute}'")
+            refuse(
+                self.text, member.at, f"expected {able}, found {path!r}{suggestion(path, self.conditions.schema.names)}"
+            )
         back = self.conditions.before(found.group(1), member.at)
         return self.conditions.attribute(member.attribute, member.at, back, self.timed)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from ...events.schema import TEXTS, Schema, ValueType
 from ...events.schema import Attribute as SchemaAttribute
-from ...events.schema import Schema, ValueType
 from ...language.window import regex as written
 from ...language.window import syntax as window
 from ...language.window.printer import print_written_out
@@ -18,7 +18,7 @@ from ...language.window.sugar import written_out
 from ...language.wording import Wording
 from ..partitioned_stream import PartitionedStream
 from ..resolution import partitioned_streams, refuse, resolve, type_family
-from ..terms import Constant, Term, nullable, used
+from ..terms import Constant, Term, describe, nullable, used
 from ..window_aggregates import ClockGrid, WindowAggregate
 from .conditions import Conditions, EventScope
 from .formulas import lower_formula
@@ -143,6 +143,9 @@ def _only_empty(regex: WindowRegex) -> bool:
 def _aggregate(one: window.AggregateExpression, text: str, source: PartitionedStream) -> WindowAggregate:
     scope = EventScope(Conditions(text, source.schema), looks_back=False)
     terms = tuple(resolve(argument, scope) for argument in one.arguments)
+    for argument, term in zip(one.arguments, terms):
+        if term.type == TEXTS:
+            refuse(text, argument.at, f"expected a single value in {one.function}, found the list {describe(term)}")
     function, share = one.function, ""
     if function in ("sum", "avg", "stdev", "median", "quantile") and type_family(terms[0].type) != "number":
         refuse(text, one.arguments[0].at, f"expected a number in {function}, found a value of type {terms[0].type}")

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Constant, Function, Side
+from ...events.schema import TEXTS
 
 CLAUSES_MAX: Final = 8  # alternatives of a step
 
@@ -101,7 +102,7 @@ def beginning(atom: Comparison) -> tuple[Attribute, str] | None:
     match atom:
         case Comparison(
             "=", Function("starts_with", (Attribute(Side.EVENT) as attribute, Constant(str() as text))), Constant(True)
-        ):
+        ) if attribute.type != TEXTS:
             return attribute, text
         case _:
             return None

@@ -271,7 +271,7 @@ def _dividing(trial: PlaygroundRun, stream: str) -> int | None:
         return definition.schema.position(definition.key)
     rows: list[Row] = [event.data for event in trial.events if event.stream == stream and isinstance(event.data, tuple)]
     for position, kind in enumerate(definition.schema.declared().values()):
-        if kind.startswith("string"):
+        if kind in ("string", "string?"):
             values = {row[position] for row in rows}
             if 1 < len(values) <= max(ROWS_MAX, len(rows) // 4):
                 return position

@@ -125,7 +125,7 @@ class Recipe:
         low, high = -math.inf, math.inf
         for limit in self.limits:
             value = limit.given.of(literals)
-            if isinstance(value, str) or value is None or not -EXACT < value < EXACT:
+            if isinstance(value, str | tuple) or value is None or not -EXACT < value < EXACT:
                 return None
             bound = -float(value) if limit.negated else float(value)
             if limit.side == LOW:

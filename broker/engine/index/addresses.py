@@ -26,9 +26,18 @@ class Addresses(Generic[M]):
         self._by_free.setdefault(network.free, {}).setdefault(network.prefix, []).append(member)
 
     def find(self, row: Row, found: list[M]) -> None:
-        """Append the members whose network has the address. O(different lengths of prefix)."""
-        text = row[self.position]
-        address = address_of(text) if isinstance(text, str) else -1
+        """Append the members whose network has the address, or one in a list. O(lengths of prefix) for each."""
+        value = row[self.position]
+        if isinstance(value, str):
+            self._find(value, found)
+        elif isinstance(value, tuple):
+            several: list[M] = []
+            for text in value:
+                self._find(text, several)
+            found += dict.fromkeys(several)
+
+    def _find(self, text: str, found: list[M]) -> None:
+        address = address_of(text)
         if address >= 0:
             for free, members in self._by_free.items():
                 found += members.get(address >> free, ())

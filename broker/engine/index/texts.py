@@ -81,18 +81,28 @@ class Texts(Generic[M]):
         if known is None:
             seen: dict[int, int] = {}
             for row in self._sample:
-                text = self.text.of(row)
-                if text is not None:
+                own = self.text.of(row)
+                for text in (self.text.each(row) or ()) if own is None else (own,):
                     for piece in dict.fromkeys(pieces(text.encode("utf-8", "surrogatepass"), length)):
                         seen[piece] = seen.get(piece, 0) + 1
             known = self._parts[length] = Pieces(length, seen)
         return known
 
     def find(self, row: Row, found: list[M]) -> None:
-        """Append the members whose text is where it is wanted. O(length of the text + lengths of affixes + found)."""
+        """Append the members whose text is where it is wanted. O(length of the text + lengths of affixes + found), for
+        each text of a list."""
         text = self.text.of(row)
-        if text is None:
+        if text is not None:
+            self._find(text, found)
             return
+        texts = self.text.each(row)
+        if texts:
+            several: list[M] = []
+            for each in texts:
+                self._find(each, several)
+            found += dict.fromkeys(several) if len(texts) > 1 else several
+
+    def _find(self, text: str, found: list[M]) -> None:
         found += self._everywhere
         found += self._equal.get(text, ())
         if self._starts is not None:

@@ -65,7 +65,10 @@ def _text_filings(text: TextAtom, rest: Clause, clause: Clause) -> list[Filing]:
     if condition is None or isinstance(condition, Network):
         return [Filing(rest, text=text)]
     needed = condition.necessary()
-    return [Filing(clause, text=TextAtom(kind, text.position, text.case, part, True)) for kind, part in needed]
+    return [
+        Filing(clause, text=TextAtom(kind, text.position, text.case, part, True, None, text.listed))
+        for kind, part in needed
+    ]
 
 
 def _guessed(filing: Filing) -> float:
@@ -124,8 +127,10 @@ class Selectivities:
         known = self._texts.get((position, case))
         if known is None:
             text = EventText(position, case)
-            found = [text.of(row) for row in self.sample]
-            texts = [each for each in found if each is not None]
+            texts: list[str] = []
+            for row in self.sample:
+                own = text.of(row)
+                texts += (text.each(row) or ()) if own is None else (own,)
             known = self._texts[(position, case)] = (texts, "\n".join(texts))
         return known
 

@@ -14,6 +14,7 @@ from typing import Any
 from ...automaton.analyses.window import waits_for_time
 from ...automaton.windows.overlap import overlap
 from ...events.errors import ForetellError
+from ...events.schema import TEXTS
 from ...forecast.settings import read_horizon
 from ...language.lint import Warned, lint
 from ...language.subscription import SubscriptionDefinition
@@ -44,7 +45,8 @@ def warnings_of(
     schemas = [catalog.streams[stream].schema for stream in reads if stream in catalog.streams]
     nullable = {attribute.name for schema in schemas for attribute in schema.attributes if attribute.nullable}
     required = {name for schema in schemas for name in schema.names} - nullable
-    found = lint(text, syntax, nullable, required)
+    lists = {each.name for schema in schemas for each in schema.attributes if each.type == TEXTS}
+    found = lint(text, syntax, nullable, required, lists)
     for at, operator, streams in language.followers(syntax):
         for stream in [name for name in dict.fromkeys(streams) if _overlap(catalog, name)]:
             taken = f"{operator} takes the next one that begins after the former has ended"

@@ -17,7 +17,7 @@ from lark import Token, Transformer
 from ...events.errors import EventError
 from ...events.instant import parse_duration
 from ...events.nearest import suggestion
-from ...events.schema import VALUE_TYPES, ValueType
+from ...events.schema import TEXTS, VALUE_TYPES, ValueType
 from ..diagnostics import Misread, quoted
 from ..expression import KEYWORDS, LABELS, name_of, place
 from ..grammar import Words, parser_of, read
@@ -63,6 +63,8 @@ _WORDS: Final = Words(
         {"STREAM": (), "ATTRIBUTE": (), "STATE": (), "REGISTERED": (), "NAME": (), "PUBLISHED": (), "TYPE": ()}
     ),
 )
+
+_TYPES: Final = tuple([kind for kind in VALUE_TYPES if kind != TEXTS])  # of registers
 
 
 def parse(text: str) -> AfaQuery:
@@ -159,10 +161,10 @@ def _label(token: Token) -> Label:
 
 def _type(token: Token) -> ValueType:
     word = token.lower()
-    for known in VALUE_TYPES:
+    for known in _TYPES:
         if word == known:
             return known
-    message = f"expected a type, one of {', '.join(VALUE_TYPES)}, found {quoted(token)}{suggestion(word, VALUE_TYPES)}"
+    message = f"expected a type, one of {', '.join(_TYPES)}, found {quoted(token)}{suggestion(word, _TYPES)}"
     raise Misread(place(token), message)
 
 

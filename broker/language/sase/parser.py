@@ -19,7 +19,7 @@ from ...events.errors import EventError
 from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
-from ..expression import KEYWORDS, LABELS, name_of, place
+from ..expression import KEYWORDS, LABELS, member_of, name_of, place
 from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX
 from ..syntax import And, Call, Expression, MemberAccess, Name
@@ -227,8 +227,7 @@ class _SaseReader(Transformer[Token, SaseQuery]):
         return name_of(children[1]) if children else None
 
     def member(self, children: list[Token]) -> MemberAccess:
-        variable, _, attribute = children
-        return MemberAccess(name_of(variable), None, name_of(attribute), None, place(variable))
+        return member_of(children)
 
     def subscripted(self, children: list[Any]) -> MemberAccess:
         variable, subscript, _, attribute = children
@@ -268,8 +267,7 @@ class _SaseReader(Transformer[Token, SaseQuery]):
         return EqualAttributes(tuple(children[::2]), children[0].at)
 
     def equated(self, children: list[Token]) -> MemberAccess:
-        variable, _, attribute = children
-        return MemberAccess(name_of(variable), None, name_of(attribute), None, place(variable))
+        return member_of(children)
 
     def equated_kleene(self, children: list[Token]) -> MemberAccess:
         return replace(self.equated(children), subscript="")
@@ -315,6 +313,10 @@ def _split(
                 raise Misread(conjunct.at, f"expected at most {ITEMS_MAX} conditions, found more")
             continue
         for written in conjunct.tests:
+            if isinstance(written, Name) and written.attribute.partition(".")[0] in kinds:
+                variable, _, attribute = written.attribute.partition(".")
+                wanted = f"expected an attribute that all events share, such as [{attribute}]"
+                raise Misread(written.at, f"{wanted}, found one of {variable!r}")
             test = written if isinstance(written, Name) else checked_test(written, kinds)
             if test in tests:
                 found = repr(test.attribute) if isinstance(test, Name) else "a test of several"

@@ -19,7 +19,7 @@ from ...events.errors import EventError
 from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ..diagnostics import Misread, quoted
-from ..expression import KEYWORDS, LABELS, ExpressionReader, name_of, place
+from ..expression import KEYWORDS, LABELS, ExpressionReader, member_of, name_of, place
 from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX, REPETITIONS_MAX
 from ..syntax import (
@@ -289,7 +289,7 @@ class _WindowReader(Transformer[Token, WindowQuery]):
         return ExpressionReader().negation(children)
 
     def member(self, children: list[Token]) -> MemberAccess:
-        return MemberAccess(name_of(children[0]), None, name_of(children[2]), None, place(children[0]))
+        return member_of(children)
 
     def previous(self, children: list[Token]) -> MemberAccess:
         word, variable, _, attribute = children

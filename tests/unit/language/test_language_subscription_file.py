@@ -78,7 +78,8 @@ def test_an_empty_file_declares_nothing() -> None:
         ),
         (
             '[streams.S]\nattributes = { a = "itn" }\n',
-            "streams.S: attribute 'a': expected a type, one of string, int, float, bool (with ? if it may be null), "
+            "streams.S: attribute 'a': expected a type, one of string, int, float, bool, string[] (with ? if it may be "
+            "null), "
             "found string 'itn'; did you mean 'int'?",
         ),
         (STREAM + 'key = "b"\n', "streams.S: key: expected the name of an attribute, found string 'b'"),

@@ -110,7 +110,7 @@ def test_names(text: str, column: int, message: str) -> None:
         ("[a[].k = b[].l]", 12, "expected 'b.l' without '[]', since it stands for one event"),
         ("[a.k < b.l]", 8, "expected '=' in an equivalence test, found '<'"),
         ("[a.k = b.l, a[].k = b.l]", 15, "expected each equivalence attribute once, found a test of several twice"),
-        ("[a.k]", 7, "expected a comparison, found ']'"),
+        ("[a.k]", 4, "expected an attribute that all events share, such as [k], found one of 'a'"),
     ],
 )
 def test_conditions(condition: str, column: int, message: str) -> None:

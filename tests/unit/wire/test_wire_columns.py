@@ -69,7 +69,7 @@ def test_whole_numbers_of_any_width_come_back(numbers: list[int], bits: int) -> 
 
 
 WRONG = [
-    ("no map", [5], "rows: column 0: expected a map with a type, one of float, int, bool, string, found int 5"),
+    ("no map", [5], "column 0: expected a map with a type, one of float, int, bool, string, string[], found int 5"),
     ("unknown type", [{**INT, "type": "decimal"}], "column 0: expected a map with a type"),
     ("type of another kind", [{**INT, "type": ["int"]}], "column 0: expected a map with a type"),
     ("unknown field", [INT, {**FLOAT, "unit": "EUR"}], "column 1: expected only type, data, valid in type float"),
