@@ -11,14 +11,14 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 BUDGETS: Final[dict[str, tuple[int, int]]] = {
-    "broker": (118_450, 4_952),
-    "broker/algebra": (5_870, 400),
-    "broker/automaton": (11_104, 1_560),
+    "broker": (118_450, 3_940),
+    "broker/algebra": (5_870, 500),
+    "broker/automaton": (11_104, 2_140),
     "broker/command": (8_790, 1_000),
     "broker/console": (735, 200),
-    "broker/engine": (56_792, 1_572),
-    "broker/engine/executors": (40_306, 973),
-    "broker/events": (3_605, 1_270),
+    "broker/engine": (56_792, -377),
+    "broker/engine/executors": (40_306, -1_383),
+    "broker/events": (3_605, 1_460),
     "broker/forecast": (7_813, -1_000),
     "broker/kernel": (7_043, 400),
     "broker/language": (5_345, 300),

@@ -41,8 +41,8 @@ def test_the_first_repetition_waits_for_company(engine: Engine) -> None:
 
 
 def test_each_branch_is_told_for_itself(engine: Engine) -> None:
-    filtering = "FILTER{name = 'A' AND price > 3}(S)"
-    engine.subscribe("both", query=f"(SELECT price FROM {CHAIN.format(1)}) UNION (SELECT price FROM {filtering})")
+    chain = f"SELECT price FROM {CHAIN.format(1)}"
+    engine.subscribe("both", query=f"({chain}) UNION (SELECT price FROM FILTER{{name = 'A' AND price > 3}}(S))")
     chain, cost, filtered, searched = told(engine, "both")
     assert chain.startswith("group of 1 member that shares 2 steps")
     assert cost.startswith("cost of an event: a visit of the group")
