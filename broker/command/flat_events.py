@@ -70,5 +70,10 @@ def within(record: Mapping[str, object]) -> str:
     """What to write where an object has a list of objects, which may be the events."""
     for key, value in record.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            return f"; jq -c '.{key}[]' FILE writes the objects of {key!r}, one a line"
+            return objects_of(key)
     return ""
+
+
+def objects_of(key: str) -> str:
+    """What makes events of the list under a key."""
+    return f"; jq -c '.{key}[]' FILE writes the objects of {key!r}, one a line"

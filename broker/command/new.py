@@ -28,7 +28,7 @@ from ..language.names import DEFAULT_LANGUAGE
 from .complaint import BadInput, escaped
 from .csv_rows import header_of, lines_of, other_separator
 from .file_times import FileTimes
-from .flat_events import within
+from .flat_events import objects_of
 from .reading import AS_DECLARED, Format, FormatOption, FormOptions, Reading, format_of, with_form_options
 from .scanning import COMMA, OTHERS, ROWS_MAX, TWICE, ColumnFindings, divides, note, rows_of
 from .sources import STANDARD_INPUT, opened, place_of
@@ -221,8 +221,8 @@ def time_column(
     if asked is not None:
         found = f"found {shown(samples[asked][0])}; --time-format says how they are written"
         raise BadInput(f"{place}: expected times in column {asked!r}, {found}")
-    lists = [each for each, values in samples.items() if values and isinstance(values[0], list)]
-    hint = within({each: samples[each][0] for each in lists}) or f"; columns are {', '.join(list(samples)[:8])}"
+    lists = [each for each, values in samples.items() if "." in each and values and isinstance(values[0], list)]
+    hint = objects_of(lists[0].partition(".")[0]) if lists else f"; columns are {', '.join(list(samples)[:8])}"
     raise BadInput(f"{place}: expected a column of times, found none; --time COLUMN names it{hint}")
 
 

@@ -107,19 +107,20 @@ def test_columns_of_any_name_have_attributes(tmp_path: Path) -> None:
     file, _ = written(tmp_path, "2024 log.csv", "time,temp (F),Größe,user.name,NOT,ok\n1,2,3,a,1,1\n2,3,4,b,1,1\n")
     stream = file["streams"]["Events2024Log"]
     assert stream["attributes"] == {
-        "temp_F": "int", "Grosse": "int", "user_name": "string", "NOT_": "int", "ok": "int"
+        "temp_F": "int", "Grosse": "int", "user.name": "string", "NOT_": "int", "ok": "int"
     }  # fmt: skip
-    assert stream["columns"] == {"temp (F)": "temp_F", "Größe": "Grosse", "user.name": "user_name", "NOT": "NOT_"}
+    assert stream["columns"] == {"temp (F)": "temp_F", "Größe": "Grosse", "NOT": "NOT_"}
 
 
-def test_a_column_twice_and_lists_are_left_out(tmp_path: Path) -> None:
+def test_a_column_twice_and_lists_of_others_than_texts_are_left_out(tmp_path: Path) -> None:
     file, _ = written(tmp_path, "a.csv", "time,v,v,w\n1,2,3,4\n2,3,4,5\n")
     assert file["streams"]["A"] == {"attributes": {"w": "int"}}
     assert "# Left out: 'v'" in (tmp_path / "a.csv.toml").read_text("utf-8")
     line = {"time": 1, "w": 1, "tags": ["x"], "user": {"name": "a", "tags": [1], "home": {"town": "b"}}}
     file, _ = written(tmp_path, "a.jsonl", (json.dumps(line) + "\n") * 3)
-    assert file["streams"]["A"]["attributes"] == {"w": "int", "user_name": "string", "user_home_town": "string"}
-    assert file["streams"]["A"]["columns"] == {"user.name": "user_name", "user.home.town": "user_home_town"}
+    assert file["streams"]["A"] == {
+        "attributes": {"w": "int", "tags": "string[]", "user.name": "string", "user.home.town": "string"}
+    }
     assert "# Left out: 'user.tags'" in (tmp_path / "a.jsonl.toml").read_text("utf-8")
 
 
