@@ -313,8 +313,8 @@ def _split(
                 raise Misread(conjunct.at, f"expected at most {ITEMS_MAX} conditions, found more")
             continue
         for written in conjunct.tests:
-            if isinstance(written, Name) and written.attribute.partition(".")[0] in kinds:
-                variable, _, attribute = written.attribute.partition(".")
+            variable, dot, attribute = written.attribute.partition(".") if isinstance(written, Name) else ("", "", "")
+            if dot and variable in kinds:
                 wanted = f"expected an attribute that all events share, such as [{attribute}]"
                 raise Misread(written.at, f"{wanted}, found one of {variable!r}")
             test = written if isinstance(written, Name) else checked_test(written, kinds)

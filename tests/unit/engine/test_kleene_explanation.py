@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from broker.automaton.diagram import draw
-from broker.engine import Engine
+from broker.engine import Engine, Options
 
 RISING = "PATTERN SEQ(S+ a[], S b) WHERE skip_till_next_match(a[], b) { [k] AND a[i].p > avg(a[..i-1].p) AND %s }"
 BEHIND = "PATTERN SEQ(S a, ~(S n), S b) WHERE skip_till_next_match(a, b) { [k] AND %s } WITHIN 1000"
 TYPED = "a.ty = 'A' AND n.ty = 'N' AND b.ty = 'B'"
 
 
-def engine(**queries: str) -> Engine:
-    made = Engine()
+def engine(off: tuple[str, ...] = (), **queries: str) -> Engine:
+    made = Engine(Options(executors_off=off))
     made.add_stream("S", {"ty": "string", "k": "int", "p": "float"})
     for name, query in queries.items():
         made.subscribe(name, language="sase", query=query)
@@ -53,7 +53,8 @@ def test_an_event_touches_no_subscription_whose_conditions_it_fails() -> None:
     """Of a thousand with constants of their own, the index finds the one that the event concerns."""
     text = BEHIND.replace("[k]", "[ty]")
     numbers = range(0, 3_000, 3)
-    made = engine(**{f"q{n}": text % f"a.k = {n} AND n.k = {n + 1} AND b.k = {n + 2}" for n in numbers})
+    queries = {f"q{n}": text % f"a.k = {n} AND n.k = {n + 1} AND b.k = {n + 2}" for n in numbers}
+    made = engine(("groups",), **queries)
     assert "patterns: 3000 conditions on single events, 3000 of them different, in the index" in made.explain()
     made.publish("S", [1], [("A", 30, 1.0)])
     assert made.statistics()["pattern_runs"] == 1

@@ -63,7 +63,7 @@ def test_each_branch_is_told_for_itself(engine: Engine) -> None:
             "sase",
             "PATTERN SEQ(S a, ~(S n), S b) WHERE skip_till_next_match(a, b) { [name] AND a.name = 'A' AND a.price > 1"
             " AND n.price < 3 AND (b.price < 5 OR b.size > 7) } WITHIN 9",
-            "wait: a condition has alternatives",
+            "next match: a condition has alternatives",
         ),
     ],
 )
