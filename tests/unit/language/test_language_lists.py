@@ -255,3 +255,8 @@ def test_paths_of_attributes_may_be_written_without_quotes() -> None:
 def test_a_path_is_made_of_names(name: str) -> None:
     with pytest.raises(DefinitionError, match="or such names joined by dots"):
         Schema.declare({name: "int"})
+
+
+def test_an_equivalence_may_have_the_name_of_a_variable() -> None:
+    query = "PATTERN SEQ(S a, S c) WHERE skip_till_next_match(a, c) { [c] } WITHIN 4"
+    assert print_sase(parse_sase(query)).count("[c]") == 1
