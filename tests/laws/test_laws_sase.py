@@ -49,7 +49,7 @@ def agrees(text: str, history: list[Event], keyed: bool, columns: bool, reborn: 
     found: list[list[Result]] = []
     for number, event in enumerate(history):
         if number == reborn:
-            saved = msgpack.unpackb(msgpack.packb(player.machine.dump()), strict_map_key=False)
+            saved = msgpack.unpackb(msgpack.packb(player.machine.dump()), use_list=False, strict_map_key=False)
             player.machine = KleeneMachine(plan, None, columns)
             player.machine.load(saved)
             player.machine.check_invariants()
