@@ -1,6 +1,6 @@
 """The switches and admission limits of an engine.
 
-Every optimisation has a switch here. With any of them off the results are the same; a property test checks this.
+Each way to match faster has a switch here. With any of them off the results are the same; a property test checks this.
 """
 
 from __future__ import annotations

@@ -313,10 +313,11 @@ def _split(
                 raise Misread(conjunct.at, f"expected at most {ITEMS_MAX} conditions, found more")
             continue
         for written in conjunct.tests:
-            variable, dot, attribute = written.attribute.partition(".") if isinstance(written, Name) else ("", "", "")
-            if dot and variable in kinds:
-                wanted = f"expected an attribute that all events share, such as [{attribute}]"
-                raise Misread(written.at, f"{wanted}, found one of {variable!r}")
+            if isinstance(written, Name):
+                variable, dot, attribute = written.attribute.partition(".")
+                if dot and variable in kinds:
+                    wanted = f"expected an attribute that all events share, such as [{attribute}]"
+                    raise Misread(written.at, f"{wanted}, found one of {variable!r}")
             test = written if isinstance(written, Name) else checked_test(written, kinds)
             if test in tests:
                 found = repr(test.attribute) if isinstance(test, Name) else "a test of several"
