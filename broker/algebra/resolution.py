@@ -65,7 +65,8 @@ def find(schema: Schema, side: Side, name: syntax.Name, text: str, hint: str = "
     position = schema.position(name.attribute)
     if position < 0:
         near = suggestion(name.attribute, schema.names)
-        refuse(text, name.at, f"unknown attribute {name.attribute!r}{near or hint}")
+        meant = hint if hint and "." in name.attribute and "." not in near else near or hint
+        refuse(text, name.at, f"unknown attribute {name.attribute!r}{meant}")
     found = schema.attributes[position]
     return Attribute(side, position, found.type, found.name, found.nullable)
 
@@ -107,6 +108,9 @@ class BinaryScope:
     def name(self, name: syntax.Name) -> Term:
         bound = Side.LAST if self.iterates else Side.FIRST
         hint = f"; the incoming event's is '$2.{name.attribute}'" if name.attribute in self.right.names else ""
+        if "." in name.attribute:  # of users of SQL, who write the stream before its attribute
+            last = name.attribute.rpartition(".")[2]
+            hint = f"; not in this language: write $1.{last} for the left event, $2.{last} for the right one"
         match name.qualifier:
             case "1":
                 return find_or_instant(self.left, Side.FIRST, name, self.text)

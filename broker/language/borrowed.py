@@ -85,7 +85,6 @@ BORROWINGS: Final[tuple[Borrowing, ...]] = (
     ),
     _row(ALGEBRAIC, r"\bevery\s+", r"(?P<b>\w+)", "{b} alone, since each of its events begins a match"),
     _row(ALGEBRAIC, r"\s*\w+\s*", r",\s*(?P<b>\w+)", "NEXT{{}} {b} for one after the other, UNION {b} for both"),
-    _row(ALGEBRAIC, r"\b[A-Za-z_]\w*", r"\.(?P<x>\w+)", "$1.{x} for the left event, $2.{x} for the right one"),
     _row(ALGEBRAIC, r"INSERT\s+", r"INTO\s+(?P<x>\w+)", "the query with PUBLISH {x} at its end"),
     _row(ALGEBRAIC, r"DISTINCT\s+", r"(?P<x>\w+)", "{x} without DISTINCT; NEXT and FOLD see what came before"),
     # --- sequences ---
@@ -108,10 +107,6 @@ BORROWINGS: Final[tuple[Borrowing, ...]] = (
     _row(COMPOSITE, r"(?P<a>\w+)\s*", r"(?:->|then\b|followed\s+by\b)\s*(?P<b>\w+)", "{a}; {b}"),
     _row(COMPOSITE, r"FROM\s+\w+\s+", r"(?P<a>\w+)\s*=\s*(?P<p>[^\n]+?)\s*(?=\bMATCH\b|\n)", "{a}: {p}"),
     _row(COMPOSITE, "", r"[,;]\s*(?P<b>\w+)\s*:", "{b}: ... with nothing but a space before it"),
-    _row(
-        COMPOSITE, r"\b[A-Za-z_]\w*", r"\.(?P<x>\w+)",
-        f"{{x}} = $v in both definitions to join them; other comparisons are in language = {SEQUENTIAL!r}",
-    ),
     _row(COMPOSITE, r"MATCH\s.*", r"[+*]", f"repetition in language = {SEQUENTIAL!r}, as Stream+ a[]"),
     _row(
         COMPOSITE, r"@\s*\(\s*t\s*\(\s*(?P<b>\w+)\s*\)\s*", r"(?P<o>[<>=!]+)\s*(?P<d>[0-9]+\s*\w*)",

@@ -18,6 +18,7 @@ from ...events.event import TIME
 from ...events.schema import TEXTS, Schema, ValueType
 from ...language import syntax
 from ...language.diagnostics import query_error
+from ...language.names import SEQUENTIAL
 from ...language.ptopss import syntax as cs
 from ..normal_form import ALWAYS, NEVER, Form, normalise
 from ..partitioned_stream import PartitionedStream
@@ -62,7 +63,13 @@ class _EventScope:
         if name.attribute == TIME and self.schema.position(TIME) < 0:
             self.timed.add(self.source)
             return Attribute(Side.EVENT, len(self.schema), "int", TIME)
-        return find(self.schema, Side.EVENT, name, self.text)
+        hint = ""
+        if "." in name.attribute:  # of users of SASE+, who write the variable before its attribute
+            hint = (
+                f"; not in this language: write {name.attribute.rpartition('.')[2]} = $v in both definitions to join "
+                f"them; other comparisons are in language = {SEQUENTIAL!r}"
+            )
+        return find(self.schema, Side.EVENT, name, self.text, hint)
 
     def duration(self, at: int) -> NoReturn:
         refuse(self.text, at, "expected no DUR, since P-ToPSS reads the time of an event alone, as 'time'")
