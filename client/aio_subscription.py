@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, final
+from typing import Protocol, Self, final
 
 from broker.wire import Subscribed
 
-from .aio_notification import Notification
+from .aio_notification import Notification, Source
 from .arguments import checked_seconds
 from .errors import ConnectionLost, WrongThread
 
-if TYPE_CHECKING:
-    from .aio import Client
+
+class Owner(Source, Protocol):
+    """What a subscription needs of its client: the calls of `Client` of these names."""
+
+    async def next_notification(self, name: str, timeout: float | None = None) -> Notification | None: ...
+
+    async def unsubscribe(self, name: str) -> None: ...
+
+    def release(self, name: str) -> None: ...
+
+    def check_owner(self) -> None: ...
 
 
 @final
@@ -24,7 +33,7 @@ class Subscription:
 
     __slots__ = ("_client", "_closed", "attached", "durability", "name", "warnings")
 
-    def __init__(self, client: Client, name: str, answer: Subscribed) -> None:
+    def __init__(self, client: Owner, name: str, answer: Subscribed) -> None:
         self._client = client
         self._closed = False
         self.name = name

@@ -7,18 +7,24 @@ memory is bounded by the subscriptions, however fast a program acknowledges. Not
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, Protocol, final
 
 from broker.wire import Acknowledge, Failure, Message
 
 from .errors import ForetellError, remote_error
 
-if TYPE_CHECKING:
-    from .session import Session
-
 IN_FLIGHT_MAX: Final = 16
 """So many may be unanswered; then positions wait, and newer ones replace them."""
+
+
+class Requests(Protocol):
+    """What sends acknowledgements: a session."""
+
+    def request(self, make: Callable[[int], Message]) -> tuple[int, bytes]: ...
+
+    def abandon(self, correlation: int) -> None: ...
 
 
 @final
@@ -40,7 +46,7 @@ class LaterAcknowledgements:
         if refused is not None:
             raise refused
 
-    def frames(self, session: Session, every: bool = False) -> list[bytes]:
+    def frames(self, session: Requests, every: bool = False) -> list[bytes]:
         """The requests to send now, in order: as many as may be in flight, or with `every` all that are due."""
         made: list[bytes] = []
         while self.due and (every or len(self._in_flight) < IN_FLIGHT_MAX):

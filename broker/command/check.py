@@ -83,6 +83,7 @@ def checked_text(text: str, place: str) -> tuple[Engine, SubscriptionFile, list[
     """
     from ..engine import Engine
     from ..engine.program.target import ALWAYS_SINCE
+    from ..engine.subscribing.entering import install
     from ..engine.subscribing.holdings import in_order
     from ..events import DefinitionError
     from ..language.subscription_file import read_subscription_file
@@ -115,7 +116,7 @@ def checked_text(text: str, place: str) -> tuple[Engine, SubscriptionFile, list[
     for one in ordered:
         if missing.isdisjoint(one.reads()):
             try:
-                engine.install(one, ALWAYS_SINCE)
+                install(engine, one, ALWAYS_SINCE)
                 continue
             except ForetellError as error:
                 wrong.append(at(place, error))

@@ -8,13 +8,12 @@ randomness. Not thread-safe.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, final
 
 from ..automaton.arc_updates import ArcUpdate
 from ..events.batch import Batch
-from ..events.errors import EventError, LateEvent, LimitExceeded, UnknownEvent, shown
+from ..events.errors import EventError, LateEvent, UnknownEvent, shown
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, Duration, StreamDefinition, stream_durations
 from ..events.time_unit import TimeUnit, instant_of, instants_of, shown_instant
@@ -23,31 +22,25 @@ from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
 from .batches import fitting, fitting_columns, moments_of, numbers_of
 from .compiler.prepared import Prepared
-from .compiler.query_compiler import Parsed
 from .disorder.joined import JoinedResults
 from .disorder.looking import check_invariants
-from .disorder.reordering import Reordering
-from .dispatch.dispatcher import Dispatcher
 from .dispatch.punctuation import newest, punctuate, release
 from .executors.event_ids import EventIds, event_ids
 from .inspection.figures import figures
 from .inspection.view import END_OF_TIME, EngineView
 from .match import Failed
 from .options import Options
-from .program.program import Program
 from .reasons import AskedInput, Why, WhyNot, why, why_not
 from .results import Results
 from .snapshot import EngineState, restore, save
-from .subscribing.catalog import Catalog
-from .subscribing.entering import enter
+from .subscribing.entering import activate, install
 from .subscribing.leaving import suspend_failed, unsubscribe
 from .subscribing.loading import load_into
 from .subscribing.replacing import replace
-from .subscribing.streams import add_attribute, remove_stream
-from .subscribing.subscriber import Subscriber
+from .subscribing.streams import add_attribute, declare, remove_stream
 from .subscribing.suspensions import failed
 from .subscribing.time_reset import restart_readers
-from .subscribing.updating import update, update_again
+from .subscribing.updating import update
 
 
 @final
@@ -55,12 +48,8 @@ class Engine(EngineView):
     """Matches events of any number of streams against any number of subscriptions."""
 
     def __init__(self, options: Options | None = None) -> None:
-        self.options = options if options is not None else Options()
-        program = Program(self.options)
-        super().__init__(Catalog(self.options), program, Dispatcher(program))
+        super().__init__(Options() if options is None else options)
         self.runtime.suspend = self._suspend_failed
-        self.events = 0  # events accepted so far; numbers the events without an id
-        self.matches = 0  # matches found so far; one that equal subscriptions share counts once
         self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
 
     @classmethod
@@ -81,7 +70,7 @@ class Engine(EngineView):
         have too many partial matches (REASONS_STEPS_MAX)."""
         if subscription is not None:
             self._known(subscription)
-        return why(self, match, events, list(self.subscriptions) if subscription is None else [subscription])
+        return why(self, Engine, match, events, list(self.subscriptions) if subscription is None else [subscription])
 
     def why_not(
         self,
@@ -97,7 +86,7 @@ class Engine(EngineView):
         then only the nearest partial matches are followed, and `cut` says how many were left out. Raises
         UnknownSubscription, Unsupported."""
         self._known(subscription)
-        return why_not(self, subscription, events, key, wanted, time)
+        return why_not(self, Engine, subscription, events, key, wanted, time)
 
     # --- streams and subscriptions ----------------------------------------------------------------------------------
 
@@ -132,13 +121,7 @@ class Engine(EngineView):
 
     def declare(self, definition: StreamDefinition) -> None:
         """Declare a stream as `add_stream` does."""
-        if definition.name not in self.catalog.streams and len(self.catalog.streams) >= self.options.streams_max:
-            raise LimitExceeded(f"an engine may have at most {self.options.streams_max} streams (streams_max)")
-        self.catalog.declare(definition)
-        if self.disorder is None and definition.disorder != "arrival":
-            self.disorder = Reordering(self.catalog, self.runtime)
-        if self.disorder is not None:
-            self.disorder.orders.stale = True
+        declare(self, definition)
 
     def subscribe(
         self,
@@ -155,7 +138,7 @@ class Engine(EngineView):
         DefinitionError, LimitExceeded or Unsupported; a refused subscription changes nothing."""
         if isinstance(query, Prepared) and report is None and forecast is None and results is None:
             read = self.catalog.streams if query.form is None else dict(query.form.sources)
-            self._install(self.catalog.bound(name, query, lineage, self.since(read)))
+            activate(self, self.catalog.bound(name, query, lineage, self.since(read)))
             return
         language, text = (query.language, query.query) if isinstance(query, Prepared) else (language, query)
         definition = SubscriptionDefinition(
@@ -163,23 +146,12 @@ class Engine(EngineView):
         )
         parsed = self.catalog.parse(definition)
         # Looking for the streams in the syntax is a tenth of a registration; without disorder all share one order.
-        self.install(parsed, self.since(() if self.disorder is None else parsed.reads()))
+        install(self, parsed, self.since(() if self.disorder is None else parsed.reads()))
 
     def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
         """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
         `subscribe` does."""
         return self.catalog.compiler.prepare(language, query)
-
-    def install(self, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
-        """Activate a parsed subscription as of a time. `widths`: as in Catalog.compile. Raises as `subscribe` does."""
-        self._install(self.catalog.compile(parsed, since, None, widths or {}))
-
-    def _install(self, subscriber: Subscriber) -> None:
-        if len(self.catalog.subscriptions) >= self.options.subscriptions_max:
-            raise LimitExceeded(
-                f"an engine may have at most {self.options.subscriptions_max} subscriptions (subscriptions_max)"
-            )
-        enter(self, subscriber)
 
     def finish(self) -> Results | JoinedResults:
         """Report the results that wait for time to pass, and censor open forecasts. Events may follow."""
@@ -388,11 +360,11 @@ class Engine(EngineView):
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""
-        return save(EngineState(self, partial(update_again, self)))
+        return save(EngineState(self))
 
     @classmethod
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
         """The engine of a snapshot. Raises DefinitionError if this version cannot read the bytes."""
         engine = cls(options)
-        restore(data, EngineState(engine, partial(update_again, engine)))
+        restore(data, EngineState(engine))
         return engine

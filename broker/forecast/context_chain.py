@@ -5,25 +5,31 @@ Here: one context. Not here: which levels it has (forecaster), how they estimate
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from mypy_extensions import i64
 
+from .chain import Shape
 from .counts import Context
 from .level import Level
 from .passage import Passage
 from .uncertainty import interval, standard_error
 
-if TYPE_CHECKING:
-    from .forecaster import Forecaster
+
+class ChainFrame:
+    """What the chains of one subscription share: their form, and how many steps ahead they forecast."""
+
+    def __init__(self, form: Shape, horizon: int) -> None:
+        self.form = form
+        self.horizon = horizon
 
 
 @final
 class ContextChain:
     """`levels`: the pool first, the whole context last, which forecasts."""
 
-    def __init__(self, forecaster: Forecaster, context: Context, levels: tuple[Level, ...]) -> None:
-        self.forecaster = forecaster
+    def __init__(self, frame: ChainFrame, context: Context, levels: tuple[Level, ...]) -> None:
+        self.frame = frame
         self.context = context
         self.levels = levels
         self._next: list[float] = []  # by state, what `within` says, as of the level's stamp
@@ -36,9 +42,9 @@ class ContextChain:
 
     def within(self, state: int) -> float:
         """P(the next match comes within the horizon's steps | state). O(levels) where nothing has moved."""
-        steps = self.forecaster.horizon
+        steps = self.frame.horizon
         level = self.levels[-1]
-        if state + 1 == self.forecaster.form.states:  # a match has just come
+        if state + 1 == self.frame.form.states:  # a match has just come
             return level.passage(steps).next(state, steps)
         level.refresh()
         if level.stamp != self._stamp:
@@ -56,7 +62,7 @@ class ContextChain:
 
     def passage(self, steps: int = 0) -> Passage:
         """First passages over so many steps and at least the horizon's."""
-        return self.level().passage(max(steps, self.forecaster.horizon))
+        return self.level().passage(max(steps, self.frame.horizon))
 
     def level(self) -> Level:
         """The level whose rows are those of this context: the one that forecasts are taken from."""
@@ -81,7 +87,7 @@ class ContextChain:
     def over(self, state: int, steps: int) -> float:
         """P(the next match comes within so many steps | state), beyond the horizon too. O(1) or O(steps x edges). For
         the horizon's steps this is what `within` says."""
-        if state + 1 < self.forecaster.form.states:
+        if state + 1 < self.frame.form.states:
             return self.level().reached(steps)[state]
         return self.passage(steps).next(state, steps)
 
@@ -90,4 +96,4 @@ class ContextChain:
         copies: list[Level] = []
         for level in self.levels:
             copies.append(level.aside(tuple([copies[self.levels.index(parent)] for parent in level.parents])))
-        return ContextChain(self.forecaster, self.context, tuple(copies))
+        return ContextChain(self.frame, self.context, tuple(copies))

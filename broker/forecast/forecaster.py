@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final, final
 
 from .chain import KRICHEVSKY_TROFIMOV, Shape
-from .context_chain import ContextChain
+from .context_chain import ChainFrame, ContextChain
 from .counts import Context, Counts, CountTable, GenerationClock
 from .level import Level
 
@@ -27,7 +27,7 @@ DEPTH: Final = 3
 
 
 @final
-class Forecaster:
+class Forecaster(ChainFrame):
     """The chains of all contexts of one version of a subscription."""
 
     def __init__(
@@ -46,9 +46,8 @@ class Forecaster:
         with what is already known; what is counted here goes into it. `tolerance`: see TOLERANCE; 0 computes anew after
         every step.
         """
+        super().__init__(form, horizon)
         self.version = version
-        self.form = form
-        self.horizon = horizon
         self.counts = counts
         self.parts = parts
         self.keyed = keyed

@@ -164,7 +164,7 @@ def _curves(whole: Combination, state: KeyState, time: i64, way: WayToMatch) -> 
 
 def _alone(state: KeyState, number: i64) -> list[float]:
     chain = _chain(state, number)
-    return chain.curve(int(state.parts[number].state))[: chain.forecaster.horizon + 1]
+    return chain.curve(int(state.parts[number].state))[: chain.frame.horizon + 1]
 
 
 def _rest(whole: Combination, state: KeyState, time: i64, until: i64) -> list[float] | None:

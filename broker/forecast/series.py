@@ -42,7 +42,7 @@ class SeriesChain:
             level.refresh()
             if level is not self.levels[at] or level.stamp != self.stamps[at]:
                 return False
-            if chain.forecaster.horizon != self.horizon:
+            if chain.frame.horizon != self.horizon:
                 return False
         return True
 
@@ -51,7 +51,7 @@ def in_series(chains: Sequence[ContextChain]) -> SeriesChain:
     """The series of these chains. O(horizon x edges)."""
     levels = [chain.level() for chain in chains]
     begins, whole = joined([level.chain() for level in levels])
-    horizon = chains[0].forecaster.horizon
+    horizon = chains[0].frame.horizon
     stamps = [level.stamp for level in levels]
     return SeriesChain(levels, stamps, horizon, begins, first_passage(whole, horizon))
 

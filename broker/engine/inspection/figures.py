@@ -5,16 +5,14 @@ Not here: their keeping, which each part does itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..disorder.looking import statistics
+from ..parts import EngineParts
 from ..subscribing.suspensions import suspended
 
-if TYPE_CHECKING:
-    from ..engine import Engine
 
-
-def figures(engine: Engine) -> dict[str, Any]:
+def figures(engine: EngineParts) -> dict[str, Any]:
     """The counts by name. O(runs)."""
     catalog, program, disorder = engine.catalog, engine.program, engine.disorder
     found = {

@@ -1,12 +1,12 @@
 """The questions to an engine: its streams and subscriptions, how far time has come, forecasts, and explanations.
 
-Here: the part of the public interface that changes nothing. Not here: the parts of an engine and what changes them
+Here: the part of the public interface that changes nothing. Not here: the parts of an engine (parts), what changes them
 (engine).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -22,14 +22,10 @@ from ...forecast.model_file import Model
 from ...language.names import DEFAULT_LANGUAGE
 from ...language.subscription import SubscriptionDefinition
 from ..disorder.looking import HeldStream, held_back
-from ..disorder.reordering import Reordering
-from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest
 from ..dispatch.time_order import horizon_in
 from ..forecasts.subscription import PredictiveSubscription
-from ..program.program import Program
-from ..program.target import ALWAYS_SINCE
-from ..subscribing.catalog import Catalog
+from ..parts import EngineParts
 from ..subscribing.holdings import Definitions
 from ..subscribing.replacing import says
 from ..subscribing.subscriber import Subscriber
@@ -41,14 +37,8 @@ from .warning import warnings_of, warnings_of_waiting
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
 
-class EngineView:
+class EngineView(EngineParts):
     """The questions to an engine."""
-
-    def __init__(self, catalog: Catalog, program: Program, runtime: Dispatcher) -> None:
-        self.catalog = catalog
-        self.program = program
-        self.runtime = runtime
-        self.disorder: Reordering | None = None  # if a stream's events come in another order than that of their times
 
     # --- what there is ------------------------------------------------------------------------------------------
 
@@ -66,18 +56,6 @@ class EngineView:
     def published(self) -> Mapping[str, Schema]:
         """The schemas of streams that subscriptions publish, by name."""
         return {name: p.schema for name, p in self.catalog.published.items()}
-
-    @property
-    def now(self) -> int | None:
-        """The newest processed time, in microseconds; None before the first event."""
-        if self.disorder is None:
-            return self.runtime.now
-        return self.disorder.orders.newest(self.catalog.streams)
-
-    def since(self, streams: Iterable[str]) -> int:
-        """The newest processed time of streams, and of those whose events share an order of time with them."""
-        now = self.runtime.now if self.disorder is None else self.disorder.orders.newest(streams)
-        return ALWAYS_SINCE if now is None else now
 
     @property
     def due(self) -> int | None:

@@ -9,7 +9,7 @@ Not here: what the subscription makes of these events (register_runs, window_run
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from ...algebra.timed_stream import is_timed, timed_row, untimed
 from ...automaton.automaton import Automaton
@@ -20,16 +20,14 @@ from ..executors.reference.run import SeenEvent
 from ..executors.speculative.found import LifetimeMatches
 from ..languages.table import copying_query
 from ..match import Match
-
-if TYPE_CHECKING:
-    from ..engine import Engine
+from .fresh_engine import FreshEngine
 
 
 @final
 class EventProbe:
     """`revises`: the subscription sees events before they are final. Join it before the first event."""
 
-    def __init__(self, engine: Engine, automaton: Automaton, revises: bool) -> None:
+    def __init__(self, engine: FreshEngine, automaton: Automaton, revises: bool) -> None:
         self.sources = automaton.sources
         self.revises = revises
         self.name = "probe"
@@ -102,6 +100,6 @@ class EventProbe:
         return [part for part in self.partitions() if any(last in ids(event.item) for event in part)]
 
     @staticmethod
-    def _schema(engine: Engine, stream: str) -> Schema:
+    def _schema(engine: FreshEngine, stream: str) -> Schema:
         declared = engine.streams.get(stream)
         return engine.published[stream] if declared is None else declared.schema

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from ...algebra.timed_stream import untimed
 from ...automaton.automaton import TimeModel
@@ -19,6 +19,7 @@ from ...events.validation import row_from_mapping
 from ..executors.reference.machine import Reference
 from ..match import Match
 from ..options import Options
+from ..parts import EngineParts
 from ..planner import EXECUTORS, IN_ORDER, MERGED
 from ..program.account import UNLIMITED
 from ..subscribing.subscriber import Subscriber
@@ -26,15 +27,13 @@ from ..subscribing.suspensions import suspended
 from ..subscribing.updating import update_again
 from .budget import ReasonsBudget
 from .explaining import AskedInput, Explainer, Question
+from .fresh_engine import MakeEngine
 from .probe import EventProbe
 from .reference_runs import ReferenceRuns
 from .register_runs import RegisterRuns
 from .steps import Step
 from .told import WindowPlace
 from .window_runs import WindowRuns
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 REFERENCE: Final = "reference"
 OTHERS: Final = tuple([plan.executor for plan in (*EXECUTORS, MERGED) if plan.executor != REFERENCE])
@@ -57,7 +56,8 @@ class Rerun:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: EngineParts,
+        make: MakeEngine,
         name: str,
         events: Sequence[AskedInput],
         budget: ReasonsBudget,
@@ -70,18 +70,22 @@ class Rerun:
         options = Options(rules_off=rules_off)
         if by_reference:
             options = replace(options, executors_off=OTHERS, work_max=budget.left)
-        self.engine = type(engine)(options)
+        self.engine = make(options)
         self._matches = not by_reference
         for stream in engine.catalog.streams.values():
             self.engine.declare(stream)
         updated = Counter([each.subscription for each in events if isinstance(each, UpdateLine)])
         for needed in needed_by(engine, name):
-            asked = engine.subscriptions[needed]
-            self.engine.subscribe(needed, asked.language, asked.query, True, asked.report, results=asked.results)
-            earlier = engine.updates(needed)
+            asked = engine.catalog.subscriptions[needed]
+            definition = asked.definition()
+            self.engine.subscribe(
+                needed, definition.language, definition.query, True, definition.report, results=definition.results
+            )
+            earlier = asked.updates
             if len(earlier) > updated[needed]:  # the newest ones are among the events
                 again = self.engine.catalog.subscriptions[needed]
-                update_again(self.engine, again, earlier[: len(earlier) - updated[needed]])
+                before = earlier[: len(earlier) - updated[needed]]
+                update_again(self.engine.program, self.engine.runtime, self.engine.disorder, again, before)
         self.disorder = self.engine.disorder
         self.revises = self.disorder is not None and name in self.disorder.readers.by_name
         self.explainers: list[Explainer] = []
@@ -169,18 +173,18 @@ class _NoResults:
 _NOTHING: Final = _NoResults()
 
 
-def in_order(engine: Engine, name: str) -> bool:
+def in_order(engine: EngineParts, name: str) -> bool:
     """Whether the reference can run the subscription, so that its runs are seen."""
     return {automaton.time for automaton in engine.catalog.subscriptions[name].automata()} <= set(IN_ORDER)
 
 
-def keys_of(engine: Engine) -> dict[str, int]:
+def keys_of(engine: EngineParts) -> dict[str, int]:
     """The positions of the declared keys of streams."""
     declared = engine.catalog.streams.values()
     return {stream.name: stream.schema.position(stream.key) for stream in declared if stream.key is not None}
 
 
-def needed_by(engine: Engine, name: str) -> list[str]:
+def needed_by(engine: EngineParts, name: str) -> list[str]:
     """The subscription and those that publish what it reads, directly or through others, publishers first."""
     wanted, waiting = {name}, [name]
     by_name = engine.catalog.subscriptions

@@ -7,21 +7,20 @@ Here: which of them are told. Not here: how far each came, and what stopped it (
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ...events.event import Event, Punctuation, Retraction
+from ..parts import EngineParts
 from .budget import ReasonsBudget
 from .explaining import AskedInput, Candidate, Question
+from .fresh_engine import MakeEngine
 from .reference_runs import by_failures
 from .rerun import Rerun, keys_of
 from .told import NEAREST_MAX, Told, WhyNot, WithdrawnMatch
 
-if TYPE_CHECKING:
-    from ..engine import Engine
-
 
 def why_not(
-    engine: Engine,
+    engine: EngineParts,
+    make: MakeEngine,
     name: str,
     events: Sequence[AskedInput],
     key: object = None,
@@ -37,7 +36,7 @@ def why_not(
     asked = list(events if time is None else _until(events, time))
     budget = ReasonsBudget(len(asked), False)
     question = Question(key, frozenset(wanted), keys_of(engine))
-    rerun = Rerun(engine, name, asked, budget, question)
+    rerun = Rerun(engine, make, name, asked, budget, question)
     withdrawn: dict[str, WithdrawnMatch] = {}
     for cause, matches in rerun.play(asked):
         for match in matches:

@@ -13,7 +13,9 @@ from ...events.schema import Schema
 from ...events.stream import StreamDefinition
 from ...language.subscription import SubscriptionDefinition
 from ..compiler.query_compiler import QueryCompiler
+from ..subscribing.entering import install
 from ..subscribing.holdings import PublishedStream
+from ..subscribing.streams import declare
 from .state import EngineState
 
 NAMES: Final = tuple([rule.name for rule in RULES])
@@ -138,7 +140,7 @@ class _Compilers:
 def _define(state: EngineState, content: Any) -> None:
     catalog, engine = state.catalog, state.engine
     for name, attributes, *more in content["streams"]:
-        engine.declare(StreamDefinition(name, Schema.declare(attributes), *more))
+        declare(engine, StreamDefinition(name, Schema.declare(attributes), *more))
     for name, attributes, _ in content["published"]:
         catalog.published[name] = PublishedStream(Schema.declare(attributes))
     catalog.withdrawn = {name: (reason, since) for name, reason, since in content["withdrawn"]}
@@ -150,7 +152,7 @@ def _define(state: EngineState, content: Any) -> None:
         wanted = _plain(forecast)
         results = state.results.get(name)
         definition = SubscriptionDefinition(name, language, query, lineage, report, wanted, results)
-        engine.install(catalog.parse(definition), since, state.widths.get(name))
+        install(engine, catalog.parse(definition), since, state.widths.get(name))
     if engine.disorder is not None:
         engine.disorder.copies.restoring = None
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...automaton.arc_updates import ArcUpdate
 from ..disorder.looking import dump, load
+from ..subscribing.updating import update_again
 from .state import EngineState
 
 
@@ -38,7 +39,7 @@ def restore_updates(state: EngineState, content: Any) -> None:
     """Apply them to subscriptions whose machines are still empty."""
     for name, updates in content:
         made = [ArcUpdate(tuple(insert), tuple(delete), begin, end) for insert, delete, begin, end in updates]
-        state.update_again(state.catalog.subscriptions[name], made)
+        update_again(state.program, state.runtime, state.engine.disorder, state.catalog.subscriptions[name], made)
 
 
 def save(state: EngineState) -> Any:

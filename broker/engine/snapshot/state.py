@@ -5,39 +5,11 @@ Not here: any section.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias, final
+from typing import final
 
-from ...automaton.arc_updates import ArcUpdate
 from ...automaton.rewriting.table import RULES
-from ...events.stream import StreamDefinition
-from ..compiler.query_compiler import Parsed
-from ..disorder.reordering import Reordering
-from ..dispatch.dispatcher import Dispatcher
 from ..executors.matches import PartialMatch
-from ..program.program import Program
-from ..subscribing.catalog import Catalog
-from ..subscribing.subscriber import Subscriber
-
-UpdateAgain: TypeAlias = Callable[[Subscriber, Sequence[ArcUpdate]], None]
-"""Applies the updates of a subscription that has taken no event yet."""
-
-
-class Parts(Protocol):
-    """The engine that is saved or filled."""
-
-    catalog: Catalog
-    runtime: Dispatcher
-    program: Program
-    disorder: Reordering | None
-    events: int
-    matches: int
-
-    def declare(self, definition: StreamDefinition) -> None:
-        """Declare a stream."""
-
-    def install(self, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
-        """Add a subscription as of a time."""
+from ..parts import EngineParts
 
 
 @final
@@ -50,9 +22,8 @@ class EngineState:
     `runs` are the live runs of the merged program, in the order in which their section lists them.
     """
 
-    def __init__(self, engine: Parts, update_again: UpdateAgain) -> None:
+    def __init__(self, engine: EngineParts) -> None:
         self.engine = engine
-        self.update_again = update_again
         self.catalog = engine.catalog
         self.runtime = engine.runtime
         self.program = engine.program

@@ -5,13 +5,17 @@ Not here: removing it again (leaving), names (catalog), compiling (query_compile
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from ...automaton.analyses.epoch_waits import waits_for_numbers
 from ...automaton.analyses.step_texts import texts_of_steps
 from ...automaton.automaton import Automaton
+from ...events.errors import LimitExceeded
+from ..compiler.query_compiler import Parsed
 from ..compiler.recipes import Recipe
 from ..disorder.joined import salt_of
+from ..parts import EngineParts
 from ..planner import Wanted, followed, plan_again, plan_of
 from ..program.program import Program
 from ..program.target import Feed
@@ -20,13 +24,24 @@ from .forecasting import start_forecasts
 from .holdings import Holding, InternalStream
 from .subscriber import Subscriber, branch_name
 
-if TYPE_CHECKING:
-    from ..engine import Engine
-
 Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # internal streams and the automata that feed them
 
 
-def enter(engine: Engine, subscriber: Subscriber) -> None:
+def install(engine: EngineParts, parsed: Parsed, since: int, widths: Mapping[str, int] | None = None) -> None:
+    """Compile and activate a subscription as of a time. `widths`: as in Catalog.compile. Raises as `Engine.subscribe`
+    does."""
+    activate(engine, engine.catalog.compile(parsed, since, None, widths or {}))
+
+
+def activate(engine: EngineParts, subscriber: Subscriber) -> None:
+    """Enter one more subscription. Raises as `enter` does, and LimitExceeded if there are enough."""
+    most = engine.options.subscriptions_max
+    if len(engine.catalog.subscriptions) >= most:
+        raise LimitExceeded(f"an engine may have at most {most} subscriptions (subscriptions_max)")
+    enter(engine, subscriber)
+
+
+def enter(engine: EngineParts, subscriber: Subscriber) -> None:
     """Activate a compiled subscription. O(its size). Raises DefinitionError or LimitExceeded."""
     catalog, program, disorder = engine.catalog, engine.program, engine.disorder
     form = subscriber.form

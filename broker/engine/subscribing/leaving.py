@@ -8,12 +8,13 @@ Not here: machines that are dropped in place (account), names (catalog).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.matchers import Matcher
 from ..executors.epoch_matches import Fault
 from ..notices import Notice
+from ..parts import EngineParts
 from ..program.account import FAILED, reason_of
 from ..program.program import Program
 from ..program.target import Outcome, Target
@@ -24,20 +25,17 @@ from .forecasting import end_forecasts
 from .holdings import Holding, Service
 from .subscriber import Subscriber
 
-if TYPE_CHECKING:
-    from ..engine import Engine
-
 Censored: TypeAlias = list[tuple[Target, Notice]]
 
 
-def unsubscribe(engine: Engine, subscriber: Subscriber) -> Results:
+def unsubscribe(engine: EngineParts, subscriber: Subscriber) -> Results:
     """Remove a subscription from everywhere; the results are its open forecasts. Raises DefinitionError if others need
     it."""
     engine.catalog.check_leave(subscriber)
     return remove(engine, subscriber)
 
 
-def remove(engine: Engine, subscriber: Subscriber) -> Results:
+def remove(engine: EngineParts, subscriber: Subscriber) -> Results:
     """Remove a subscription that no other needs, or whose replacement follows."""
     catalog, program, disorder, name = engine.catalog, engine.program, engine.disorder, subscriber.name
     left: list[str] = []

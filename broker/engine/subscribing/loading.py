@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...events.errors import DefinitionError, ForetellError, QueryError
 from ...language.subscription import SubscriptionDefinition
 from ...language.subscription_file import read_subscription_file
+from ..parts import EngineParts
 from ..program.target import ALWAYS_SINCE
+from .entering import install
 from .holdings import in_order
-
-if TYPE_CHECKING:
-    from ..engine import Engine
+from .streams import declare
 
 
-def load_into(engine: Engine, path: str | Path) -> None:
+def load_into(engine: EngineParts, path: str | Path) -> None:
     """Declare the streams of a file and add its subscriptions. Raises ForetellError, with a message that begins with
     the path, if the content is invalid; OSError if the file cannot be read."""
     place = str(path)
@@ -30,7 +29,7 @@ def load_into(engine: Engine, path: str | Path) -> None:
     file = read_subscription_file(text, place)
     try:
         for stream in file.streams:
-            engine.declare(stream)
+            declare(engine, stream)
         install_all(engine, file.subscriptions)
     except QueryError as error:
         raise QueryError(f"{place}: {error}", error.line, error.column, error.excerpt) from None
@@ -38,7 +37,7 @@ def load_into(engine: Engine, path: str | Path) -> None:
         raise type(error)(f"{place}: {error}") from None
 
 
-def install_all(engine: Engine, definitions: Iterable[SubscriptionDefinition]) -> None:
+def install_all(engine: EngineParts, definitions: Iterable[SubscriptionDefinition]) -> None:
     """Install subscriptions whose streams are declared or published by others of them. They see events of any time.
 
     O(size of the queries). Raises ForetellError without a place.
@@ -47,4 +46,4 @@ def install_all(engine: Engine, definitions: Iterable[SubscriptionDefinition]) -
     for one in parsed:
         engine.catalog.check_publish(one.definition.name, one.publish, one.definition.query)
     for one in in_order(parsed):
-        engine.install(one, ALWAYS_SINCE)
+        install(engine, one, ALWAYS_SINCE)

@@ -9,7 +9,6 @@ Not here: which texts differ by an update alone (automaton/arc_updates), the che
 from __future__ import annotations
 
 from dataclasses import replace as with_fields
-from typing import TYPE_CHECKING
 
 from ...events.errors import DefinitionError, ForetellError, QueryError, Unsupported
 from ...events.instant import LARGEST
@@ -17,6 +16,7 @@ from ...language.names import language_named
 from ..compiler.query_compiler import Parsed, located
 from ..disorder.joined import JoinedResults
 from ..languages.language import Syntax
+from ..parts import EngineParts
 from ..results import Results
 from .catalog import Catalog
 from .entering import enter
@@ -24,12 +24,9 @@ from .leaving import remove
 from .subscriber import Subscriber
 from .updating import present, update
 
-if TYPE_CHECKING:
-    from ..engine import Engine
-
 
 def replace(
-    engine: Engine, subscriber: Subscriber, query: str, language: str, keep_runs: bool
+    engine: EngineParts, subscriber: Subscriber, query: str, language: str, keep_runs: bool
 ) -> Results | JoinedResults:
     """Give a subscription another text. All of it takes effect, or nothing. O(both, and subscriptions in disorder)."""
     catalog, disorder = engine.catalog, engine.disorder
@@ -48,7 +45,7 @@ def replace(
     return results
 
 
-def _edited(engine: Engine, subscriber: Subscriber, parsed: Parsed) -> JoinedResults:
+def _edited(engine: EngineParts, subscriber: Subscriber, parsed: Parsed) -> JoinedResults:
     """Update the arcs in which the texts differ; nothing if they say the same."""
     name, language = subscriber.name, language_named(subscriber.form.language)
     anew = "it can only begin anew"

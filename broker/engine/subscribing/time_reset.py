@@ -10,20 +10,18 @@ Not here: choosing the time to go back to (broker.kernel knows the times of the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...events.errors import DefinitionError, Unsupported
 from ...language.subscription import SubscriptionDefinition
+from ..parts import EngineParts
 from ..program.target import ALWAYS_SINCE
 from ..results import Results
+from .entering import install
 from .holdings import in_order
+from .leaving import unsubscribe
 from .updating import update_again
 
-if TYPE_CHECKING:
-    from ..engine import Engine
 
-
-def restart_readers(engine: Engine, stream: str, time: int | None) -> list[Results]:
+def restart_readers(engine: EngineParts, stream: str, time: int | None) -> list[Results]:
     """Restart the subscriptions over this stream as of `time`; returns the results of ending them. O(subscriptions)."""
     if engine.disorder is not None:
         raise Unsupported(f"stream {stream!r}: time is not set back where a stream has disorder: not supported yet")
@@ -36,7 +34,7 @@ def restart_readers(engine: Engine, stream: str, time: int | None) -> list[Resul
         left: list[SubscriptionDefinition] = []
         for definition in waiting:
             try:
-                ended.append(engine.unsubscribe(definition.name))
+                ended.append(unsubscribe(engine, engine.catalog.subscriptions[definition.name]))
             except DefinitionError:
                 left.append(definition)
         assert len(left) < len(waiting)
@@ -45,12 +43,13 @@ def restart_readers(engine: Engine, stream: str, time: int | None) -> list[Resul
     since = ALWAYS_SINCE if time is None else time
     for parsed in in_order([engine.catalog.parse(definition) for definition in again]):
         name = parsed.definition.name
-        engine.install(parsed, since, widths[name])
-        update_again(engine, engine.catalog.subscriptions[name], before[name].updates)
+        install(engine, parsed, since, widths[name])
+        own = engine.catalog.subscriptions[name]
+        update_again(engine.program, engine.runtime, engine.disorder, own, before[name].updates)
     return ended
 
 
-def _reading(engine: Engine, stream: str) -> list[SubscriptionDefinition]:
+def _reading(engine: EngineParts, stream: str) -> list[SubscriptionDefinition]:
     """The subscriptions that read a stream, directly or through published streams, in order of registration."""
     reached = {stream}
     found: dict[str, None] = {}

@@ -7,24 +7,25 @@ what has been found (executors).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...automaton.arc_updates import ArcUpdate, ChangedArcs
 from ...events.errors import DefinitionError, EventError, LimitExceeded, QueryError, Unsupported, shown
 from ...events.instant import FOREVER, LARGEST
 from ..disorder.copies import name_of_copy
 from ..disorder.joined import JoinedResults
+from ..disorder.reordering import Reordering
+from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.punctuation import newest
+from ..parts import EngineParts
+from ..program.program import Program
 from .subscriber import Subscriber
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 ALL_TIME: Final = -FOREVER
 
 
 def update(
-    engine: Engine,
+    engine: EngineParts,
     subscriber: Subscriber,
     insert: Sequence[str],
     delete: Sequence[str],
@@ -64,15 +65,16 @@ def update(
     except (DefinitionError, LimitExceeded) as error:
         raise type(error)(f"subscription {name!r}: {error}") from None
     subscriber.updates.append(change)
-    return _rewrite(engine, subscriber, ChangedArcs(arcs.automaton, arcs.changes, begin, until))
+    changed = ChangedArcs(arcs.automaton, arcs.changes, begin, until)
+    return _rewrite(engine.program, engine.runtime, engine.disorder, subscriber, changed)
 
 
-def _settled(engine: Engine, stream: str, earliest: int) -> int:
+def _settled(engine: EngineParts, stream: str, earliest: int) -> int:
     """The time before which no event comes any more, whoever reads it, nor is processed again."""
     return earliest if engine.disorder is None else engine.disorder.marks.safe(stream)
 
 
-def present(engine: Engine, name: str) -> tuple[int, int]:
+def present(engine: EngineParts, name: str) -> tuple[int, int]:
     """The time from which on an update of a subscription holds by default, and the earliest one from which it may."""
     if engine.disorder is not None:
         marks, reader = engine.disorder.marks, engine.disorder.readers.by_name.get(name)
@@ -86,25 +88,33 @@ def present(engine: Engine, name: str) -> tuple[int, int]:
     return first, first
 
 
-def _rewrite(engine: Engine, subscriber: Subscriber, changed: ChangedArcs) -> JoinedResults:
+def _rewrite(
+    program: Program, runtime: Dispatcher, disorder: Reordering | None, subscriber: Subscriber, changed: ChangedArcs
+) -> JoinedResults:
     """Let the runs follow the arcs as they are now."""
-    plan, machines = subscriber.machine, engine.program.machines
+    plan, machines = subscriber.machine, program.machines
     assert plan is not None
     for name in (subscriber.name, name_of_copy(subscriber.name)):
         if name in machines.registrations and machines.rewrite(name, plan, changed):
-            engine.runtime.refresh()
-    if engine.disorder is None:
+            runtime.refresh()
+    if disorder is None:
         return JoinedResults([])
-    return engine.disorder.rewrite(subscriber.name, changed)
+    return disorder.rewrite(subscriber.name, changed)
 
 
-def update_again(engine: Engine, subscriber: Subscriber, updates: Sequence[ArcUpdate]) -> None:
+def update_again(
+    program: Program,
+    runtime: Dispatcher,
+    disorder: Reordering | None,
+    subscriber: Subscriber,
+    updates: Sequence[ArcUpdate],
+) -> None:
     """Apply the updates of a subscription that starts again, and has taken no event yet."""
     if not updates or subscriber.form.changing is None:
         return
     arcs = subscriber.changed = subscriber.first_arcs().after(updates)
     subscriber.updates = list(updates)
-    _rewrite(engine, subscriber, ChangedArcs(arcs.automaton, None, ALL_TIME, FOREVER))
+    _rewrite(program, runtime, disorder, subscriber, ChangedArcs(arcs.automaton, None, ALL_TIME, FOREVER))
 
 
 def _instant(name: str, what: str, time: object) -> int:
