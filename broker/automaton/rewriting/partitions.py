@@ -61,7 +61,7 @@ def _constant(automaton: Automaton, place: int) -> Constant | None:
 
 def _asked(automaton: Automaton, arc: Arc, place: int) -> Constant | None:
     """The constant that an arc that takes an event wants at a place of the key."""
-    if arc.kind not in TAKING or not arc.guard:
+    if arc.kind not in TAKING:
         return None
     position = automaton.source_of(arc).key[place]
     found = list(_equalities(arc.guard, position))
@@ -69,7 +69,7 @@ def _asked(automaton: Automaton, arc: Arc, place: int) -> Constant | None:
 
 
 def _equalities(form: Form, position: int) -> Iterator[Constant]:
-    for atom in form[0]:
+    for atom in form[0] if form else ():
         match atom:
             case Comparison("=", Attribute(Side.EVENT, at), Constant() as constant) if at == position:
                 if all(atom in clause for clause in form[1:]):
@@ -83,8 +83,8 @@ def _without(automaton: Automaton, place: int, constant: Constant) -> Automaton:
 
     def asking(form: Form, source: PartitionedStream) -> Form:
         position = source.key[place]
-        if form and next(_equalities(form, position), None) is not None:
-            return form
+        if any(own.type == constant.type and equal(own.value, constant.value) for own in _equalities(form, position)):
+            return form  # what is forbidden may ask for another one: it never comes within the partition
         return reordered(narrowed(form, (Comparison("=", attribute_of(source, position), constant),)))
 
     def parted(source: PartitionedStream) -> PartitionedStream:

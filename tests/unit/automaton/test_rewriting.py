@@ -322,6 +322,17 @@ def test_a_partition_is_what_parts_the_next_events() -> None:
     assert dict(rewritten(ptopss(composite.replace("a, b", "a; b"))).counts)["partitions"] == 1
 
 
+def test_what_is_forbidden_of_another_partition_forbids_nothing() -> None:
+    text = "PATTERN SEQ(~(Stock m), Stock a, Stock b) WHERE skip_till_next_match(a, b)"
+    text += " { [name] AND m.name = 'B' AND b.name = 'A' } WITHIN 10"
+    rows = [("B", 1.0, 1, None), ("A", 2.0, 2, None), ("A", 3.0, 3, None)]
+    assert dict(rewritten(sase(text)).counts)["partitions"] == 1
+    assert unchanged(sase(text), rows) == [[1, 2]]
+    between = "PATTERN SEQ(Stock a, ~(Stock m), Stock b) WHERE skip_till_next_match(a, b)"
+    between += " { [name] AND a.name = 'A' AND m.name = 'B' } WITHIN 10"
+    assert unchanged(sase(between), [rows[1], rows[0], rows[2]]) == [[0, 2]]
+
+
 def test_a_tree_of_machines_has_the_conditions_of_its_automaton() -> None:
     found = normalised(ptopss("FROM Stock BY name a: name = 'A' b: price > 2.0 OR price > 3.0 MATCH a AND b"))
     assert found.machines is not None
