@@ -324,12 +324,12 @@ def test_a_partition_is_what_parts_the_next_events() -> None:
 
 def test_what_is_forbidden_of_another_partition_forbids_nothing() -> None:
     text = "PATTERN SEQ(~(Stock m), Stock a, Stock b) WHERE skip_till_next_match(a, b)"
-    text += " { [name] AND m.name = 'B' AND b.name = 'A' } WITHIN 10"
+    text += " { [name] AND m.name = 'B' AND b.name = 'A' } WITHIN 1 hour"
     rows = [("B", 1.0, 1, None), ("A", 2.0, 2, None), ("A", 3.0, 3, None)]
     assert dict(rewritten(sase(text)).counts)["partitions"] == 1
     assert unchanged(sase(text), rows) == [[1, 2]]
     between = "PATTERN SEQ(Stock a, ~(Stock m), Stock b) WHERE skip_till_next_match(a, b)"
-    between += " { [name] AND a.name = 'A' AND m.name = 'B' } WITHIN 10"
+    between += " { [name] AND a.name = 'A' AND m.name = 'B' } WITHIN 1 hour"
     assert unchanged(sase(between), [rows[1], rows[0], rows[2]]) == [[0, 2]]
 
 
