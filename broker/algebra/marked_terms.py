@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ..language.marked_literals import Literals, chosen, number_in
 from .normal_form import Form, canonical, reordered
-from .terms import Comparison, Constant, Term, walk
+from .terms import Comparison, Constant, Term, leaves
 from .terms import replace as replace_leaves
 
 Exchange: TypeAlias = Callable[[Term], Term]
@@ -32,7 +32,7 @@ def exchanger(literals: Literals) -> Exchange:
 
 
 def is_marked(term: Term) -> bool:
-    return any(number_of(leaf) is not None for leaf in walk(term))
+    return any(number_of(leaf) is not None for leaf in leaves(term))
 
 
 def has_marks(form: Form) -> bool:

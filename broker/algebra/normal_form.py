@@ -32,8 +32,8 @@ from .terms import (
     Term,
     children,
     describe,
+    leaves,
     used,
-    walk,
 )
 
 CLAUSES_MAX: Final = 256
@@ -59,12 +59,22 @@ def key(term: Term) -> str:
             return f"register[{slot},{position}]"
         case Duration(composition):
             return f"duration({composition})"
-        case Arithmetic(operator) | Comparison(operator):
-            return f"({operator} {' '.join(key(c) for c in children(term))})"
-        case Function(name):
-            return f"({name} {' '.join(key(c) for c in children(term))})"
+        case Arithmetic(operator):
+            return f"({operator} {key(term.left)} {key(term.right)})"
+        case Comparison() | Function():
+            return _key_once(term)
         case _:
             return f"({type(term).__name__} {' '.join(key(c) for c in children(term))})"
+
+
+def _key_once(term: Comparison | Function) -> str:
+    try:
+        return term._key
+    except AttributeError:
+        name = term.operator if isinstance(term, Comparison) else term.name
+        found = f"({name} {' '.join([key(part) for part in children(term)])})"
+        object.__setattr__(term, "_key", found)
+        return found
 
 
 def canonical(term: Term) -> Term:
@@ -101,7 +111,7 @@ def rank(term: Term) -> tuple[int, str]:
 
 
 def _reads_registers(term: Term) -> bool:
-    return any(isinstance(t, Register) or (isinstance(t, Duration) and t.composition) for t in walk(term))
+    return any(isinstance(t, Register) or (isinstance(t, Duration) and t.composition) for t in leaves(term))
 
 
 def _comparison(operator: str, left: Term, right: Term) -> Comparison | Constant:

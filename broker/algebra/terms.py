@@ -114,18 +114,21 @@ class Arithmetic:
     type: ValueType
 
 
-class HashedOnce:
-    """Keeps the hash of a term that may be large: conditions are looked up in many tables on their way to an index.
+class KnownOnce:
+    """Keeps what is asked again and again of a term that may be large, on its way to an index: its hash, for many
+    tables, its leaves, and its `key`, a text that only equal terms have (normal_form).
 
-    The hash is no field, so that it is not pickled: another process hashes texts differently.
+    None of these is a field, so that they are not pickled: another process hashes texts differently.
     """
 
-    __slots__ = ("_hash",)
+    __slots__ = ("_hash", "_key", "_leaves")
     _hash: int
+    _key: str
+    _leaves: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Function(HashedOnce):
+class Function(KnownOnce):
     """A scalar function of `functions.py` by name, a text operator with its pattern, IS NULL or CASE."""
 
     name: str
@@ -141,7 +144,7 @@ class Function(HashedOnce):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(HashedOnce):
+class Comparison(KnownOnce):
     """`= != < <= > >=`; false if an operand is null, and then its negation is false as well."""
 
     operator: str
@@ -217,6 +220,19 @@ def walk(term: Term) -> Iterator[Term]:
         term = waiting.pop()
         yield term
         waiting += reversed(children(term))
+
+
+def leaves(term: Term) -> tuple[Term, ...]:
+    """The constants, and what the term reads, from left to right. O(1) for a condition or function that was asked."""
+    if not isinstance(term, KnownOnce):
+        below = children(term)
+        return tuple([leaf for part in below for leaf in leaves(part)]) if below else (term,)
+    try:
+        return term._leaves
+    except AttributeError:
+        found = tuple([leaf for part in children(term) for leaf in leaves(part)])
+        object.__setattr__(term, "_leaves", found)
+        return found
 
 
 def replace(term: Term, leaf: Callable[[Term], Term]) -> Term:

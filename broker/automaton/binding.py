@@ -15,7 +15,18 @@ from typing import Any, Final, TypeAlias, final
 
 from ..algebra.marked_terms import exchanger, has_marks, is_marked, number_of
 from ..algebra.normal_form import Form, canonical, key, rank, reordered
-from ..algebra.terms import Arithmetic, Comparison, Constant, Disjunction, Function, Term, children
+from ..algebra.terms import (
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Constant,
+    Disjunction,
+    Function,
+    Register,
+    Term,
+    children,
+    leaves,
+)
 from ..algebra.terms import replace as replace_leaves
 from ..language.marked_literals import Literals, chosen, number_in
 from ..language.wording import Wording
@@ -58,6 +69,8 @@ class BoundLiterals:
         return self._terms
 
 
+Shown: TypeAlias = tuple[tuple[str, bool], ...]
+"""What equal terms may differ in: the names of what they read, for display, and whether that may be null."""
 AutomatonMaker: TypeAlias = Callable[[BoundLiterals], Automaton]
 
 
@@ -70,8 +83,8 @@ class MarkedParts:
 
     def __init__(self) -> None:
         self.stable = True
-        self._forms: dict[tuple[Form, str], int] = {}  # equal forms may have different display names
-        self._terms: dict[tuple[Term, str], int] = {}
+        self._forms: dict[tuple[Form, Shown], int] = {}
+        self._terms: dict[tuple[Term, Shown], int] = {}
         self._form_makers: list[FormMaker] = []
         self._term_makers: list[TermMaker] = []
 
@@ -79,7 +92,8 @@ class MarkedParts:
         """The number of a form; UNMARKED if nothing in it has a mark."""
         if not has_marks(form):
             return UNMARKED
-        number = self._forms.setdefault((form, repr(form)), len(self._forms))
+        shown = _shown([atom for clause in form for atom in clause])
+        number = self._forms.setdefault((form, shown), len(self._forms))
         if number == len(self._form_makers):
             stable, maker = _form_maker(form)
             self.stable = self.stable and stable
@@ -90,7 +104,7 @@ class MarkedParts:
         """The number of a term in canonical form; UNMARKED if nothing in it has a mark."""
         if not is_marked(term):
             return UNMARKED
-        number = self._terms.setdefault((term, repr(term)), len(self._terms))
+        number = self._terms.setdefault((term, _shown([term])), len(self._terms))
         if number == len(self._term_makers):
             stable, maker = _term_maker(term)
             self.stable = self.stable and stable
@@ -334,6 +348,11 @@ def _apart(one: list[str | int], other: list[str | int]) -> bool:
         elif a != b:
             return False
     return False
+
+
+def _shown(terms: Sequence[Term]) -> Shown:
+    read = [leaf for term in terms for leaf in leaves(term) if isinstance(leaf, Attribute | Register)]
+    return tuple([(leaf.name, leaf.nullable) for leaf in read])
 
 
 # --- forms --------------------------------------------------------------------------------------------------------

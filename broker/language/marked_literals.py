@@ -73,6 +73,7 @@ class MarkedString(str):
         return hash(("string", self.number))
 
 
+_FIELD_NAMES: Final[dict[type, tuple[str, ...]]] = {}
 _MARKED: Final[dict[type, type[Any]]] = {int: MarkedInteger, float: MarkedFloat, str: MarkedString}
 
 
@@ -96,9 +97,16 @@ def numbers_in(compiled: object) -> set[int]:
         return {max(number, ~number)}
     if isinstance(compiled, tuple | frozenset):
         return {each for part in compiled for each in numbers_in(part)}
-    if dataclasses.is_dataclass(compiled) and not isinstance(compiled, type):
-        return {each for field in dataclasses.fields(compiled) for each in numbers_in(getattr(compiled, field.name))}
-    return set()
+    return {each for name in field_names(type(compiled)) for each in numbers_in(getattr(compiled, name))}
+
+
+def field_names(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass; none of any other class. O(1) but for the first call."""
+    known = _FIELD_NAMES.get(kind)
+    if known is None:
+        fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+        known = _FIELD_NAMES[kind] = tuple([field.name for field in fields])
+    return known
 
 
 def chosen(literals: Literals, number: int) -> Literal:
@@ -121,12 +129,12 @@ def literal_nodes(syntax: object, fields: LiteralFields) -> dict[int, tuple[type
         if isinstance(node, tuple):
             for part in node:
                 visit(part)
-        elif dataclasses.is_dataclass(node) and not isinstance(node, type):
+        else:
             named = fields.get(type(node))
             if named is not None and (value := getattr(node, named[0])) is not None:
                 found[getattr(node, named[1])] = (type(node), value)
-            for field in dataclasses.fields(node):
-                visit(getattr(node, field.name))
+            for name in field_names(type(node)):
+                visit(getattr(node, name))
 
     visit(syntax)
     return found
@@ -138,9 +146,10 @@ def with_literals(syntax: _Syntax, fields: LiteralFields, values: Mapping[int, A
     def visit(node: Any) -> Any:
         if isinstance(node, tuple):
             return tuple([visit(part) for part in node])
-        if not dataclasses.is_dataclass(node) or isinstance(node, type):
+        names = field_names(type(node))
+        if not names:
             return node
-        copied = {field.name: visit(getattr(node, field.name)) for field in dataclasses.fields(node)}
+        copied = {name: visit(getattr(node, name)) for name in names}
         named = fields.get(type(node))
         if named is not None and copied[named[0]] is not None:
             copied[named[0]] = values.get(copied[named[1]], copied[named[0]])

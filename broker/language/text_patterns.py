@@ -6,12 +6,12 @@ here: what patterns mean (events/text_operators).
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from ..events.errors import PatternError
 from ..events.text_operators import condition_of
 from .diagnostics import Misread
+from .marked_literals import field_names
 from .shapes import Literal
 from .syntax import String, TextOperator, TextTest
 
@@ -42,11 +42,11 @@ def tests_by_place(syntax: object) -> dict[int, TextOperator]:
         if isinstance(node, tuple):
             for part in node:
                 visit(part)
-        elif dataclasses.is_dataclass(node) and not isinstance(node, type):
+        else:
             if isinstance(node, TextTest):
                 found.update({pattern.at: node.operator for pattern in node.patterns})
-            for field in dataclasses.fields(node):
-                visit(getattr(node, field.name))
+            for name in field_names(type(node)):
+                visit(getattr(node, name))
 
     visit(syntax)
     return found

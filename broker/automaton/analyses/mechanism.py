@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ..automaton import Stay, TimeModel
-from .template import Compared, Grouping, GroupTemplate, TemplateClause, TemplateStep
+from .template import NO_CONSTANTS, Compared, Grouping, GroupTemplate, TemplateClause, TemplateStep
 
 
 class Mechanism(enum.Enum):
@@ -63,7 +63,7 @@ def layout_of(grouping: Grouping) -> Layout | Against:
     """The layout of the first mechanism that can keep the template's runs, or what speaks against each."""
     against: list[str] = []
     if not grouping.values:
-        return "it has no constants that could differ"
+        return NO_CONSTANTS
     for mechanism, rule in _table(grouping.template):
         found = rule(grouping)
         if not isinstance(found, str):

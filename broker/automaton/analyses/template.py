@@ -17,7 +17,18 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
-from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Instant, Register, Side, Term, walk
+from ...algebra.terms import (
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Constant,
+    Duration,
+    Instant,
+    Register,
+    Side,
+    Term,
+    leaves,
+)
 from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
 from .event_constants import CLAUSES_MAX, beginning, equality
@@ -25,6 +36,8 @@ from .keys import KeyPart, places
 from .measures import Measure
 
 TURNING: Final = ("<", "<=", ">", ">=")
+
+NO_CONSTANTS: Final = "it has no constants that could differ"
 
 
 class Compared(enum.Enum):
@@ -359,17 +372,17 @@ def _number(value: float | None) -> float:
 
 def reads_registers(term: Term) -> bool:
     """Whether a term reads an earlier event."""
-    return any(isinstance(part, Register) for part in walk(term))
+    return any(isinstance(part, Register) for part in leaves(term))
 
 
 def reads_durations(term: Term) -> bool:
     """Whether a term reads how long the event or the composition takes."""
-    return any(isinstance(part, Duration) for part in walk(term))
+    return any(isinstance(part, Duration) for part in leaves(term))
 
 
 def of_rows(term: Term) -> bool:
     """Whether a term computes with attributes of events, and nothing else."""
-    read = [part for part in walk(term) if isinstance(part, Attribute | Register | Duration | Instant)]
+    read = [part for part in leaves(term) if isinstance(part, Attribute | Register | Duration | Instant)]
     return all(isinstance(part, Attribute) or (isinstance(part, Register) and part.position >= 0) for part in read)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias, final
 
 from ...algebra.operators import Query
-from ...algebra.terms import Constant, LiteralUsed, Term, walk
+from ...algebra.terms import Constant, LiteralUsed, Term, leaves
 from ...automaton.analyses.traced import tracing
 from ...automaton.automaton import Automaton, Computed
 from ...automaton.binding import AutomatonMaker, MarkedParts
@@ -175,7 +175,7 @@ def _constants(automaton: Automaton) -> Iterator[Any]:
     for condition in () if automaton.machines is None else automaton.machines.conditions:
         yield condition.duration
     for term in _terms(automaton):
-        for leaf in walk(term):
+        for leaf in leaves(term):
             if isinstance(leaf, Constant):
                 yield leaf.value
 
