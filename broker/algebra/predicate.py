@@ -55,8 +55,8 @@ from .terms import (
     Side,
     Term,
     describe,
+    leaves,
     used,
-    walk,
 )
 from .text_tests import EventText, TextAmong, text_atom, text_predicate
 
@@ -254,7 +254,7 @@ class SharedPredicate:
         known = self._once.get(atom)
         if known is None:
             known = predicate(atom, self)
-            if known.cost < COSTLY or any(isinstance(part, Register | Duration) for part in walk(atom)):
+            if known.cost < COSTLY or any(isinstance(part, Register | Duration) for part in leaves(atom)):
                 return known
             known = self._once[atom] = Once(known)
         return known

@@ -116,12 +116,13 @@ class Arithmetic:
 
 class KnownOnce:
     """Keeps what is asked again and again of a term that may be large, on its way to an index: its hash, for many
-    tables, its leaves, and its `key`, a text that only equal terms have (normal_form).
+    tables, its leaves, its `key`, which only equal terms have (normal_form), and what it asks of a text (text_tests).
 
     None of these is a field, so that they are not pickled: another process hashes texts differently.
     """
 
-    __slots__ = ("_hash", "_key", "_leaves")
+    __slots__ = ("_asked", "_hash", "_key", "_leaves")
+    _asked: object
     _hash: int
     _key: str
     _leaves: tuple[Term, ...]

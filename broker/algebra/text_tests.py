@@ -9,7 +9,7 @@ and its neighbours), which class an atom gets (predicate), the search for all th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, cast, final
 
 from ..events.schema import TEXTS, Row
 from ..events.text_condition import CONTAINS, ENDS, EQUALS, STARTS, TextCondition, folded
@@ -44,7 +44,16 @@ class TextAtom:
 
 
 def text_atom(atom: Comparison) -> TextAtom | None:
-    """What a canonical atom asks of one text of the event; None for any other."""
+    """What a canonical atom asks of one text of the event; None for any other. O(1) but for the first time."""
+    try:
+        return cast("TextAtom | None", atom._asked)
+    except AttributeError:
+        found = _text_atom(atom)
+        object.__setattr__(atom, "_asked", found)
+        return found
+
+
+def _text_atom(atom: Comparison) -> TextAtom | None:
     match atom:
         case Comparison("=", Function(name, (subject, Constant(str()) as part)), Constant(bool() as wanted)):
             if name in TEXT_OPERATORS:
