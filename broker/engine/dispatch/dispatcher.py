@@ -15,25 +15,60 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ...algebra.timed_stream import timed, timed_row
+from ...algebra.timed_stream import timed_row
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
+from ...forecast.keyed_stream import KeyedStream
 from ..executors.epoch_matches import Fault
 from ..executors.event_ids import EventIds
 from ..executors.matches import flattened
+from ..index.spaces import Space
 from ..program.directory import NO_STREAM
 from ..program.program import Program
 from ..results import Results
 from ..subscribing.subscriber import ResultIds
-from .batch_path import Entry
 from .derived import in_order, report
 from .foretelling import ForetoldEvents
+from .lanes import Entry
 from .time_order import TimeOrder
 from .usual_room import UsualRoom
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 NO_COLUMNS: Final = -1
 SOME: Final = 16  # events, until columns are tried again
+
+
+@final
+class Arrival:
+    """A batch of the stream of that `number`, and how far it has come.
+
+    `plain`: its rows, without their times where those `with_times` are a stream, too; `numbers`: its ids. `alone`: only
+    machines read the stream; `passed`: they have had the batch. `now`: the newest epoch; `done`: so many derived events
+    are processed; `upto`: merged automata may read columns up to there. `spaces`, `entries` and `scopes` of who reads
+    it; `foretold`: there are forecasts.
+    """
+
+    def __init__(self, results: Results, number: int, with_times: i64, plain: list[Row], now: i64) -> None:
+        epochs = results.epochs
+        self.results = results
+        self.times = epochs.times
+        self.starts = epochs.starts
+        self.batch = epochs.batch
+        self.ids = epochs.ids
+        self.number = number
+        self.with_times: i64 = with_times
+        self.plain = plain
+        self.numbers: list[int] = []
+        self.alone = False
+        self.matching = False
+        self.passed = False
+        self.now: i64 = now
+        self.done: i64 = 0
+        self.upto: i64 = NO_COLUMNS
+        self.spaces: list[Space] = []
+        self.entries: list[Entry] | None = None
+        self.scopes: list[KeyedStream] | None = None
+        self.foretold = False
 
 
 @final
@@ -98,173 +133,181 @@ class Dispatcher:
 
         O(affected runs) for each event, plus one lookup in each key space.
         """
-        runs = self.runs
-        directory = self.program.directory
+        arrival = self._arrived(stream, times, batch, ids, starts)
+        results, n = arrival.results, len(times)
+        if arrival.entries is not None:
+            self._room.open(results.completions, n)
+        first: i64 = self._pass_by_machine(arrival)
+        if first < n:
+            self._choose_columns(arrival)
+            self._process_events(arrival, first)
+        if arrival.passed:
+            self.runs.symbols = []  # the machines have had the events
+        if self._faults:
+            self._give_up_machines(results)
+        if arrival.matching:
+            self._room.close(results.completions)
+        return results
+
+    def _arrived(self, stream: str, times: list[int], batch: Batch, ids: EventIds, starts: list[int]) -> Arrival:
+        """The batch with empty results, which become those of the order."""
+        directory, program = self.program.directory, self.program
         number = directory.stream(stream)
         with_times: i64 = directory.timed[number]
-        rows: list[Row] = []
+        plain: list[Row] = []
         if with_times >= 0:
-            rows = batch.rows()
-        plain = rows
-        if with_times >= 0:
-            rows = [timed_row(rows[at], times[at], starts[at]) for at in range(len(rows))]
-            batch = batch_of_rows(rows)
+            plain = batch.rows()
+            batch = batch_of_rows([timed_row(plain[at], times[at], starts[at]) for at in range(len(plain))])
             if self._unread(number):
-                plain = rows
-                number, stream = int(with_times), timed(stream)
+                plain = batch.rows()
+                number = int(with_times)
                 with_times = NO_STREAM
         before = self.results.tally_after(times[0] if times else None)
         results = Results(times, batch, ids, starts, before, self.result_ids)
         self.results = results
-        found = runs.found = results.epochs
-        spaces = directory.spaces[number]
-        machines = self.program.machines
-        clock = machines.clock
-        entries = machines.entries.get(number)
-        forecasts = self.program.forecasts
-        foretold = len(forecasts.scopes) > 0
-        scopes = forecasts.scopes.get(number)
+        arrival = Arrival(results, number, with_times, plain, BEFORE if self.runs.now is None else self.runs.now)
+        arrival.alone = directory.others[number] == 0
+        self._look_up_readers(arrival)
+        arrival.matching = arrival.entries is not None
+        found = self.runs.found = results.epochs
         found.feeding = self.feeds()
-        if entries is None:
+        if not arrival.matching:
             found.latest = directory.latest
-        alone = directory.others[number] == 0
-        self.later = self.program.options.batches and not self._feeding and not foretold
-        if with_times >= 0 and (not alone or directory.others[with_times] > 0):
+        self.later = program.options.batches and not self._feeding and not arrival.foretold
+        if with_times >= 0 and (not arrival.alone or directory.others[with_times] > 0):
             self.later = False
         found.later = self.later
-        n: i64 = len(times)
-        now: i64 = BEFORE if runs.now is None else runs.now
-        done: i64 = 0
-        first: i64 = 0
-        if entries is not None:
-            self._room.open(results.completions, n)
-        matching = entries is not None
-        plainly = matching and self.later and with_times < 0
-        apart = plainly and n > 1 and self._pass_by_machine(stream, results, batch, alone)
-        if apart:
-            entries = None
-            if alone:  # no cell has anything to do with the events
-                first = n
-                now = times[n - 1]
-                runs.now = now
-                if runs.due < now:
-                    runs.expire(now)
-                runs.time = now
-        elif plainly and alone:
-            first = machines.batch_path(stream).travel(results.completions, times, batch, ids, now)
-            if first > 0:
-                now = times[first - 1]
-                runs.now = now
-                if runs.due < now:
-                    runs.expire(now)
-                runs.time = now
-                if self.give_up(results, first - 1):
-                    entries = machines.entries.get(number)
-        upto: i64 = NO_COLUMNS
-        if entries is None and with_times < 0 and starts is times:
-            upto = self._last_epoch(times)
-            runs.foretold = None
-            if foretold and upto != NO_COLUMNS:
-                runs.foretold = ForetoldEvents(forecasts, number, results)
-        if upto == NO_COLUMNS and first < n:
-            rows = batch.rows()
-            if with_times < 0:
-                plain = rows
-        given = len(plain) > 0
-        numbers = ids.all() if given and first < n else []
-        again: i64 = 0
-        i = first - 1
-        while i + 1 < n:
-            i += 1
-            time: i64 = times[i]
-            if i < upto and time > now and i >= again:
-                behind = runs.stretch(number, i, upto)
-                if behind == i:
-                    again = i + SOME
-                else:
-                    i = behind - 1
-                    now = times[i]
-                    runs.now = now
-                    if runs.due < now:
-                        runs.expire(now)
-                    if done < len(found.derived):
-                        done = self.derive(results, n, done)
-                    if runs.foretold is not None:
-                        runs.foretold.ends(i)
-                    if len(found.faults) > 0 and self.give_up(results, i):
-                        spaces = directory.spaces[number]
-                        entries = None if apart else machines.entries.get(number)
-                        scopes = forecasts.scopes.get(number)
-                        foretold = len(forecasts.scopes) > 0
-                    if len(found.derived) > 0 or len(found.faults) > 0:
-                        upto = NO_COLUMNS
-                    continue
-            runs.alone = False
-            if time > now:
-                now = time
-                if clock.next < time:
-                    results.completions.event = i
-                    done = self.wake(results, n, done, time)
-                runs.now = time
-                if runs.due < time:
-                    runs.expire(time)
-                # The last event of a batch is never alone: the next batch may continue its epoch.
-                runs.alone = i + 1 < n and times[i + 1] > time
-            runs.index = i
-            runs.time = time
-            runs.row = plain[i] if given else batch.row(i)
-            runs.start = starts[i]
-            runs.length = time - runs.start + 1
-            if given:
-                runs.item = numbers[i]
-                runs.link = numbers[i]
-            else:
-                runs.item = ids.at(i)
-                runs.link = int(runs.item)
-            if scopes is not None:
-                forecasts.begin(scopes, number, runs.row, time)
-            runs.visit(spaces)
-            if entries is not None:
-                self._compose(entries)
-            if with_times >= 0:
-                self._read_with_times(with_times, rows[i])
-            if done < len(found.derived):
-                done = self.derive(results, n, done)
-            if foretold:
-                for target, notice in forecasts.finish(time):
-                    results.notify(i, target, notice)
-            if len(found.faults) > 0 and self.give_up(results, i):
-                spaces = directory.spaces[number]
-                entries = None if apart else machines.entries.get(number)
-                scopes = forecasts.scopes.get(number)
-                foretold = len(forecasts.scopes) > 0
-        if apart:
-            runs.symbols = []  # the machines have had the events
-        if self._faults:
-            self._give_up_machines(results)
-        if matching:
-            self._room.close(results.completions)
-        return results
+        return arrival
 
-    def _pass_by_machine(self, stream: str, results: Results, batch: Batch, alone: bool) -> bool:
-        """Pass a batch to one machine of the stream after the other; False if that could mix up what others do, or one
-        machine is all that there is."""
-        machines, times = self.program.machines, results.epochs.times
-        path = machines.batch_path(stream)
-        if self.program.directory.feeds > 0 or (path.alone and alone):  # derived events come between the batch's
-            return False
-        if len(machines.entries) > 1 and machines.clock.next < times[-1]:  # machines of other streams have to wake
-            return False
-        by_machine = path.by_machine()
-        if by_machine is None:
-            return False
-        epochs = results.epochs
-        if not by_machine.travel(results.completions, times, batch, epochs.ids, epochs.starts):
-            return False
-        results.completions.unordered = True
-        epochs.packed.by_key = epochs.packed.upto
+    def _look_up_readers(self, arrival: Arrival) -> None:
+        """Find who reads the stream; again whenever a subscription has gone."""
+        program, number = self.program, arrival.number
+        arrival.spaces = program.directory.spaces[number]
+        arrival.entries = None if arrival.passed else program.machines.entries.get(number)
+        arrival.scopes = program.forecasts.scopes.get(number)
+        arrival.foretold = len(program.forecasts.scopes) > 0
+
+    def _pass_by_machine(self, arrival: Arrival) -> i64:
+        """Pass a batch to one machine of the stream after the other, unless that could mix up what others do. Returns
+        the first event that others wait for."""
+        machines, directory = self.program.machines, self.program.directory
+        results, alone, n = arrival.results, arrival.alone, len(arrival.times)
+        if arrival.entries is None or not self.later or arrival.with_times >= 0 or n == 0:
+            return 0
+        if directory.feeds > 0 and not alone:  # derived events come between the batch's
+            return 0
+        path, epochs = machines.path(arrival.number), results.epochs
+        if path is None or not path.travel(results.completions, arrival.times, epochs.batch, epochs.ids):
+            return 0
+        if path.several or not alone:
+            results.completions.unordered = True
+            epochs.packed.by_key = epochs.packed.upto
         self._faults, epochs.faults = epochs.faults, []
-        return True
+        arrival.passed, arrival.entries = True, None
+        if not alone:
+            return 0
+        self.runs.time = arrival.times[n - 1]
+        self._move_to(self.runs.time)  # no cell has anything to do with the events
+        return n
+
+    def _move_to(self, now: i64) -> None:
+        """The newest epoch is this one."""
+        runs = self.runs
+        runs.now = now
+        if runs.due < now:
+            runs.expire(now)
+
+    def _choose_columns(self, arrival: Arrival) -> None:
+        """Decide up to which event merged automata read columns, and make what is read otherwise."""
+        forecasts = self.program.forecasts
+        self.runs.foretold = None
+        if arrival.entries is None and arrival.with_times < 0 and arrival.starts is arrival.times:
+            arrival.upto = self._last_epoch(arrival.times)
+            if arrival.foretold and arrival.upto != NO_COLUMNS:
+                self.runs.foretold = ForetoldEvents(forecasts, arrival.number, arrival.results)
+        if arrival.upto == NO_COLUMNS and arrival.with_times < 0:
+            arrival.plain = arrival.batch.rows()
+        if len(arrival.plain) > 0:
+            arrival.numbers = arrival.ids.all()
+
+    def _process_events(self, arrival: Arrival, first: i64) -> None:
+        """Process the events from the first one on, several by columns where that is possible."""
+        times, n = arrival.times, len(arrival.times)
+        again: i64 = 0
+        i = first
+        while i < n:
+            if i < arrival.upto and i >= again and times[i] > arrival.now:
+                behind = self._process_stretch(arrival, i)
+                if behind > i:
+                    i = behind
+                    continue
+                again = i + SOME
+            self._process_event(arrival, i)
+            i += 1
+
+    def _process_stretch(self, arrival: Arrival, first: i64) -> i64:
+        """Have merged automata read columns from an event on; returns behind which event they stopped."""
+        runs, found = self.runs, arrival.results.epochs
+        behind = runs.stretch(arrival.number, first, arrival.upto)
+        if behind == first:
+            return first
+        arrival.now = arrival.times[behind - 1]
+        self._move_to(arrival.now)
+        if arrival.done < len(found.derived):
+            arrival.done = self.derive(arrival.results, len(arrival.times), arrival.done)
+        if runs.foretold is not None:
+            runs.foretold.ends(behind - 1)
+        if len(found.faults) > 0 and self.give_up(arrival.results, behind - 1):
+            self._look_up_readers(arrival)
+        if len(found.derived) > 0 or len(found.faults) > 0:
+            arrival.upto = NO_COLUMNS
+        return behind
+
+    def _process_event(self, arrival: Arrival, at: i64) -> None:
+        """Process one event, and those that are derived from it."""
+        runs, results, forecasts = self.runs, arrival.results, self.program.forecasts
+        times, n = arrival.times, len(arrival.times)
+        time: i64 = times[at]
+        runs.alone = False
+        if time > arrival.now:
+            arrival.now = time
+            if self.program.machines.clock.next < time:
+                results.completions.event = at
+                arrival.done = self.wake(results, n, arrival.done, time)
+            self._move_to(time)
+            # The last event of a batch is never alone: the next batch may continue its epoch.
+            runs.alone = at + 1 < n and times[at + 1] > time
+        self._set_current(arrival, at)
+        if arrival.scopes is not None:
+            forecasts.begin(arrival.scopes, arrival.number, runs.row, time)
+        runs.visit(arrival.spaces)
+        if arrival.entries is not None:
+            self._compose(arrival.entries)
+        if arrival.with_times >= 0:
+            self._read_with_times(arrival.with_times, arrival.batch.row(at))
+        if arrival.done < len(results.epochs.derived):
+            arrival.done = self.derive(results, n, arrival.done)
+        if arrival.foretold:
+            for target, notice in forecasts.finish(time):
+                results.notify(at, target, notice)
+        if len(results.epochs.faults) > 0 and self.give_up(results, at):
+            self._look_up_readers(arrival)
+
+    def _set_current(self, arrival: Arrival, at: i64) -> None:
+        """Set the current event of the runs."""
+        runs = self.runs
+        runs.index = at
+        runs.time = arrival.times[at]
+        runs.start = arrival.starts[at]
+        runs.length = runs.time - runs.start + 1
+        if len(arrival.plain) > 0:
+            runs.row = arrival.plain[at]
+            runs.item = arrival.numbers[at]
+            runs.link = arrival.numbers[at]
+        else:
+            runs.row = arrival.batch.row(at)
+            runs.item = arrival.ids.at(at)
+            runs.link = int(runs.item)
 
     def _give_up_machines(self, results: Results) -> None:
         """Suspend the subscriptions of machines that failed on the machine path, after everything else of the batch."""

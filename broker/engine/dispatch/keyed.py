@@ -13,7 +13,7 @@ from mypy_extensions import i64
 
 from ...events.schema import Row
 from ..executors.contract import EventKey
-from ..executors.keyed_events import NO_EVENT, KeyedEvents
+from ..executors.event_span import NO_EVENT, EventSpan
 from ..index.spaces import Key
 from .matchers import Matcher
 
@@ -63,10 +63,10 @@ class KeyIndex:
             return self.readers.get(text[: self.beginning]) if isinstance(text, str) else None
         return self.readers.get(tuple([row[position] for position in positions]))
 
-    def link(self, events: KeyedEvents) -> list[KeyReaders]:
+    def link(self, span: EventSpan) -> list[KeyReaders]:
         """Link the events of a batch by key; returns those of each key that has machines, in order. O(events)."""
         found: list[KeyReaders] = []
-        rows, following, readers, single = events.rows, events.following, self.readers, self.single
+        rows, following, readers, single = span.batch.rows(), span.following, self.readers, self.single
         at: i64
         for at in range(len(rows)):
             one = readers.get(rows[at][single]) if single >= 0 else self.of(rows[at])

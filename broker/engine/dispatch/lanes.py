@@ -13,16 +13,13 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ...events.batch import Batch
 from ...events.schema import Row
 from ..executors.completions import Completions
-from ..executors.contract import EventKey, EventPlaces
-from ..executors.event_ids import EventIds
-from ..executors.keyed_events import KeyedEvents
+from ..executors.contract import EventKey, EventPlaces, Executor
+from ..executors.event_span import NO_EVENT, EventSpan, span_of_one
 from ..executors.matches import Item
-from ..executors.packed import Integers
 from ..program.account import NOT_SUSPENDED
-from ..program.watcher import Follower
+from ..program.watcher import Follower, Watcher
 from .keyed import Homes, KeyIndex, KeyReaders
 from .matchers import Clock, Matcher, Reader
 
@@ -30,21 +27,27 @@ SWEEP_MIN: Final = 4_096  # events of a lane between two sweeps of useless state
 
 
 @final
+class Entry:
+    """A lane, and the number of a stream in it."""
+
+    def __init__(self, lane: Lane, stream: int) -> None:
+        self.lane = lane
+        self.stream = stream
+
+
+@final
 class Lane(EventPlaces):
     """The machines over `streams`.
 
-    The attributes at `keys` give an event's partition; () if no machine needs it. `divided`: an event without a
-    partition concerns no machine. `indexes`: machines that are filed by a key; `unfiled` is the count of others.
-    `homes`: where machines are awake that need no events but those of their home.
+    The attributes at `keys` give an event's partition; () if no machine needs it. `indexes`: machines that are filed by
+    a key; `unfiled` is the count of others. `homes`: where machines are awake that need no events but those of their
+    home.
     """
 
-    def __init__(
-        self, streams: tuple[str, ...], keys: tuple[tuple[int, ...], ...], clock: Clock, divided: bool = False
-    ) -> None:
+    def __init__(self, streams: tuple[str, ...], keys: tuple[tuple[int, ...], ...], clock: Clock) -> None:
         self.streams = streams
         self.keys = keys
         self.clock = clock
-        self.divided = divided
         self.indexes: list[KeyIndex] = []
         self.unfiled = 0
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
@@ -54,14 +57,13 @@ class Lane(EventPlaces):
         self.homes = Homes()
         self.spellers: list[Matcher] = []  # matchers whose machines get symbols
         self.position: i64 = 0
-        self.part: Row = ()  # the partition of the current event
-        self.stream: i64 = 0  # of the current event
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
         self._touched: list[Matcher] = []  # matchers that the current event has reached
         self._at_home: list[dict[Matcher, None]] = []  # of the current event, matchers that are awake
         self._aside = Completions()  # completions of machines without subscribers
         self._concerned: list[KeyReaders] = []  # the filed machines of the current event
+        self._one = span_of_one()  # the current event
 
     def empty(self) -> bool:
         """Whether no machine reads it."""
@@ -128,25 +130,16 @@ class Lane(EventPlaces):
 
         `stream`: its number among them; `symbols`: those that the event satisfies.
         """
-        concerned = self._concerned
-        for index in self.indexes:
-            filed = index.of(row, stream)
-            if filed is not None:
-                concerned.append(filed)
-        place = self.count(stream, row, len(symbols) > 0 or len(concerned) > 0)
-        if len(concerned) > 0:
-            for filed in concerned:
-                for matcher in filed.matchers:
-                    self.step(matcher, 1, row, time, place, item, found)
-            concerned.clear()
-            if len(symbols) == 0:
-                self.upkeep(time)
+        if len(self.indexes) > 0:
+            place = self._take_filed(stream, symbols, row, time, item, found)
+        else:
+            place = self.count(stream, row, len(symbols) > 0)
         asleep = len(self.awake) == 0
         at_home = self._at_home
         if len(self.homes.indexes) > 0:
             self.homes.awake(row, at_home)
             asleep = asleep and len(at_home) == 0
-        if (asleep and len(symbols) == 0) or (self.divided and place == 0):
+        if asleep and len(symbols) == 0:
             if len(at_home) > 0:  # emptying an empty list costs as much as half a lookup
                 at_home.clear()
             return
@@ -158,7 +151,8 @@ class Lane(EventPlaces):
             if readers is not None and len(readers) == 1:
                 reader = readers[0]
                 if reader.matcher.machine.rousing & reader.bit != 0:
-                    self.step(reader.matcher, reader.bit, row, time, place, item, found)
+                    self._set_event(stream, row, time, place, item, found)
+                    self._step(reader.matcher, reader.bit, found)
                 self.upkeep(time)
                 return
         touched = self._touched
@@ -181,13 +175,52 @@ class Lane(EventPlaces):
             if len(at_home) > 0:
                 at_home.clear()
         if len(touched) > 0:
+            self._set_event(stream, row, time, place, item, found)
             for matcher in touched:
                 mask = matcher.mask
                 matcher.mask = 0
                 if matcher.awake or mask & matcher.machine.rousing != 0:
-                    self.step(matcher, mask, row, time, place, item, found)
+                    self._step(matcher, mask, found)
             touched.clear()
         self.upkeep(time)
+
+    def _take_filed(
+        self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item, found: Completions
+    ) -> i64:  # fmt: skip
+        """Count an event, and pass it to the machines of its key. Returns its number in its partition."""
+        concerned = self._concerned
+        for index in self.indexes:
+            filed = index.of(row, stream)
+            if filed is not None:
+                concerned.append(filed)
+        place = self.count(stream, row, len(symbols) > 0 or len(concerned) > 0)
+        if len(concerned) > 0:
+            self._set_event(stream, row, time, place, item, found)
+            for filed in concerned:
+                for matcher in filed.matchers:
+                    self._step(matcher, 1, found)
+            concerned.clear()
+            if len(symbols) == 0:
+                self.upkeep(time)
+        return place
+
+    def _set_event(self, stream: i64, row: Row, time: i64, place: i64, item: Item, found: Completions) -> None:
+        """Make this the event that machines get next."""
+        span = self._one
+        span.rows[0] = row
+        span.times[0] = time
+        span.items[0] = item
+        span.places[0] = place
+        span.position = self.position - 1
+        span.stream = stream
+        span.first = found.event
+
+    def _step(self, matcher: Matcher, mask: i64, found: Completions) -> None:
+        """Pass the current event to a machine."""
+        span = self._one
+        span.masks[0] = mask
+        span.at = 0
+        self.deliver(matcher, span, found)
 
     def count(self, stream: i64, row: Row, concerns: bool) -> i64:
         """Count the event; returns its number in its partition, 0 if it has none.
@@ -195,12 +228,10 @@ class Lane(EventPlaces):
         A partition begins with the first event that concerns a machine.
         """
         self.position += 1
-        self.stream = stream
         place: i64 = 0
         if len(self.keys) > 0:
             positions = self.keys[stream]
             key = (row[positions[0]],) if len(positions) == 1 else tuple([row[position] for position in positions])
-            self.part = key
             before = self.places.get(key)
             if before is not None:
                 place = before + 1
@@ -210,102 +241,62 @@ class Lane(EventPlaces):
                 self.places[key] = place
         return place
 
-    def step(
-        self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
-    ) -> None:
-        """Pass the event to a machine with at least one satisfied input."""
+    def deliver(self, matcher: Matcher, span: EventSpan, found: Completions) -> None:
+        """Pass the events of a span to a machine. If it fails at one, it is suspended, and gets no later one."""
         if matcher.suspended != NOT_SUSPENDED:
             return
         machine = matcher.machine
-        if not machine.serves:
-            found.serve(matcher.audience())
-        machine.account.earn()
-        machine.stream = self.stream
-        try:
-            if matcher.follower is not None:
-                self._follow(matcher, matcher.follower, mask, row, time, place, item)
-            elif matcher.watchers is not None:
-                self._watched(matcher, mask, row, time, place, item, found)
-            else:
-                machine.take(mask, row, time, self.position, place, self.part, item, found)
-        except Exception as error:  # any error concerns this machine only
-            self._aside.drain()
-            matcher.suspend(error, time, found)
-            self.forget(matcher)
-            return
-        if not matcher.busy:
-            self.rouse(matcher)
-        elif machine.awake != matcher.awake:
-            self.watch(matcher)
-        if machine.lost > 0 and matcher.follower is None:
-            matcher.complain(found)
-        if machine.alarm < matcher.alarm:
-            self.clock.set(matcher)
-
-    def step_all(
-        self, matcher: Matcher, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64,
-        limit: i64, found: Completions,
-    ) -> None:  # fmt: skip
-        """Pass events to a machine that takes several; it says `at` which it has come to."""
-        machine = matcher.machine
-        found.serve(matcher.audience())
-        try:
-            machine.take_all(masks, times, batch, ids, upto, limit, found)
-        except Exception as error:  # any error concerns this machine only
-            matcher.suspend(error, times[min(machine.at, len(times) - 1)], found)
-            self.forget(matcher)
-            return
-        if not matcher.busy:
-            self.rouse(matcher)
-        self.watch(matcher)
-        if machine.lost > 0:
-            matcher.complain(found)
-        if machine.alarm < matcher.alarm:
-            self.clock.set(matcher)
-
-    def step_linked(self, matcher: Matcher, events: KeyedEvents, first: i64, found: Completions) -> None:
-        """Pass the events of a key, from the first one on, to a machine that is filed by it."""
-        if matcher.suspended != NOT_SUSPENDED:
-            return
-        machine = matcher.machine
-        events.at = first
-        while events.at >= 0:
-            if not machine.serves:
-                found.serve(matcher.audience())
+        machine.stream = span.stream
+        span.moved = False
+        while span.at >= 0:
             try:
-                machine.take_linked(events, found)
+                if matcher.follower is not None:
+                    self._follow(machine, matcher.follower, span)
+                    continue
+                if not machine.serves:
+                    found.serve(matcher.audience())
+                if matcher.watchers is None:
+                    machine.take_span(span, found)
+                else:
+                    self._watched(machine, matcher.watchers, span, found)
             except Exception as error:  # any error concerns this machine only
-                matcher.suspend(error, events.times[found.event], found)
+                self._aside.drain()
+                matcher.suspend(error, span.times[found.event - span.first], found)
                 self.forget(matcher)
                 return
             if machine.lost > 0:
                 matcher.complain(found)
+        if span.moved:
+            matcher.taken = True
         if not matcher.busy:
             self.rouse(matcher)
-        if machine.alarm < matcher.alarm:
-            self.clock.set(matcher)
+        elif machine.awake != matcher.awake:
+            self.watch(matcher)
+        if machine.alarm != matcher.alarm:
+            self.clock.reset(matcher)
 
-    def _watched(
-        self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
-    ) -> None:
+    def _watched(self, machine: Executor, watchers: list[Watcher], span: EventSpan, found: Completions) -> None:
+        """Pass an event to a machine, and tell watchers of it."""
         before, begin = found.entries, found.upto
-        if matcher.machine.take(mask, row, time, self.position, place, self.part, item, found):
+        machine.take_span(span, found)
+        if span.moved:
             completed = found.entries - before
-            for watcher in matcher.watchers or ():
+            for watcher in watchers:
                 if completed > 0 and watcher.reads:
-                    for source in found.since(begin, row, int(time), item):
+                    for source in found.since(begin, span.rows[0], span.times[0], span.items[0]):
                         watcher.told(source)
                 elif completed > 0:
                     watcher.completed()
-            for watcher in matcher.watchers or ():
+            for watcher in watchers:
                 watcher.touched()
 
-    def _follow(
-        self, matcher: Matcher, follower: Follower, mask: i64, row: Row, time: i64, place: i64, item: Item
-    ) -> None:
-        if not follower.admits(time):
+    def _follow(self, machine: Executor, follower: Follower, span: EventSpan) -> None:
+        """Pass an event to the machine of a part of a subscription; its completions go to the follower."""
+        if not follower.admits(span.times[0]):
+            span.at = NO_EVENT
             return
-        if matcher.machine.take(mask, row, time, self.position, place, self.part, item, self._aside):
+        machine.take_span(span, self._aside)
+        if span.moved:
             for completed in self._aside.drain():
                 follower.completed(completed)
             follower.touched()

@@ -1,12 +1,11 @@
 """The machine path: passes a batch of events to one machine after the other, instead of event by event.
 
-Machines that take several events at once get the whole batch; those that are filed by a key get all its events, one key
-after the other, so that what they remember is in the processor's caches for all events of the key. Each machine sees
-its events in the same order as on any other way, and what all complete is put in the order of the events when it is
-read.
+Machines that are filed by a key get all its events, one key after the other, so that what they remember is in the
+processor's caches for all events of the key; the others get the whole batch. Each machine sees its events in the same
+order as on any other way, and what all complete is put in the order of the events when it is read.
 
-Here: the path of a whole batch through lanes. Hot. Not here: a machine that is alone (batch_path), one event (lanes),
-links between the events of a key (executors.keyed_events).
+Here: the path of a whole batch through lanes. Hot. Not here: one event (lanes), links between the events of a span
+(executors.event_span).
 """
 
 from __future__ import annotations
@@ -18,110 +17,103 @@ from mypy_extensions import i64
 from ...algebra.normal_form import ALWAYS
 from ...events.batch import Batch
 from ..executors.completions import Completions
-from ..executors.contract import NOTHING_DUE
 from ..executors.event_ids import EventIds
-from ..executors.keyed_events import NO_EVENT, KeyedEvents
-from ..program.account import NOT_SUSPENDED
+from ..executors.event_span import NO_EVENT, EventSpan
+from ..executors.packed import integers
+from .input_masks import InputMasks
 from .keyed import KeyReaders
 from .lanes import Lane
+from .marking import filled
 from .matchers import Clock, Matcher
-from .trial import Trial
 
 FEW: Final = 8  # conditions of machines that sleep, up to which each is tried with all events
 
 
 @final
 class MachinePath:
-    """The lanes of one stream. `trials`: by lane, the machines that are not filed by a key. `keyed`: others are."""
+    """The lanes of one stream. `unfiled`: by lane, the machines that are not filed by a key. `keyed`: others are.
+    `several`: there may be more than one machine."""
 
-    def __init__(self, lanes: list[Lane], trials: list[list[Trial]], clock: Clock) -> None:
+    def __init__(self, lanes: list[Lane], unfiled: list[list[InputMasks]], clock: Clock) -> None:
         self.lanes = lanes
-        self.trials = trials
+        self.unfiled = unfiled
         self.clock = clock
         self.keyed = any(lane.indexes for lane in lanes)
+        self.several = self.keyed or sum(map(len, unfiled)) > 1
 
-    def travel(
-        self, found: Completions, times: list[int], batch: Batch, ids: EventIds, starts: list[int]
-    ) -> bool:  # fmt: skip
-        """Process a batch of at least one event. What the clock wakes must belong to these lanes.
+    def travel(self, found: Completions, times: list[int], batch: Batch, ids: EventIds) -> bool:
+        """Process a batch of at least one event.
 
         A machine that fails is suspended from the event on at which it does; the others process all events. Returns
-        False, and has done nothing, if a condition raises an error, or somebody listens to a machine's completions.
+        False, and has done nothing, if a condition raises an error, somebody listens to a machine's completions, or
+        machines of other streams must wake meanwhile.
         """
-        if not self._tried(batch):
-            return False
         n: i64 = len(times)
-        rows, items = [], []
-        if self.keyed:
-            rows, items = batch.rows(), ids.all()
-        events = KeyedEvents(times, rows, items, starts)
         newest: i64 = times[n - 1]
+        if self.clock.others_wait(self.lanes[0].streams[0], newest) or not self._marked(batch):
+            return False
+        span = EventSpan(times, batch, ids)
+        ones = filled(integers(), n if self.keyed else 0, 1)
         at: i64
         for at in range(len(self.lanes)):
             lane = self.lanes[at]
-            events.position = lane.position
-            if len(lane.indexes) == 1 and lane.indexes[0].parts(lane.keys):
-                linked = lane.indexes[0].link(events)
-                self._count_linked(lane, linked, events)
+            span.position = lane.position
+            span.masks = ones
+            if len(lane.indexes) == 1 and lane.unfiled == 0 and lane.indexes[0].parts(lane.keys):
+                linked = lane.indexes[0].link(span)
+                self._count_linked(lane, linked, span)
                 for readers in linked:
-                    self._pass(lane, readers, events, found)
+                    self._pass(lane, readers, span, found)
             else:
-                self._count(lane, events, n)
+                self._count(lane, span)
                 for index in lane.indexes:
-                    for readers in index.link(events):
-                        self._pass(lane, readers, events, found)
-            for trial in self.trials[at]:
-                self._pass_all(lane, trial, events, batch, ids, found)
+                    for readers in index.link(span):
+                        self._pass(lane, readers, span, found)
+            if len(self.unfiled[at]) > 0:
+                span.link_all()
+                for inputs in self.unfiled[at]:
+                    span.masks, span.at = inputs.masks, 0
+                    lane.deliver(inputs.matcher, span, found)
             lane.upkeep(newest, n)
         clock = self.clock
         while clock.next < newest:
-            found.event = events.after(clock.next)
+            found.event = span.after(clock.next)
             clock.advance(times[found.event], found)
         return True
 
-    def _tried(self, batch: Batch) -> bool:
+    def _marked(self, batch: Batch) -> bool:
         """Find the inputs that events satisfy. O(events x conditions)."""
         try:
-            for trials in self.trials:
-                for trial in trials:
-                    if trial.matcher.follower is not None or trial.matcher.watchers is not None:
+            for lane in self.unfiled:
+                for inputs in lane:
+                    if inputs.matcher.follower is not None or inputs.matcher.watchers is not None:
                         return False
-                    trial.masks = trial.column(trial.masks, batch)
+                    inputs.mark(batch)
         except Exception:  # any error: event by event it is found again
             return False
         return True
 
-    def _pass_all(
-        self, lane: Lane, trial: Trial, events: KeyedEvents, batch: Batch, ids: EventIds, found: Completions
-    ) -> None:
-        """Pass all events to a machine that takes several at once."""
-        matcher = trial.matcher
-        machine = matcher.machine
-        n: i64 = len(events.times)
-        machine.at = 0
-        while machine.at < n and matcher.suspended == NOT_SUSPENDED:
-            lane.step_all(matcher, trial.masks, events.times, batch, ids, n, NOTHING_DUE, found)
-        if matcher.suspended == NOT_SUSPENDED:
-            self.clock.reset(matcher)
-
-    def _count(self, lane: Lane, events: KeyedEvents, n: i64) -> None:
-        """Count the events in their partitions, if a machine of the lane that is filed by a key needs that."""
-        if len(lane.keys) == 0 or len(lane.indexes) == 0:
-            lane.position += n
+    def _count(self, lane: Lane, span: EventSpan) -> None:
+        """Count the events in their partitions, if a machine of the lane needs that."""
+        if len(lane.keys) == 0:
+            lane.position += len(span.times)
             return
-        places = events.places
+        places, rows = span.places, span.batch.rows()
         at: i64
-        for at in range(len(events.rows)):
-            row = events.rows[at]
-            concerns = False
+        for at in range(len(rows)):
+            row = rows[at]
+            concerns = lane.unfiled > 0
             for index in lane.indexes:
                 concerns = concerns or index.of(row) is not None
             places[at] = lane.count(0, row, concerns)
 
-    def _count_linked(self, lane: Lane, linked: list[KeyReaders], events: KeyedEvents) -> None:
+    def _count_linked(self, lane: Lane, linked: list[KeyReaders], span: EventSpan) -> None:
         """The same where partitions are keys: one lookup for all events of a key."""
-        places, following, rows = events.places, events.following, events.rows
+        places, following, rows = span.places, span.following, span.batch.rows()
         position, known = lane.indexes[0].single, lane.places
+        at: i64
+        for at in range(len(rows)):
+            places[at] = 0
         counted: i64 = 0
         for readers in linked:
             at = readers.first
@@ -142,34 +134,31 @@ class MachinePath:
                     if before is not None:
                         known[key] = before + 1
 
-    def _pass(self, lane: Lane, readers: KeyReaders, events: KeyedEvents, found: Completions) -> None:
+    def _pass(self, lane: Lane, readers: KeyReaders, span: EventSpan, found: Completions) -> None:
         """Pass the events of a key to its machines."""
         for matcher in readers.matchers:
-            lane.step_linked(matcher, events, readers.first, found)
+            span.at = readers.first
+            lane.deliver(matcher, span, found)
         readers.first = NO_EVENT
 
 
-def machine_path(lanes: list[Lane], stream: str, clock: Clock) -> MachinePath | None:
-    """The path of a stream through lanes; None if a machine of them is neither filed by a key nor takes several events,
-    a lane has several streams, or many conditions find those that wake machines, which an index does at once.
-    O(machines)."""
+def machine_path(lanes: list[Lane], clock: Clock) -> MachinePath | None:
+    """The path of a stream through lanes; None if a lane has several streams, a machine gets symbols, or many
+    conditions find those that wake machines, which an index does at once. O(machines)."""
     unfiled: list[list[Matcher]] = []
     sleeping = 0
     for lane in lanes:
-        if len(lane.streams) > 1:
+        if len(lane.streams) > 1 or len(lane.spellers) > 0:
             return None
         found: list[Matcher] = []
         for matcher in lane.matchers:
             if matcher.filed is not None:
                 continue
-            machine = matcher.machine
-            if not machine.batches:  # before anything is compiled: there may be many
-                return None
-            guards = [given.guard for given in machine.inputs if given.stream == stream]
+            guards = [given.guard for given in matcher.machine.inputs]
             if ALWAYS not in guards:
                 sleeping += len(guards)
+                if sleeping > FEW:  # before anything is compiled: there may be many
+                    return None
             found.append(matcher)
         unfiled.append(found)
-    if sleeping > FEW:
-        return None
-    return MachinePath(lanes, [[Trial(matcher, stream) for matcher in found] for found in unfiled], clock)
+    return MachinePath(lanes, [[InputMasks(matcher) for matcher in found] for found in unfiled], clock)

@@ -25,6 +25,7 @@ class Matcher:
     `executor`: its name. `stream`: one of those that it reads. `served`: how many registrations it runs,
     the `first` of them by its name, if that is still there. `symbols`: the numbers of the inputs of the plan that made
     it; `filed`: the key that it is filed by instead.
+    `taken`: an event has changed the machine's state, so that no subscription may join it any more.
     `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock wakes it. With a
     `follower` it is the machine of a part of a subscription: it has no subscribers, and its completions go to the
     follower instead of results. `awake`: it is among those that need all events, or all of its machine's
@@ -40,6 +41,7 @@ class Matcher:
         self.mask: i64 = 0
         self.symbols: list[int] = []
         self.filed: EventKey | None = None
+        self.taken = False
         self.busy = False
         self.awake = False
         self.among: dict[Matcher, None] = {}
@@ -79,6 +81,7 @@ class Matcher:
         """Report the limits that the machine has hit."""
         self.lost += self.machine.lost
         self.machine.lost = 0
+        self.taken = True
         if self.lost >= 2 * self.reported:
             self.reported = self.lost
             found.serve(self.audience())
@@ -91,7 +94,7 @@ class Matcher:
         """
         self.suspended = reason_of(error)
         self.since = time
-        self.machine.taken = True
+        self.taken = True
         self.alarm = NOTHING_DUE
         self.machine.clear()
         if self.machine.epochs:
@@ -147,20 +150,11 @@ class Clock:
         matcher.alarm = NOTHING_DUE
         self.set(matcher)
 
-    def next_of_others(self, matcher: Matcher) -> i64:
-        """The first time after which a machine that is not this one must wake. O(alarms of this one)."""
-        alarms = self.alarms
-        found: i64 = NOTHING_DUE
-        looked = [0]
-        for at in looked:  # below an alarm of another one there is no sooner one
-            if at >= len(alarms):
-                continue
-            if alarms[at][2] is matcher:
-                looked.append(2 * at + 1)
-                looked.append(2 * at + 2)
-            elif alarms[at][0] < found:
-                found = alarms[at][0]
-        return found
+    def others_wait(self, stream: str, time: i64) -> bool:
+        """Whether a machine of another stream must wake before this time. O(1), or O(alarms) if any machine must."""
+        if self.next >= time:
+            return False
+        return any(due < time and matcher.stream != stream for due, _, matcher in self.alarms)
 
     def advance(self, time: i64, found: Completions) -> None:
         """All events before `time` have come: wake the machines that have waited for it."""

@@ -23,8 +23,8 @@ from ..program.directory import Directory
 from ..program.target import Feed
 from ..program.transition import Transition
 from ..subscribing.subscriber import Subscriber
-from .batch_path import BatchPath, Entry
-from .lanes import Lane
+from .lanes import Entry, Lane
+from .machine_path import MachinePath, machine_path
 from .matchers import Clock, Matcher
 from .registrations import First, Registration, Restoring, SavedPlace
 from .symbols import Alphabet
@@ -36,7 +36,7 @@ LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
 
 def _joinable(plan: MachinePlan, matcher: Matcher) -> bool:
     """Whether another subscription may join a machine of an alike plan."""
-    return not matcher.machine.taken or (plan.always_open and matcher.suspended == NOT_SUSPENDED)
+    return not matcher.taken or (plan.always_open and matcher.suspended == NOT_SUSPENDED)
 
 
 @final
@@ -65,7 +65,7 @@ class Registry:
         self.registrations: dict[str, Registration] = {}  # by subscription, or by name of an automaton (program)
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
-        self._batch_paths: dict[int, BatchPath] = {}
+        self._paths: dict[int, MachinePath | None] = {}  # by stream number
         self._newest: dict[Hashable, Matcher] = {}  # by the common part of alike plans
         self._first: dict[Hashable, list[str]] = {}  # by that of plans: the registrations that another executor runs
 
@@ -101,7 +101,7 @@ class Registry:
         """Let the first ones share the machine of others like them, unless an event has begun runs for them alone."""
         for name in list(self._first.get(alike, ())):
             registration = self.registrations[name]
-            if registration.matcher.machine.taken:
+            if registration.matcher.taken:
                 continue
             firsts = registration.firsts
             at = next(at for at, first in enumerate(firsts) if first.plan.alike(self.options) == alike)
@@ -143,7 +143,7 @@ class Registry:
                 self._read(lane, matcher, symbols)
             else:
                 if not lane.indexes:
-                    self._batch_paths.clear()
+                    self._paths.clear()
                 lane.file(matcher, filed)
         if self.restoring is None or place is None:
             member = plan.join(matcher.machine, symbols)
@@ -155,7 +155,7 @@ class Registry:
         matcher.renew()
         if kept is not None:
             matcher.machine.load(kept)
-            matcher.machine.taken = True
+            matcher.taken = True
             lane.rouse(matcher)
         return Registration(plan, lane, matcher, member, symbols)
 
@@ -171,15 +171,15 @@ class Registry:
         return alike is None or (alike not in self._newest and alike not in self._first)
 
     def _read(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
-        self._batch_paths.clear()
+        self._paths.clear()
         lane.enter(matcher, symbols)
 
     def _lane(self, plan: MachinePlan) -> Lane:
         key = (plan.kind, plan.streams(), plan.keys())
         lane = self.lanes.get(key)
         if lane is None:
-            self._batch_paths.clear()
-            lane = self.lanes[key] = Lane(key[1], key[2], self.clock, plan.divided())
+            self._paths.clear()
+            lane = self.lanes[key] = Lane(key[1], key[2], self.clock)
             for at, stream in enumerate(lane.streams):
                 self.entries.setdefault(self.directory.stream(stream), []).append(Entry(lane, at))
         return lane
@@ -239,7 +239,7 @@ class Registry:
             self._close((plan.kind, lane.streams, lane.keys))
 
     def _take_out(self, lane: Lane, matcher: Matcher, filed: EventKey) -> None:
-        self._batch_paths.clear()
+        self._paths.clear()
         lane.take_out(matcher, filed)
 
     def rewrite(self, name: str, plan: MachinePlan, changed: ChangedArcs) -> bool:
@@ -268,11 +268,11 @@ class Registry:
         registration.parts = ()
 
     def _dismiss(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
-        self._batch_paths.clear()
+        self._paths.clear()
         lane.leave(matcher, symbols)
 
     def _close(self, key: LaneKey) -> None:
-        self._batch_paths.clear()
+        self._paths.clear()
         lane = self.lanes.pop(key)
         for stream in lane.streams:
             number = self.directory.stream(stream)
@@ -284,16 +284,12 @@ class Registry:
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def batch_path(self, stream: str) -> BatchPath:
-        """The route for whole batches of a stream that only machines read. O(machines) once after each change."""
-        number = self.directory.stream(stream)
-        path = self._batch_paths.get(number)
-        if path is None:
-            spaces, statics = self.directory.spaces[number], self.directory.statics
-            path = self._batch_paths[number] = BatchPath(
-                stream, self.entries[number], spaces, statics, self.clock, self.options.batches
-            )
-        return path
+    def path(self, number: int) -> MachinePath | None:
+        """The way of whole batches of a stream, if there is one. O(machines) once after each change."""
+        if number not in self._paths:
+            lanes = [entry.lane for entry in self.entries[number]]
+            self._paths[number] = machine_path(lanes, self.clock)
+        return self._paths[number]
 
     def users(self, arc: Transition) -> list[str]:
         """The names of the registrations with an input that has this arc's guard. O(symbols + inputs)."""
@@ -326,13 +322,13 @@ class Registry:
             assert first is not None
             names = first.form.operands
             if names:
-                begun = machine.partial(registration.member, time, lane.position, lane.places)
+                begun = machine.waiting_runs(registration.member, time, lane.position, lane.places)
         if begun is None:
             raise Unsupported(f"subscription {name!r}: the executor that runs it cannot list partial matches")
         found: list[dict[str, list[int]]] = []
-        for _, assigned in islice(begun, most):
+        for run in islice(begun, most):
             bound: dict[str, list[int]] = {}
-            for component, item, _ in assigned:
+            for component, item, _ in run.assigned:
                 bound.setdefault(names[component], []).extend(ids(item))
             found.append(bound)
         return found

@@ -22,8 +22,8 @@ from ..program.account import NOT_SUSPENDED, Account
 from ..program.target import Target
 from .completions import Audience, Completions
 from .event_ids import EventIds
-from .keyed_events import KeyedEvents
-from .matches import Begun, Item, WaitingRun, runs_of
+from .event_span import EventSpan
+from .matches import Item, WaitingRun
 from .packed import Integers
 
 NOTHING_DUE: Final = FOREVER
@@ -85,17 +85,16 @@ class OwnMember(Member):
 class Executor:
     """The partial matches of one subscription, or of several that share them.
 
-    `taken`: an event has changed its state, so that no subscription may join any more. `lost`: how often a limit was
-    hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
-    `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
-    equal ones only. `batches`: it takes several events by one call of `take_all`; `by_columns`: of columns, it has
-    rows made only of some. `awake`: it needs events that satisfy none of its inputs, too, with the mask 0; only those
-    of the key `home`, if it has one, which all inputs ask for. `rousing`: as long as it is not awake, it needs only
-    events that satisfy one of these inputs. `by_symbols`: its inputs are those of all members, which join and leave;
-    it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and its completions go to
-    `found.epochs`, which also has the start of the current event (`found.epochs.start(found.event)`). `serves`: it
-    names its audience itself, where it completes something. `stream`: which of its plan's streams the current event is
-    of, where these are several.
+    `lost`: how often a limit was hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has
+    something to report. `compressed`: one result stands for all matches that an event completes. `member`: its
+    subscriptions, if it serves equal ones only. `batches`: it takes several events by one call of `take_all`;
+    `by_columns`: of columns, it has rows made only of some. `awake`: it needs events that satisfy none of its inputs,
+    too, with the mask 0; only those of the key `home`, if it has one, which all inputs ask for. `rousing`: as long as
+    it is not awake, it needs only events that satisfy one of these inputs. `by_symbols`: its inputs are those of all
+    members, which join and leave; it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and its
+    completions go to `found.epochs`, which also has the start of the current event (`found.epochs.start(found.event)`).
+    `serves`: it names its audience itself, where it completes something. `stream`: which of its plan's streams the
+    current event is of, where these are several.
     """
 
     def __init__(
@@ -120,7 +119,6 @@ class Executor:
         self.rousing: i64 = -1
         self.stream: i64 = 0
         self.at: i64 = 0  # the index of the event that `take_all` has come to
-        self.taken = False
         self.lost: i64 = 0
         self.alarm: i64 = NOTHING_DUE
 
@@ -192,27 +190,36 @@ class Executor:
             if self.lost > 0:
                 return
 
-    def take_linked(self, events: KeyedEvents, found: Completions) -> None:
-        """Process the events of a key from `events.at` on, as `take` does, for machines that are filed by a key.
+    def take_span(self, span: EventSpan, found: Completions) -> None:
+        """Process the events of a span from `span.at` on: `take` each that it needs.
 
         Stops behind one at which a limit was hit. Matches that time completes belong to the first later event. If an
         event raises, it is `found.event`.
         """
-        account = self.account
-        times, rows, items, places, following = (
-            events.times, events.rows, events.items, events.places, events.following
-        )  # fmt: skip
-        at = events.at
+        if self.batches and len(span.times) > 1:
+            self.at = span.at
+            span.moved = True
+            self.take_all(span.masks, span.times, span.batch, span.ids, len(span.times), NOTHING_DUE, found)
+            span.go_to(self.at)
+            return
+        span.read()
+        times, masks, rows, items = span.times, span.masks, span.rows, span.items
+        following, places, first = span.following, span.places, span.first
+        account, at = self.account, span.at
         while at >= 0:
             time: i64 = times[at]
+            mask = masks[at]
             while self.alarm < time:
-                found.event = events.after(self.alarm)
-                self.advance(times[found.event], found)
-            found.event = at
-            account.earn()
-            self.take(1, rows[at], time, events.position + at + 1, places[at], (), items[at], found)
+                due = span.after(self.alarm)
+                found.event = first + due
+                self.advance(times[due], found)
+            if mask & self.rousing != 0 or (self.awake and (self.home is None or self.needs(mask, rows[at]))):
+                found.event = first + at
+                account.earn()
+                if self.take(mask, rows[at], time, span.position + at + 1, places[at], (), items[at], found):
+                    span.moved = True
             at = following[at]
-            events.at = at
+            span.at = at
             if self.lost > 0:
                 return
 
@@ -245,19 +252,14 @@ class Executor:
         """The partitions with state, where their events are counted. O(keys)."""
         return set()
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
-        """A member's partial matches that an event at `time` after `position` could continue, for users.
-
-        None if the executor only counts partial matches.
-        """
-        return None
-
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
     ) -> Iterator[WaitingRun] | None:
-        """The same with their states, made as they are read; None if the executor knows neither events nor states."""
-        begun = self.partial(member, time, position, places)
-        return None if begun is None else runs_of(begun)
+        """A member's partial matches that an event at `time` after `position` could continue, made as they are read.
+
+        None if the executor knows neither their events nor their states.
+        """
+        return None
 
     def statistics(self) -> dict[str, int]:
         """Counts of its state; their names are in its plan's `figures`."""

@@ -104,10 +104,6 @@ class MachinePlan:
         """For each stream the attributes by which its events are counted; () if the query does not need that."""
         return ()
 
-    def divided(self) -> bool:
-        """Whether an event without a partition concerns no machine."""
-        return False
-
     def outcome(self) -> Outcome:
         """The names and values of a match."""
         return Outcome(self.automaton.schema.names, (), (), self.limits)

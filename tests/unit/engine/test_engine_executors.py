@@ -25,14 +25,14 @@ TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
 def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
     machine = CountingTables(automaton_of_composite(lowered(TEXT.format(separator))))
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
-    counts = TupleCounts(machine, len(by) > 0, inputs)
+    counts = TupleCounts(machine, (by,) if by else (), inputs)
     counts.member = Member(Target(Outcome((), ()), None))
     return Matcher(counts, "tuple_counts", "S")
 
 
 def lane(*matchers: Matcher) -> Lane:
     """By the first attribute; symbol 0 is the first input of all machines, symbol 1 the second."""
-    made = Lane(("S",), ((0,),), Clock(), True)
+    made = Lane(("S",), ((0,),), Clock())
     for each in matchers:
         made.enter(each, [0, 1])
     return made
@@ -98,7 +98,7 @@ def test_a_machine_that_left_gets_no_events() -> None:
     made = lane(going, staying)
     made.leave(going, [0, 1])
     play(made, (1, [0]))
-    assert (going.machine.taken, staying.machine.taken) == (False, True)
+    assert (going.taken, staying.taken) == (False, True)
     assert not made.empty()
     made.leave(staying, [0, 1])
     assert made.empty()

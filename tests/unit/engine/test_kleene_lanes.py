@@ -133,7 +133,7 @@ def test_what_an_event_does_not_concern_it_does_not_touch() -> None:
     house.join("one", NEXT)
     assert house.take("S", 1, "C", 7) == []
     ((matcher,),) = [lane.matchers for lane in house.machines.lanes.values()]
-    assert not matcher.machine.taken
+    assert not matcher.taken
 
 
 def test_time_that_passes_wakes_who_waits_for_it() -> None:

@@ -109,8 +109,9 @@ def test_what_is_kept_is_told_and_goes_with_the_window() -> None:
     figures = {"references": 1, "reference_keys": 2, "reference_runs": 4, "reference_waiting": 0, "reference_log": 0}
     assert host.machine.statistics() == figures
     assert host.machine.partitions() == {(0,), (1,)}
-    assert [0, 1] in [[item for _, item, _ in begun] for _, begun in host.machine.partial(MEMBER, 4, 0, {}) or ()]
-    assert len(list(host.machine.partial(MEMBER, 22, 0, {}) or ())) == 2
+    runs = list(host.machine.waiting_runs(MEMBER, 4, 0, {}) or ())
+    assert [0, 1] in [[item for _, item, _ in run.assigned] for run in runs]
+    assert len(list(host.machine.waiting_runs(MEMBER, 22, 0, {}) or ())) == 2
     assert not host.machine.empty(23, 0, {})
     assert host.machine.empty(24, 0, {})
     assert host.machine.statistics()["reference_runs"] == 0

@@ -17,7 +17,7 @@ from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..matches import Begun, Item
+from ..matches import Item, WaitingRun, waiting_run
 from .audience import GroupAudience
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
@@ -299,12 +299,11 @@ class GroupMachine(Executor):
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun]:
         """O(members' handles), then what is read."""
-        return self._partial(cast(GroupMember, member).handle, time)
-
-    def _partial(self, handle: int, time: i64) -> Iterator[Begun]:
-        page = self.events.page
+        page, handle = self.events.page, cast(GroupMember, member).handle
         point, since = self.members.member(handle)
         for key, cell in self.cells.items():
             whole = self._whole(key)
@@ -315,7 +314,7 @@ class GroupMachine(Executor):
                     at = [page.place(number) for number in path]
                     own.append([(step, page.item(each), int(page.time(each))) for step, each in enumerate(at)])
             for assigned in own:
-                yield whole, assigned
+                yield waiting_run(whole, assigned)
 
     def statistics(self) -> dict[str, int]:
         return {

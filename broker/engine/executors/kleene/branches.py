@@ -20,7 +20,7 @@ from ...program.account import Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..match_graph import Found
-from ..matches import Assigned, Begun, Item, Matched, MatchSource
+from ..matches import Assigned, Item, Matched, MatchSource, WaitingRun
 from .kleene_plan import KleenePlan
 from .machine import KleeneMachine
 from .tables import RunBounds
@@ -83,7 +83,6 @@ class BranchingMachine(Executor):
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
     ) -> bool:
-        self.taken = True
         if self.alarm < time:
             self.advance(time, found)
         done: list[tuple[MatchSource, tuple[int, ...]]] = []
@@ -134,13 +133,12 @@ class BranchingMachine(Executor):
         held = [branch for branch in self.branches if not branch.machine.empty(time, position, places)]
         return not held
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
-        return self._partial(member, time, position, places)
-
-    def _partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun]:
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun]:
         for branch in self.branches:
-            for key, assigned in branch.machine.partial(member, time, position, places) or ():
-                yield key, numbered(assigned, branch.operands)
+            for run in branch.machine.waiting_runs(member, time, position, places):
+                yield run._replace(assigned=numbered(run.assigned, branch.operands))
 
     def keys(self) -> int:
         return sum([branch.machine.keys() for branch in self.branches])

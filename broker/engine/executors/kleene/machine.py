@@ -18,7 +18,7 @@ from ....events.schema import Row
 from ...program.account import UNLIMITED, Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..matches import Begun, Item
+from ..matches import Item, WaitingRun, waiting_run
 from .cell import RunCell
 from .columns import RunColumns
 from .kleene_plan import KleenePlan
@@ -85,7 +85,6 @@ class KleeneMachine(Executor):
 
         `place` is 0 if no component asks for contiguity in its partition.
         """
-        self.taken = True
         if self.alarm < time:
             self.advance(time, found)
         tables = self.tables
@@ -262,16 +261,15 @@ class KleeneMachine(Executor):
         self.settle(time, position)
         return not self.cells and not any(self.negated)
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
-        """The runs. Runs that contiguity rules out may still be among them."""
-        return self._partial(time)
-
-    def _partial(self, time: i64) -> Iterator[Begun]:
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun]:
+        """Runs that contiguity rules out may still be among them."""
         oldest = time - self.tables.window if self.tables.window < FOREVER else BEFORE
         for key, cell in self.cells.items():
             whole: Any = (key,) if len(self.plan.key) == 1 else key
             for assigned in cell.partial(oldest):
-                yield whole, assigned
+                yield waiting_run(whole, assigned)
 
     def keys(self) -> int:
         return len(self.cells)

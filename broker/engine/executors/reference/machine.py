@@ -19,7 +19,7 @@ from ...program.account import MATCH_UNITS, Account, Full
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..match_graph import Found, MatchGraph
-from ..matches import Assigned, Begun, Expansion, Item, Lineage, Matched, PartialMatch, WaitingRun, ids
+from ..matches import Assigned, Expansion, Item, Lineage, Matched, PartialMatch, WaitingRun, ids
 from ..trace import mixed
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
@@ -50,14 +50,13 @@ class Reference(Executor):
         stream = self.inputs[int(mask).bit_length() - 1].stream
         self.account.spend(len(self.interpreter.runs) + 1)
         start = found.epochs.start(int(found.event)) if self.epochs else int(time)
-        self._tell(self.interpreter.feed(stream, start, int(time), row, item), found)
+        matches = self.interpreter.feed(stream, start, int(time), row, item)
+        self._tell(matches, found)
         self.account.spend(len(self.interpreter.runs))
         self.account.held = LINK_BYTES * sum([len(run.taken) for run in self.interpreter.runs])
         if self.account.held > self.account.room:
             raise Full
-        if self.interpreter.runs or self.interpreter.log:
-            self.taken = True
-        return self.taken
+        return len(matches) > 0 or len(self.interpreter.runs) > 0 or len(self.interpreter.log) > 0
 
     def advance(self, time: i64, found: Completions) -> None:
         self._tell(self.interpreter.advance(int(time)), found)
@@ -73,7 +72,6 @@ class Reference(Executor):
         if not matches:
             return
         self.account.spend(MATCH_UNITS * len(matches))
-        self.taken = True
         if self.epochs:
             assert self.member is not None
             for match in matches:
@@ -102,15 +100,6 @@ class Reference(Executor):
         return not (self.interpreter.runs or self.interpreter.log)
 
     # --- inspection --------------------------------------------------------------------------------------------
-
-    def partial(
-        self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Begun] | None:
-        return self._partial(int(time)) if self.automaton.operands else None  # otherwise their events have no names
-
-    def _partial(self, time: int) -> Iterator[Begun]:
-        for run in self._waiting(time):
-            yield run.key, run.assigned
 
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]

@@ -79,7 +79,6 @@ class RegisterMachine(Executor):
         together = self.together
         number = self.contributions.take(time, item)
         before = together.work()
-        self.taken = True
         self.seen = time
         together.take(stream, time, position, number, row)
         together.keep_within(self.account.room)

@@ -87,7 +87,6 @@ class ClockMachine(Executor):
         newest = self.latest
         if self.earliest > newest:
             return False  # between two windows
-        self.taken = True
         self.account.spend(1)
         cell = self.cells.get(key)
         if cell is None:
@@ -300,4 +299,3 @@ class ClockMachine(Executor):
         if ring:
             self.oldest, self.newest = ring[0][0], ring[-1][0]
         self._set_alarm()
-        self.taken = True

@@ -139,7 +139,6 @@ class FamilyMachine(Executor):
         key: Any = tables.partition(row)
         if key is None:
             return False
-        self.taken = True
         family = self.cells.get(key)
         if family is None and not tables.forgets:
             if len(self.cells) >= self.keys_max:
@@ -222,4 +221,3 @@ class FamilyMachine(Executor):
         for each in data:
             self._cell(self.tables.key_of(each[0][0])).load(each)
         self._count_opened()
-        self.taken = True

@@ -20,7 +20,7 @@ from ...program.account import FAILED, NOT_SUSPENDED, Account, reason_of
 from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import Executor, Member, OwnMember
-from ..keyed_events import KeyedEvents
+from ..event_span import EventSpan
 from ..matches import Item, WaitingRun
 from .cell import WindowCell, sizes
 from .completing import CompletedPanes
@@ -146,24 +146,25 @@ class HomeMachine(Executor):
         self._pass(member, row, time, item, found)
         return True
 
-    def take_linked(self, events: KeyedEvents, found: Completions) -> None:
+    def take_span(self, span: EventSpan, found: Completions) -> None:
         homes = self.homes
         tables = self.tables
         single = tables.single
-        times, rows, items, following = events.times, events.rows, events.items, events.following
-        at = events.at
+        span.read()
+        times, rows, items, following = span.times, span.rows, span.items, span.following
+        at = span.at
         while at >= 0:
             row = rows[at]
             member = homes.get(row[single]) if single >= 0 else homes.get(tables.partition(row))
             if member is not None:
-                found.event = at
+                found.event = span.first + at
+                span.moved = True
                 self._pass(member, row, times[at], items[at], found)
             at = following[at]
-        events.at = at
+        span.at = at
 
     def _pass(self, first: HomeMember, row: Row, time: i64, item: Item, found: Completions) -> None:
         """Pass an event to the members of its key."""
-        self.taken = True
         account = self.account
         member: HomeMember | None = first
         while member is not None:

@@ -138,7 +138,6 @@ class WindowMachine(Executor):
         dense, shift, made = self.tables.dense, self.shift, batch.made is not None
         rows = batch.rows() if made else NO_ROWS
         row, place, at = NO_ROW, NO_PLACE, self.at
-        self.taken = True
         self.stepper.item = None
         while at < upto and self.lost == 0 and cell.columns.count > 0:
             time: i64 = times[at]
@@ -189,7 +188,6 @@ class WindowMachine(Executor):
                     if cell is None:
                         cell = known[code] = cells.get(column.texts[code])
                 if cell is not None and cell.columns.count > 0:
-                    self.taken = True
                     self.stepper.item = None
                     self._take_open(cell, dense[mask >> shift], row, batch, place, time, ids.at(at), found, 0)
                 else:
@@ -227,7 +225,6 @@ class WindowMachine(Executor):
             if key is None:
                 return False
             cell = self.cells.get(key)
-        self.taken = True
         self.alone += 1
         calm = self.calm
         self.calm = 0
@@ -398,5 +395,4 @@ class WindowMachine(Executor):
         cells = list(self.cells.values())
         for number in waiting:
             self.queue.touch(cells[number])
-        self.taken = True
         self._set_alarm()

@@ -129,7 +129,6 @@ class PackedClockMachine(Executor):
 
     def _take_several(self, times: list[int], batch: Batch, ids: EventIds, first: i64, end: i64) -> i64:
         """Take events of the same windows; returns the index behind the last one."""
-        self.taken = True
         log = self.log
         shift = log.extend(batch, ids, first, end) - first
         if len(self.entries) < end - first:
@@ -246,7 +245,6 @@ class PackedClockMachine(Executor):
         latest = self.ring.latest
         if self.ring.earliest > latest:
             return False  # between two windows
-        self.taken = True
         self.account.spend(1)
         panes = self.panes
         slot = panes.of(key, self.keys_max)
@@ -397,4 +395,3 @@ class PackedClockMachine(Executor):
         slots = [int(self.panes.load(each, self.log)) for each in saved]
         self.ring.load([(number, [slots[at] for at in inside]) for number, inside in opened], self.log.base)
         self.alarm = self.ring.due()
-        self.taken = True

@@ -137,7 +137,6 @@ class PackedCountMachine(Executor):
         if self.account.left < UNITS * (end - self.at):
             super().take_all(masks, times, batch, ids, end, limit, found)
             return
-        self.taken = True
         self.batch_keys.read(batch)
         log = self.log
         shift = log.extend(batch, ids, self.at, end) - self.at
@@ -249,7 +248,6 @@ class PackedCountMachine(Executor):
         key: Any = self.tables.partition(row)
         if key is None:
             return False
-        self.taken = True
         slot = self._slot(key)
         if slot == UNKNOWN:
             return False
@@ -391,4 +389,3 @@ class PackedCountMachine(Executor):
             numbers[own + UPTO] = -(-count // self.every) * self.every
             numbers[own + LAST] = counted[3]
             self.live += panes.events(slot)
-        self.taken = True

@@ -108,7 +108,6 @@ class SessionMachine(Executor):
         self, times: list[int], batch: Batch, ids: EventIds, end: i64, found: Completions
     ) -> None:
         """Take events to below the index `end`, as `take` does, while there are units for all of them."""
-        self.taken = True
         account = self.account
         gap = self.gap
         events_max = self.events_max
@@ -188,7 +187,6 @@ class SessionMachine(Executor):
         key: Any = tables.partition(row)
         if key is None:
             return False
-        self.taken = True
         partitions = self.known
         known = partitions.slots.get(key)
         own: i64 = 0
@@ -369,4 +367,3 @@ class SessionMachine(Executor):
         for number in waiting:
             self.known.append(places[number])
         self.alarm = self.known.due(self.gap)
-        self.taken = True
