@@ -18,11 +18,9 @@ from mypy_extensions import i64
 from ...algebra.timed_stream import timed_row
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
-from ...forecast.keyed_stream import KeyedStream
 from ..executors.epoch_matches import Fault
 from ..executors.event_ids import EventIds
 from ..executors.matches import flattened
-from ..index.spaces import Space
 from ..program.directory import NO_STREAM
 from ..program.program import Program
 from ..results import Results
@@ -31,7 +29,6 @@ from .derived import in_order, report
 from .foretelling import ForetoldEvents
 from .lanes import Entry
 from .time_order import TimeOrder
-from .usual_room import UsualRoom
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 NO_COLUMNS: Final = -1
@@ -43,9 +40,9 @@ class Arrival:
     """A batch of the stream of that `number`, and how far it has come.
 
     `plain`: its rows, without their times where those `with_times` are a stream, too; `numbers`: its ids. `alone`: only
-    machines read the stream; `passed`: they have had the batch. `now`: the newest epoch; `done`: so many derived events
-    are processed; `upto`: merged automata may read columns up to there. `spaces`, `entries` and `scopes` of who reads
-    it; `foretold`: there are forecasts.
+    machines read the stream; `machines`: they have still to be given its events. `now`: the newest epoch; `done`: so
+    many derived events are processed; `upto`: merged automata may read columns up to there. `faults`: those of machines
+    that had the whole batch.
     """
 
     def __init__(self, results: Results, number: int, with_times: i64, plain: list[Row], now: i64) -> None:
@@ -60,15 +57,11 @@ class Arrival:
         self.plain = plain
         self.numbers: list[int] = []
         self.alone = False
-        self.matching = False
-        self.passed = False
+        self.machines = False
         self.now: i64 = now
         self.done: i64 = 0
         self.upto: i64 = NO_COLUMNS
-        self.spaces: list[Space] = []
-        self.entries: list[Entry] | None = None
-        self.scopes: list[KeyedStream] | None = None
-        self.foretold = False
+        self.faults: list[Fault] = []
 
 
 @final
@@ -84,8 +77,6 @@ class Dispatcher:
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
-        self._room = UsualRoom()
-        self._faults: list[Fault] = []  # those on the machine path
         self._feeding = True  # whether a stream of machines' results may have a reader
         self._known = False
         self.order = TimeOrder()  # of the streams whose events come now
@@ -134,20 +125,16 @@ class Dispatcher:
         O(affected runs) for each event, plus one lookup in each key space.
         """
         arrival = self._arrived(stream, times, batch, ids, starts)
-        results, n = arrival.results, len(times)
-        if arrival.entries is not None:
-            self._room.open(results.completions, n)
-        first: i64 = self._pass_by_machine(arrival)
-        if first < n:
+        passed = self._pass_by_machine(arrival)
+        if arrival.alone and passed:  # no cell has anything to do with the events
+            self._move_to(times[-1])
+        else:
             self._choose_columns(arrival)
-            self._process_events(arrival, first)
-        if arrival.passed:
+            self._process_events(arrival)
+        if passed:
             self.runs.symbols = []  # the machines have had the events
-        if self._faults:
-            self._give_up_machines(results)
-        if arrival.matching:
-            self._room.close(results.completions)
-        return results
+            self._give_up_machines(arrival)
+        return arrival.results
 
     def _arrived(self, stream: str, times: list[int], batch: Batch, ids: EventIds, starts: list[int]) -> Arrival:
         """The batch with empty results, which become those of the order."""
@@ -167,53 +154,37 @@ class Dispatcher:
         self.results = results
         arrival = Arrival(results, number, with_times, plain, BEFORE if self.runs.now is None else self.runs.now)
         arrival.alone = directory.others[number] == 0
-        self._look_up_readers(arrival)
-        arrival.matching = arrival.entries is not None
+        arrival.machines = number in program.machines.entries
         found = self.runs.found = results.epochs
         found.feeding = self.feeds()
-        if not arrival.matching:
+        if not arrival.machines:
             found.latest = directory.latest
-        self.later = program.options.batches and not self._feeding and not arrival.foretold
+        self.later = program.options.batches and not self._feeding and not program.forecasts.scopes
         if with_times >= 0 and (not arrival.alone or directory.others[with_times] > 0):
             self.later = False
         found.later = self.later
         return arrival
 
-    def _look_up_readers(self, arrival: Arrival) -> None:
-        """Find who reads the stream; again whenever a subscription has gone."""
-        program, number = self.program, arrival.number
-        arrival.spaces = program.directory.spaces[number]
-        arrival.entries = None if arrival.passed else program.machines.entries.get(number)
-        arrival.scopes = program.forecasts.scopes.get(number)
-        arrival.foretold = len(program.forecasts.scopes) > 0
-
-    def _pass_by_machine(self, arrival: Arrival) -> i64:
-        """Pass a batch to one machine of the stream after the other, unless that could mix up what others do. Returns
-        the first event that others wait for."""
-        machines, directory = self.program.machines, self.program.directory
-        results, alone, n = arrival.results, arrival.alone, len(arrival.times)
-        if arrival.entries is None or not self.later or arrival.with_times >= 0 or n == 0:
-            return 0
-        if directory.feeds > 0 and not alone:  # derived events come between the batch's
-            return 0
-        path, epochs = machines.path(arrival.number), results.epochs
-        if path is None or not path.travel(results.completions, arrival.times, epochs.batch, epochs.ids):
-            return 0
-        if path.several or not alone:
-            results.completions.unordered = True
+    def _pass_by_machine(self, arrival: Arrival) -> bool:
+        """Pass a batch to one machine of the stream after the other, unless that could mix up what others do."""
+        if not (arrival.machines and self.later) or arrival.with_times >= 0 or len(arrival.times) < 2:
+            return False
+        if self.program.directory.feeds > 0 and not arrival.alone:  # derived events come between the batch's
+            return False
+        path, epochs, found = self.program.machines.path(arrival.number), self.runs.found, arrival.results.completions
+        if path is None or not path.travel(found, arrival.times, epochs.batch, epochs.ids):
+            return False
+        if path.several or not arrival.alone:
+            found.unordered = True
             epochs.packed.by_key = epochs.packed.upto
-        self._faults, epochs.faults = epochs.faults, []
-        arrival.passed, arrival.entries = True, None
-        if not alone:
-            return 0
-        self.runs.time = arrival.times[n - 1]
-        self._move_to(self.runs.time)  # no cell has anything to do with the events
-        return n
+        arrival.faults, epochs.faults = epochs.faults, []
+        arrival.machines = False
+        return True
 
     def _move_to(self, now: i64) -> None:
         """The newest epoch is this one."""
         runs = self.runs
-        runs.now = now
+        runs.now = runs.time = now
         if runs.due < now:
             runs.expire(now)
 
@@ -221,20 +192,20 @@ class Dispatcher:
         """Decide up to which event merged automata read columns, and make what is read otherwise."""
         forecasts = self.program.forecasts
         self.runs.foretold = None
-        if arrival.entries is None and arrival.with_times < 0 and arrival.starts is arrival.times:
+        if not arrival.machines and arrival.with_times < 0 and arrival.starts is arrival.times:
             arrival.upto = self._last_epoch(arrival.times)
-            if arrival.foretold and arrival.upto != NO_COLUMNS:
+            if forecasts.scopes and arrival.upto != NO_COLUMNS:
                 self.runs.foretold = ForetoldEvents(forecasts, arrival.number, arrival.results)
         if arrival.upto == NO_COLUMNS and arrival.with_times < 0:
             arrival.plain = arrival.batch.rows()
         if len(arrival.plain) > 0:
             arrival.numbers = arrival.ids.all()
 
-    def _process_events(self, arrival: Arrival, first: i64) -> None:
-        """Process the events from the first one on, several by columns where that is possible."""
+    def _process_events(self, arrival: Arrival) -> None:
+        """Process the events, several by columns where that is possible."""
         times, n = arrival.times, len(arrival.times)
         again: i64 = 0
-        i = first
+        i: i64 = 0
         while i < n:
             if i < arrival.upto and i >= again and times[i] > arrival.now:
                 behind = self._process_stretch(arrival, i)
@@ -257,8 +228,8 @@ class Dispatcher:
             arrival.done = self.derive(arrival.results, len(arrival.times), arrival.done)
         if runs.foretold is not None:
             runs.foretold.ends(behind - 1)
-        if len(found.faults) > 0 and self.give_up(arrival.results, behind - 1):
-            self._look_up_readers(arrival)
+        if len(found.faults) > 0:
+            self.give_up(arrival.results, behind - 1)
         if len(found.derived) > 0 or len(found.faults) > 0:
             arrival.upto = NO_COLUMNS
         return behind
@@ -278,20 +249,18 @@ class Dispatcher:
             # The last event of a batch is never alone: the next batch may continue its epoch.
             runs.alone = at + 1 < n and times[at + 1] > time
         self._set_current(arrival, at)
-        if arrival.scopes is not None:
-            forecasts.begin(arrival.scopes, arrival.number, runs.row, time)
-        runs.visit(arrival.spaces)
-        if arrival.entries is not None:
-            self._compose(arrival.entries)
+        self._begin_forecasts(arrival.number)
+        self._reach(arrival.number, arrival.machines)
         if arrival.with_times >= 0:
-            self._read_with_times(arrival.with_times, arrival.batch.row(at))
+            runs.row = arrival.batch.row(at)
+            self._reach(arrival.with_times)
         if arrival.done < len(results.epochs.derived):
             arrival.done = self.derive(results, n, arrival.done)
-        if arrival.foretold:
+        if forecasts.scopes:
             for target, notice in forecasts.finish(time):
                 results.notify(at, target, notice)
-        if len(results.epochs.faults) > 0 and self.give_up(results, at):
-            self._look_up_readers(arrival)
+        if len(results.epochs.faults) > 0:
+            self.give_up(results, at)
 
     def _set_current(self, arrival: Arrival, at: i64) -> None:
         """Set the current event of the runs."""
@@ -309,16 +278,15 @@ class Dispatcher:
             runs.item = arrival.ids.at(at)
             runs.link = int(runs.item)
 
-    def _give_up_machines(self, results: Results) -> None:
+    def _give_up_machines(self, arrival: Arrival) -> None:
         """Suspend the subscriptions of machines that failed on the machine path, after everything else of the batch."""
         runs = self.runs
         newest = runs.time
-        for fault in sorted(self._faults, key=_event_of):
-            runs.time = results.epochs.times[fault.event]
-            results.epochs.faults.append(fault)
-            self.give_up(results, fault.event)
+        for fault in sorted(arrival.faults, key=_event_of):
+            runs.time = arrival.times[fault.event]
+            runs.found.faults.append(fault)
+            self.give_up(arrival.results, fault.event)
         runs.time = newest
-        self._faults = []
 
     def _last_epoch(self, times: list[int]) -> i64:
         """The first event of the batch's last moment, up to which it may go by columns; NO_COLUMNS if it may not."""
@@ -332,14 +300,13 @@ class Dispatcher:
             upto -= 1
         return upto
 
-    def give_up(self, results: Results, event: i64) -> bool:
-        """Suspend the subscriptions behind the errors raised at this event; returns whether there were any."""
+    def give_up(self, results: Results, event: i64) -> None:
+        """Suspend the subscriptions behind the errors raised at this event."""
         if len(results.epochs.faults) == 0 or self.suspend is None:
-            return False
+            return
         if not results.completions.unordered:  # otherwise what the machine path found is put in order at the end
             report(results, self.runs.time)
         self.suspend(results, event)
-        return True
 
     def feeds(self) -> bool:
         """Whether somebody reads a stream that is made of machines' results. O(1) unless the program has changed."""
@@ -366,9 +333,7 @@ class Dispatcher:
             return done
         while clock.next < time:
             moment: i64 = clock.next if runs.now is None else max(clock.next, i64(runs.now))
-            runs.now = runs.time = moment
-            if runs.due < moment:
-                runs.expire(moment)
+            self._move_to(moment)
             clock.advance(moment + 1, results.completions)
             report(results, moment)
             done = self.derive(results, events, done)
@@ -376,9 +341,7 @@ class Dispatcher:
 
     def derive(self, results: Results, events: i64, done: i64) -> i64:
         """Process the derived events from number `done` on, and those that they cause; returns how many there are."""
-        directory, forecasts, runs = self.program.directory, self.program.forecasts, self.runs
-        all_entries = self.program.machines.entries
-        found = results.epochs
+        directory, runs, found = self.program.directory, self.runs, results.epochs
         depth_ends = done
         if self.later:  # their matches follow those of the events before
             report(results, runs.time)
@@ -394,18 +357,12 @@ class Dispatcher:
             runs.item, runs.link = event.trace, event.lineage
             runs.index = events + done
             done += 1
-            number = event.stream
-            scopes = forecasts.scopes.get(number)
-            if scopes is not None:
-                forecasts.begin(scopes, number, runs.row, runs.time)
-            runs.visit(directory.spaces[number])
-            entries = all_entries.get(number)
-            if entries is not None:
-                self._compose(entries)
-            with_times: i64 = directory.timed[number]
+            self._begin_forecasts(event.stream)
+            self._reach(event.stream)
+            with_times: i64 = directory.timed[event.stream]
             if with_times >= 0:
-                event.row = timed_row(event.row, int(runs.time), event.start)
-                self._read_with_times(with_times, event.row)
+                runs.row = event.row = timed_row(event.row, int(runs.time), event.start)
+                self._reach(with_times)
         return done
 
     def _unread(self, number: int) -> bool:
@@ -418,13 +375,19 @@ class Dispatcher:
             and number not in program.forecasts.scopes
         )
 
-    def _read_with_times(self, number: i64, row: Row) -> None:
-        """Pass the current event, with its times in its row, to the readers of the timed stream: nothing reads both
-        this and the stream, so that the event is still the only one of its moment."""
-        program, runs = self.program, self.runs
-        runs.row = row
-        runs.visit(program.directory.spaces[number])
-        entries = program.machines.entries.get(number)
+    def _begin_forecasts(self, number: int) -> None:
+        """Tell the forecasts of a stream of the current event."""
+        forecasts, runs = self.program.forecasts, self.runs
+        scopes = forecasts.scopes.get(number)
+        if scopes is not None:
+            forecasts.begin(scopes, number, runs.row, runs.time)
+
+    def _reach(self, number: i64, machines: bool = True) -> None:
+        """Pass the current event to the runs and the machines that read a stream. With times, nothing reads both this
+        and the stream without them, so that the event is still the only one of its moment."""
+        program = self.program
+        self.runs.visit(program.directory.spaces[number])
+        entries = program.machines.entries.get(number) if machines else None
         if entries is not None:
             self._compose(entries)
 

@@ -15,12 +15,12 @@ from mypy_extensions import i64
 
 from ...events.schema import Row
 from ..executors.completions import Completions
-from ..executors.contract import EventKey, EventPlaces, Executor
+from ..executors.contract import SATISFYING, EventPlaces, Executor, Interest
 from ..executors.event_span import NO_EVENT, EventSpan, span_of_one
 from ..executors.matches import Item
 from ..program.account import NOT_SUSPENDED
 from ..program.watcher import Follower, Watcher
-from .keyed import Homes, KeyIndex, KeyReaders
+from .keyed import FILED, KeyIndex, enter_key, leave_key
 from .matchers import Clock, Matcher, Reader
 
 SWEEP_MIN: Final = 4_096  # events of a lane between two sweeps of useless state
@@ -40,8 +40,7 @@ class Lane(EventPlaces):
     """The machines over `streams`.
 
     The attributes at `keys` give an event's partition; () if no machine needs it. `indexes`: machines that are filed by
-    a key; `unfiled` is the count of others. `homes`: where machines are awake that need no events but those of their
-    home.
+    a key; `unfiled` is the count of others. `attending`: those of them that need all events of a key at present.
     """
 
     def __init__(self, streams: tuple[str, ...], keys: tuple[tuple[int, ...], ...], clock: Clock) -> None:
@@ -53,16 +52,13 @@ class Lane(EventPlaces):
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
         self.matchers: dict[Matcher, None] = {}
         self.busy: dict[Matcher, None] = {}  # matchers whose machines may have state
-        self.awake: dict[Matcher, None] = {}  # matchers whose machines need every event
-        self.homes = Homes()
+        self.attending: list[KeyIndex] = []
         self.spellers: list[Matcher] = []  # matchers whose machines get symbols
         self.position: i64 = 0
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
         self._touched: list[Matcher] = []  # matchers that the current event has reached
-        self._at_home: list[dict[Matcher, None]] = []  # of the current event, matchers that are awake
         self._aside = Completions()  # completions of machines without subscribers
-        self._concerned: list[KeyReaders] = []  # the filed machines of the current event
         self._one = span_of_one()  # the current event
 
     def empty(self) -> bool:
@@ -74,138 +70,73 @@ class Lane(EventPlaces):
             return self.position
         return self.places.get(tuple([row[position] for position in self.keys[0]]), 0)
 
-    def enter(self, matcher: Matcher, numbers: list[int]) -> None:
-        """Add a machine, with the symbols of its inputs. O(inputs)."""
+    def enter(self, matcher: Matcher) -> None:
+        """Add a machine, by the key that it is filed by or the symbols of its inputs. O(inputs)."""
         self.matchers[matcher] = None
+        if matcher.filed is not None:
+            enter_key(self.indexes, matcher, matcher.filed)
+            return
+        self.unfiled += 1
         if matcher.machine.by_symbols:
             self.spellers.append(matcher)
-        self.unfiled += 1
-        home = matcher.machine.home
-        matcher.among = self.awake if home is None else self.homes.enter(home)
         for at, given in enumerate(matcher.machine.inputs):
             stream = self.streams.index(given.stream)
-            self.readers[stream].setdefault(numbers[at], []).append(Reader(matcher, 1 << at))
+            self.readers[stream].setdefault(matcher.symbols[at], []).append(Reader(matcher, 1 << at))
 
-    def file(self, matcher: Matcher, filed: EventKey) -> None:
-        """Add a machine by the key of its events. O(sets of attributes)."""
-        self.matchers[matcher] = None
-        matcher.among = self.awake
-        index = next((index for index in self.indexes if index.holds(filed)), None)
-        if index is None:
-            index = KeyIndex(filed)
-            self.indexes.append(index)
-        index.enter(matcher, filed.values)
-
-    def take_out(self, matcher: Matcher, filed: EventKey) -> None:
-        """Undo `file`. O(machines of its key)."""
+    def leave(self, matcher: Matcher) -> None:
+        """Undo `enter`. O(machines of its key, or those that read its symbols)."""
         self.forget(matcher)
-        index = next(index for index in self.indexes if index.holds(filed))
-        index.leave(matcher, filed.values)
-        if not index.readers:
-            self.indexes.remove(index)
         del self.matchers[matcher]
         self.clock.drop(matcher)
-
-    def leave(self, matcher: Matcher, numbers: list[int]) -> None:
-        """Undo `enter`. O(machines that read its symbols)."""
-        self.forget(matcher)
+        if matcher.filed is not None:
+            leave_key(self.indexes, matcher, matcher.filed)
+            return
         self.unfiled -= 1
-        home = matcher.machine.home
-        if home is not None:
-            self.homes.leave(home)
         if matcher.machine.by_symbols:
             self.spellers.remove(matcher)
         for readers in self.readers:
-            for number in set(numbers) & readers.keys():
+            for number in set(matcher.symbols) & readers.keys():
                 rest = [reader for reader in readers[number] if reader.matcher is not matcher]
                 if rest:
                     readers[number] = rest
                 else:
                     del readers[number]
-        del self.matchers[matcher]
-        self.clock.drop(matcher)
 
     def take(self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item, found: Completions) -> None:
         """Process an event of one of the streams.
 
         `stream`: its number among them; `symbols`: those that the event satisfies.
         """
-        if len(self.indexes) > 0:
-            place = self._take_filed(stream, symbols, row, time, item, found)
-        else:
-            place = self.count(stream, row, len(symbols) > 0)
-        asleep = len(self.awake) == 0
-        at_home = self._at_home
-        if len(self.homes.indexes) > 0:
-            self.homes.awake(row, at_home)
-            asleep = asleep and len(at_home) == 0
-        if asleep and len(symbols) == 0:
-            if len(at_home) > 0:  # emptying an empty list costs as much as half a lookup
-                at_home.clear()
-            return
-        for matcher in self.spellers:
-            self._spell(matcher, symbols, time, item, found)
-        known = self.readers[stream]
-        if asleep and len(symbols) == 1:
-            readers = known.get(symbols[0])
-            if readers is not None and len(readers) == 1:
-                reader = readers[0]
-                if reader.matcher.machine.rousing & reader.bit != 0:
-                    self._set_event(stream, row, time, place, item, found)
-                    self._step(reader.matcher, reader.bit, found)
-                self.upkeep(time)
-                return
         touched = self._touched
+        for index in self.indexes:
+            filed = index.of(row, stream)
+            if filed is not None:
+                touched.extend(filed.matchers)
+        place = self.count(stream, row, len(symbols) > 0 or len(touched) > 0)
+        for index in self.attending:
+            attentive = index.of(row, stream)
+            if attentive is not None:
+                touched.extend(attentive.matchers)
+        known = self.readers[stream]
         for symbol in symbols:
             readers = known.get(symbol)
             if readers is not None:
                 for reader in readers:
                     matcher = reader.matcher
-                    if matcher.mask == 0:
+                    if matcher.mask == 0 and matcher.interest.key is None:
                         touched.append(matcher)
                     matcher.mask |= reader.bit
-        if not asleep:
-            for matcher in self.awake:
-                if matcher.mask == 0:
-                    touched.append(matcher)
-            for awake in at_home:
-                for matcher in awake:
-                    if matcher.mask == 0:
-                        touched.append(matcher)
-            if len(at_home) > 0:
-                at_home.clear()
         if len(touched) > 0:
-            self._set_event(stream, row, time, place, item, found)
-            for matcher in touched:
-                mask = matcher.mask
-                matcher.mask = 0
-                if matcher.awake or mask & matcher.machine.rousing != 0:
-                    self._step(matcher, mask, found)
+            self._pass(stream, row, time, place, item, found)
+        if len(symbols) > 0:
+            for matcher in self.spellers:
+                self._spell(matcher, symbols, time, item, found)
+        if len(touched) > 0 or len(symbols) > 0:
             touched.clear()
-        self.upkeep(time)
+            self.upkeep(time)
 
-    def _take_filed(
-        self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item, found: Completions
-    ) -> i64:  # fmt: skip
-        """Count an event, and pass it to the machines of its key. Returns its number in its partition."""
-        concerned = self._concerned
-        for index in self.indexes:
-            filed = index.of(row, stream)
-            if filed is not None:
-                concerned.append(filed)
-        place = self.count(stream, row, len(symbols) > 0 or len(concerned) > 0)
-        if len(concerned) > 0:
-            self._set_event(stream, row, time, place, item, found)
-            for filed in concerned:
-                for matcher in filed.matchers:
-                    self._step(matcher, 1, found)
-            concerned.clear()
-            if len(symbols) == 0:
-                self.upkeep(time)
-        return place
-
-    def _set_event(self, stream: i64, row: Row, time: i64, place: i64, item: Item, found: Completions) -> None:
-        """Make this the event that machines get next."""
+    def _pass(self, stream: i64, row: Row, time: i64, place: i64, item: Item, found: Completions) -> None:
+        """Pass an event to the machines that it has touched."""
         span = self._one
         span.rows[0] = row
         span.times[0] = time
@@ -214,13 +145,15 @@ class Lane(EventPlaces):
         span.position = self.position - 1
         span.stream = stream
         span.first = found.event
-
-    def _step(self, matcher: Matcher, mask: i64, found: Completions) -> None:
-        """Pass the current event to a machine."""
-        span = self._one
-        span.masks[0] = mask
-        span.at = 0
-        self.deliver(matcher, span, found)
+        for matcher in self._touched:
+            mask = matcher.mask
+            matcher.mask = 0
+            if matcher.filed is not None:
+                mask = FILED
+            if mask & matcher.machine.interest.mask != 0 or matcher.interest.key is not None:
+                span.masks[0] = mask
+                span.at = 0
+                self.deliver(matcher, span, found)
 
     def count(self, stream: i64, row: Row, concerns: bool) -> i64:
         """Count the event; returns its number in its partition, 0 if it has none.
@@ -246,7 +179,6 @@ class Lane(EventPlaces):
         if matcher.suspended != NOT_SUSPENDED:
             return
         machine = matcher.machine
-        machine.stream = span.stream
         span.moved = False
         while span.at >= 0:
             try:
@@ -255,7 +187,9 @@ class Lane(EventPlaces):
                     continue
                 if not machine.serves:
                     found.serve(matcher.audience())
-                if matcher.watchers is None:
+                if span is self._one and matcher.watchers is None:
+                    machine.take_rows(span, 1, found)
+                elif matcher.watchers is None:
                     machine.take_span(span, found)
                 else:
                     self._watched(machine, matcher.watchers, span, found)
@@ -270,15 +204,15 @@ class Lane(EventPlaces):
             matcher.taken = True
         if not matcher.busy:
             self.rouse(matcher)
-        elif machine.awake != matcher.awake:
-            self.watch(matcher)
+        elif machine.interest is not matcher.interest:
+            self._attend(matcher, machine.interest)
         if machine.alarm != matcher.alarm:
             self.clock.reset(matcher)
 
     def _watched(self, machine: Executor, watchers: list[Watcher], span: EventSpan, found: Completions) -> None:
         """Pass an event to a machine, and tell watchers of it."""
         before, begin = found.entries, found.upto
-        machine.take_span(span, found)
+        machine.take_rows(span, 1, found)
         if span.moved:
             completed = found.entries - before
             for watcher in watchers:
@@ -295,7 +229,7 @@ class Lane(EventPlaces):
         if not follower.admits(span.times[0]):
             span.at = NO_EVENT
             return
-        machine.take_span(span, self._aside)
+        machine.take_rows(span, 1, self._aside)
         if span.moved:
             for completed in self._aside.drain():
                 follower.completed(completed)
@@ -319,22 +253,21 @@ class Lane(EventPlaces):
         """Start to watch a machine for state to sweep."""
         matcher.busy = True
         self.busy[matcher] = None
-        self.watch(matcher)
+        self._attend(matcher, matcher.machine.interest)
 
-    def watch(self, matcher: Matcher) -> None:
-        """Note whether its machine needs every event, or every one of its home. O(1)."""
-        matcher.awake = matcher.machine.awake
-        if matcher.awake:
-            matcher.among[matcher] = None
-        else:
-            matcher.among.pop(matcher, None)
+    def _attend(self, matcher: Matcher, interest: Interest) -> None:
+        """Note which events its machine needs now. O(sets of attributes), and O(machines of the key) at the end."""
+        before, matcher.interest = matcher.interest, interest
+        if before.key is not None:
+            leave_key(self.attending, matcher, before.key)
+        if interest.key is not None:
+            enter_key(self.attending, matcher, interest.key)
 
     def forget(self, matcher: Matcher) -> None:
         """Stop to watch a machine."""
         matcher.busy = False
-        matcher.awake = False
         self.busy.pop(matcher, None)
-        matcher.among.pop(matcher, None)
+        self._attend(matcher, SATISFYING)
 
     def upkeep(self, time: i64, events: i64 = 1) -> None:
         """Sweep now and then; called after each event, or after several."""
@@ -349,9 +282,10 @@ class Lane(EventPlaces):
         """
         kept: i64 = len(self.busy)
         for matcher in list(self.busy):
-            if matcher.machine.empty(time, self.position, self.places):
+            held: i64 = matcher.machine.forget(time, self.position, self.places)
+            if held == 0:
                 self.forget(matcher)
-            kept += matcher.machine.keys()
+            kept += held
         if len(self.places) > 2 * kept + SWEEP_MIN:
             alive = {key for matcher in self.busy for key in matcher.machine.partitions()}
             self.places = {key: place for key, place in self.places.items() if key in alive}

@@ -21,7 +21,7 @@ from ..executors.event_ids import EventIds
 from ..executors.event_span import NO_EVENT, EventSpan
 from ..executors.packed import integers
 from .input_masks import InputMasks
-from .keyed import KeyReaders
+from .keyed import FILED, KeyReaders
 from .lanes import Lane
 from .marking import filled
 from .matchers import Clock, Matcher
@@ -53,22 +53,16 @@ class MachinePath:
         if self.clock.others_wait(self.lanes[0].streams[0], newest) or not self._marked(batch):
             return False
         span = EventSpan(times, batch, ids)
-        ones = filled(integers(), n if self.keyed else 0, 1)
+        ones = filled(integers(), n if self.keyed else 0, FILED)
         at: i64
         for at in range(len(self.lanes)):
             lane = self.lanes[at]
             span.position = lane.position
             span.masks = ones
-            if len(lane.indexes) == 1 and lane.unfiled == 0 and lane.indexes[0].parts(lane.keys):
-                linked = lane.indexes[0].link(span)
-                self._count_linked(lane, linked, span)
-                for readers in linked:
+            self._count(lane, self.unfiled[at], span)
+            for index in lane.indexes:
+                for readers in index.link(span):
                     self._pass(lane, readers, span, found)
-            else:
-                self._count(lane, span)
-                for index in lane.indexes:
-                    for readers in index.link(span):
-                        self._pass(lane, readers, span, found)
             if len(self.unfiled[at]) > 0:
                 span.link_all()
                 for inputs in self.unfiled[at]:
@@ -93,8 +87,8 @@ class MachinePath:
             return False
         return True
 
-    def _count(self, lane: Lane, span: EventSpan) -> None:
-        """Count the events in their partitions, if a machine of the lane needs that."""
+    def _count(self, lane: Lane, unfiled: list[InputMasks], span: EventSpan) -> None:
+        """Count the events in their partitions, if a machine of the lane needs that. O(events x machines)."""
         if len(lane.keys) == 0:
             lane.position += len(span.times)
             return
@@ -102,37 +96,12 @@ class MachinePath:
         at: i64
         for at in range(len(rows)):
             row = rows[at]
-            concerns = lane.unfiled > 0
+            concerns = False
+            for inputs in unfiled:
+                concerns = concerns or inputs.masks[at] != 0
             for index in lane.indexes:
                 concerns = concerns or index.of(row) is not None
             places[at] = lane.count(0, row, concerns)
-
-    def _count_linked(self, lane: Lane, linked: list[KeyReaders], span: EventSpan) -> None:
-        """The same where partitions are keys: one lookup for all events of a key."""
-        places, following, rows = span.places, span.following, span.batch.rows()
-        position, known = lane.indexes[0].single, lane.places
-        at: i64
-        for at in range(len(rows)):
-            places[at] = 0
-        counted: i64 = 0
-        for readers in linked:
-            at = readers.first
-            key = (rows[at][position],)
-            place: i64 = known.get(key, 0)
-            while at >= 0:
-                place += 1
-                places[at] = place
-                counted += 1
-                at = following[at]
-            known[key] = place
-        lane.position += len(rows)
-        if counted < len(rows):  # others are counted once their partition has begun
-            for at in range(len(rows)):
-                if places[at] == 0:
-                    key = (rows[at][position],)
-                    before = known.get(key)
-                    if before is not None:
-                        known[key] = before + 1
 
     def _pass(self, lane: Lane, readers: KeyReaders, span: EventSpan, found: Completions) -> None:
         """Pass the events of a key to its machines."""

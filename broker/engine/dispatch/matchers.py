@@ -11,7 +11,7 @@ from typing import final
 from mypy_extensions import i64
 
 from ..executors.completions import Audience, Completions
-from ..executors.contract import NOTHING_DUE, EventKey, Executor
+from ..executors.contract import NOTHING_DUE, SATISFYING, EventKey, Executor
 from ..executors.epoch_matches import Fault
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..program.watcher import Follower, Watcher
@@ -28,8 +28,7 @@ class Matcher:
     `taken`: an event has changed the machine's state, so that no subscription may join it any more.
     `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock wakes it. With a
     `follower` it is the machine of a part of a subscription: it has no subscribers, and its completions go to the
-    follower instead of results. `awake`: it is among those that need all events, or all of its machine's
-    `home`, which are in `among`.
+    follower instead of results. `interest`: that of its machine by which its lane finds it.
     """
 
     def __init__(self, machine: Executor, executor: str, stream: str) -> None:
@@ -43,8 +42,7 @@ class Matcher:
         self.filed: EventKey | None = None
         self.taken = False
         self.busy = False
-        self.awake = False
-        self.among: dict[Matcher, None] = {}
+        self.interest = SATISFYING
         self._audience: Audience | None = None
         self.watchers: list[Watcher] | None = None
         self.follower: Follower | None = None

@@ -14,7 +14,6 @@ from typing import Any, Final, TypeAlias, final
 
 from ...automaton.arc_updates import ChangedArcs
 from ...events.errors import Unsupported
-from ..executors.contract import EventKey
 from ..executors.machine_plan import MachinePlan
 from ..executors.matches import ids
 from ..options import Options
@@ -139,12 +138,7 @@ class Registry:
             matcher.symbols, matcher.filed = symbols, filed
             if alike is not None:
                 self._newest[alike] = matcher
-            if filed is None:
-                self._read(lane, matcher, symbols)
-            else:
-                if not lane.indexes:
-                    self._paths.clear()
-                lane.file(matcher, filed)
+            self._put_in(lane, matcher)
         if self.restoring is None or place is None:
             member = plan.join(matcher.machine, symbols)
         else:
@@ -170,9 +164,14 @@ class Registry:
         alike = plan.alike(self.options)
         return alike is None or (alike not in self._newest and alike not in self._first)
 
-    def _read(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
+    def _put_in(self, lane: Lane, matcher: Matcher) -> None:
+        if matcher.filed is None or not lane.indexes:
+            self._paths.clear()
+        lane.enter(matcher)
+
+    def _take_out(self, lane: Lane, matcher: Matcher) -> None:
         self._paths.clear()
-        lane.enter(matcher, symbols)
+        lane.leave(matcher)
 
     def _lane(self, plan: MachinePlan) -> Lane:
         key = (plan.kind, plan.streams(), plan.keys())
@@ -195,7 +194,8 @@ class Registry:
             plan = registration.plan
             stream = registration.lane.streams[0]
             matcher = Matcher(plan.part(automaton, operands).make(self.options), plan.executor, stream)
-            self._read(registration.lane, matcher, [registration.symbols[operand] for operand in operands])
+            matcher.symbols = [registration.symbols[operand] for operand in operands]
+            self._put_in(registration.lane, matcher)
             made.append(matcher)
             if self.restoring is not None:
                 self.restoring.matchers[self.restoring.places[name].parts[at]] = matcher
@@ -224,23 +224,15 @@ class Registry:
         plan.leave(matcher.machine, member, registration.symbols)
         matcher.leave(name)
         matcher.renew()
-        filed = matcher.filed
-        if matcher.machine.idle():
-            if filed is None:
-                self._dismiss(lane, matcher, registration.symbols)
-            else:
-                self._take_out(lane, matcher, filed)
+        if not matcher.served:
+            self._take_out(lane, matcher)
             alike = plan.alike(self.options)
             if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
-        if filed is None and (not plan.same_inputs or matcher.machine.idle()):
+        if matcher.filed is None and (not plan.same_inputs or not matcher.served):
             self.symbols.release(plan.wanted_inputs(self.options))
         if lane.empty():
             self._close((plan.kind, lane.streams, lane.keys))
-
-    def _take_out(self, lane: Lane, matcher: Matcher, filed: EventKey) -> None:
-        self._paths.clear()
-        lane.take_out(matcher, filed)
 
     def rewrite(self, name: str, plan: MachinePlan, changed: ChangedArcs) -> bool:
         """Replace the arcs of a subscription. Returns whether its machine gets events of all keys from now on, after
@@ -250,13 +242,13 @@ class Registry:
         key = plan.rewrite(matcher.machine, registration.member, changed)
         if matcher.filed is None or matcher.filed == key:
             return False
-        self._take_out(lane, matcher, matcher.filed)
+        self._take_out(lane, matcher)
         matcher.filed = None
         matcher.symbols = self.symbols.acquire(plan.wanted_inputs(self.options))
         for other in self.registrations.values():
             if other.matcher is matcher:
                 other.symbols = matcher.symbols
-        lane.enter(matcher, matcher.symbols)
+        lane.enter(matcher)
         lane.rouse(matcher)
         return True
 
@@ -264,12 +256,8 @@ class Registry:
         """Undo `divide`. O(machines that read the subscription's symbols)."""
         registration = self.registrations[name]
         for matcher in registration.parts:
-            self._dismiss(registration.lane, matcher, registration.symbols)
+            self._take_out(registration.lane, matcher)
         registration.parts = ()
-
-    def _dismiss(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
-        self._paths.clear()
-        lane.leave(matcher, symbols)
 
     def _close(self, key: LaneKey) -> None:
         self._paths.clear()
@@ -349,7 +337,7 @@ class Registry:
             for matcher in lane.matchers:
                 machine = matcher.machine
                 assert matcher.mask == 0
-                assert matcher.follower is not None or not machine.idle()
+                assert matcher.follower is not None or matcher.served > 0
                 assert not machine.epochs or matcher.suspended == NOT_SUSPENDED
                 assert matcher.busy == (matcher in lane.busy)
                 assert matcher.alarm <= machine.alarm

@@ -61,7 +61,7 @@ class EpochMachine(GroupMachine):
     # --- events -------------------------------------------------------------------------------------------------
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         self.number += 1
         if len(self._newcomers) > 0:

@@ -16,7 +16,7 @@ from ....events.schema import Row
 from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
-from ..contract import NOTHING_DUE, Executor, Input, Member
+from ..contract import EVERY_EVENT, NOTHING_DUE, SATISFYING, Executor, Input, Interest, Member
 from ..matches import Item, WaitingRun, waiting_run
 from .audience import GroupAudience
 from .cell import GroupCell
@@ -29,6 +29,7 @@ from .stamps import Stamps
 from .wide_rows import wide_rows
 
 Key: TypeAlias = Any  # a value, or a tuple of values
+_AWAKE: Final = Interest(-1, EVERY_EVENT)
 FREE: Final = Account(UNLIMITED, UNLIMITED)  # of all groups that spend nothing
 FEW: Final = 64  # useless entries up to which they are not cleared away
 
@@ -99,9 +100,6 @@ class GroupMachine(Executor):
         """O(1)."""
         return self._audience
 
-    def idle(self) -> bool:
-        return self.members.count == 0
-
     # --- members ------------------------------------------------------------------------------------------------
 
     def join(self, point: list[float], texts: tuple[Any, ...] = ()) -> GroupMember:
@@ -149,12 +147,10 @@ class GroupMachine(Executor):
     # --- events -------------------------------------------------------------------------------------------------
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
-        if self.alarm < time:
-            self.advance(time, found)
         if self._wide is not None:
-            row = self._wide.of(self.stream, row)
+            row = self._wide.of(stream, row)
         self.number += 1
         cell = self._one
         if cell is None:
@@ -182,7 +178,7 @@ class GroupMachine(Executor):
         if noted and self.events.grown():
             self._sweep(time)
         if self._wakes:
-            self.awake = self._one is None or not cell.quiet(time)
+            self.interest = _AWAKE if self._one is None or not cell.quiet(time) else SATISFYING
         return True
 
     def _cell(self, row: Row, time: i64, begins: bool) -> GroupCell | None:
@@ -279,12 +275,10 @@ class GroupMachine(Executor):
         self.events.sweep(set())
         self.alarm = NOTHING_DUE
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         self._settle(time)
-        self.awake = self.awake and len(self.cells) > 0
-        return not self.cells
-
-    def keys(self) -> int:
+        if not self.cells:
+            self.interest = SATISFYING
         return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
@@ -353,7 +347,7 @@ class GroupMachine(Executor):
             cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._made()
             cell.load(dumped)
         self._one = self.cells.get(())
-        self.awake = self._wakes and len(self.cells) > 0
+        self.interest = _AWAKE if self._wakes and self.cells else SATISFYING
         for cell in self.cells.values():
             self._wait(cell)
         known = self._audience.members

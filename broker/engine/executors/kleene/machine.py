@@ -79,14 +79,9 @@ class KleeneMachine(Executor):
         return RunsAudience(self.tables, [] if self.member is None else [self.member.target], self.compressed)
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
-        """Process an event: append its completions, after those of the time that has passed.
-
-        `place` is 0 if no component asks for contiguity in its partition.
-        """
-        if self.alarm < time:
-            self.advance(time, found)
+        """`place` is 0 if no component asks for contiguity in its partition."""
         tables = self.tables
         moving = mask & tables.moving
         if moving and tables.uniform >= 0:
@@ -257,9 +252,9 @@ class KleeneMachine(Executor):
                     del negated[key]
         self.settled = len(self.cells)
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         self.settle(time, position)
-        return not self.cells and not any(self.negated)
+        return len(self.cells) + sum(map(len, self.negated))
 
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
@@ -270,9 +265,6 @@ class KleeneMachine(Executor):
             whole: Any = (key,) if len(self.plan.key) == 1 else key
             for assigned in cell.partial(oldest):
                 yield waiting_run(whole, assigned)
-
-    def keys(self) -> int:
-        return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
         """The partitions with runs or negated events. O(keys)."""

@@ -45,12 +45,12 @@ class Reference(Executor):
         return "runs one by one, each tested with every event"
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
-        stream = self.inputs[int(mask).bit_length() - 1].stream
+        name = self.inputs[int(mask).bit_length() - 1].stream
         self.account.spend(len(self.interpreter.runs) + 1)
         start = found.epochs.start(int(found.event)) if self.epochs else int(time)
-        matches = self.interpreter.feed(stream, start, int(time), row, item)
+        matches = self.interpreter.feed(name, start, int(time), row, item)
         self._tell(matches, found)
         self.account.spend(len(self.interpreter.runs))
         self.account.held = LINK_BYTES * sum([len(run.taken) for run in self.interpreter.runs])
@@ -93,11 +93,11 @@ class Reference(Executor):
         self.interpreter = Interpreter(self.automaton, not self.epochs)
         self.alarm = NOTHING_DUE
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         if self.alarm >= time:  # otherwise a match waits to be reported
             self.interpreter.advance(int(time))
         self.interpreter.forget(int(time))
-        return not (self.interpreter.runs or self.interpreter.log)
+        return len(self.interpreter.runs) + len(self.interpreter.log)
 
     # --- inspection --------------------------------------------------------------------------------------------
 
@@ -112,9 +112,6 @@ class Reference(Executor):
                 first = run.first()
                 yield WaitingRun(first.partition or (), run.state, first.start, assigned(run.taken))
 
-    def keys(self) -> int:
-        return len(self.partitions())
-
     def partitions(self) -> set[tuple[Any, ...]]:
         runs = [run.first().partition for run in self.interpreter.runs]
         logged = [event.partition for event in self.interpreter.log]
@@ -126,7 +123,7 @@ class Reference(Executor):
         waiting = len([run for run in runs if run.state in self._timed])
         return {
             "references": 1,
-            "reference_keys": self.keys(),
+            "reference_keys": len(self.partitions()),
             "reference_runs": len(runs),
             "reference_waiting": waiting,
             "reference_log": len(self.interpreter.log),

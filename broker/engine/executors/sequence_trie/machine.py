@@ -52,9 +52,6 @@ class SequenceTrie(Executor):
     def method(self) -> str:
         return "a trie of contiguous words"
 
-    def idle(self) -> bool:
-        return not self.spelled
-
     def audience(self) -> Audience:
         """All subscribers, to report a failure. O(terms)."""
         endings = [cast(Ending, term.target) for term in dump.all_terms(self.words) if term.target is not None]

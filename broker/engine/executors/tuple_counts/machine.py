@@ -35,14 +35,14 @@ class TupleCounts(Executor):
         return self.tables.method
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         key: Row = ()
         if self.divided:
             if place == 0:
                 return False
             position = place
-            key = tuple([row[at] for at in self.positions[self.stream]])
+            key = tuple([row[at] for at in self.positions[stream]])
         partition = self.partitioned.get(key)
         if partition is None:
             if mask & self.tables.beginners == 0:
@@ -58,14 +58,11 @@ class TupleCounts(Executor):
     def clear(self) -> None:
         self.partitioned = {}
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         for key in list(self.partitioned):
             own: i64 = places.get(key, 0) if self.divided else position
             if self.partitioned[key].empty(time, own + 1):
                 del self.partitioned[key]
-        return not self.partitioned
-
-    def keys(self) -> int:
         return len(self.partitioned)
 
     def partitions(self) -> set[tuple[Any, ...]]:

@@ -87,9 +87,6 @@ class HomeMachine(Executor):
     def audience(self) -> Audience:
         return Audience([member.target for member in self.members.values()], False)
 
-    def idle(self) -> bool:
-        return not self.members
-
     # --- members -----------------------------------------------------------------------------------------------------
 
     def join(self, values: Sequence[Value], shape: Shape, constants: Sequence[Value]) -> HomeMember:
@@ -138,7 +135,7 @@ class HomeMachine(Executor):
     # --- events ------------------------------------------------------------------------------------------------------
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         member = self.homes.get(self.tables.partition(row))
         if member is None:
@@ -232,16 +229,13 @@ class HomeMachine(Executor):
         for member in self.members.values():
             member.cell = None
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        none = True
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
+        held = False
         for member in self.members.values():
             if member.cell is not None and member.cell.idle(self.tables, time):
                 member.cell = None
-            none = none and member.cell is None
-        return none
-
-    def keys(self) -> int:
-        return len(self.members)  # as many are looked at to find those that are idle
+            held = held or member.cell is not None
+        return len(self.members) if held else 0  # as many are looked at to find those that are idle
 
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
