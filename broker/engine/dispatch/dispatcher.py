@@ -27,7 +27,7 @@ from ..results import Results
 from ..subscribing.subscriber import ResultIds
 from .derived import in_order, report
 from .foretelling import ForetoldEvents
-from .lanes import Entry
+from .lanes import Lane
 from .time_order import TimeOrder
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
@@ -39,10 +39,10 @@ SOME: Final = 16  # events, until columns are tried again
 class Arrival:
     """A batch of the stream of that `number`, and how far it has come.
 
-    `plain`: its rows, without their times where those `with_times` are a stream, too; `numbers`: its ids. `alone`: only
-    machines read the stream; `machines`: they have still to be given its events. `now`: the newest epoch; `done`: so
-    many derived events are processed; `upto`: merged automata may read columns up to there. `faults`: those of machines
-    that had the whole batch.
+    `with_times`: the number of the stream of its rows with their times, if somebody reads that, too; the `plain` ones
+    are without. `alone`: only machines read the stream; `machines`: they have still to be given its events. `now`: the
+    newest epoch; `done`: so many derived events are processed; `upto`: merged automata may read columns up to there.
+    `faults`: those of machines that had the whole batch.
     """
 
     def __init__(self, results: Results, number: int, with_times: i64, plain: list[Row], now: i64) -> None:
@@ -55,7 +55,6 @@ class Arrival:
         self.number = number
         self.with_times: i64 = with_times
         self.plain = plain
-        self.numbers: list[int] = []
         self.alone = False
         self.machines = False
         self.now: i64 = now
@@ -146,7 +145,6 @@ class Dispatcher:
             plain = batch.rows()
             batch = batch_of_rows([timed_row(plain[at], times[at], starts[at]) for at in range(len(plain))])
             if self._unread(number):
-                plain = batch.rows()
                 number = int(with_times)
                 with_times = NO_STREAM
         before = self.results.tally_after(times[0] if times else None)
@@ -196,10 +194,8 @@ class Dispatcher:
             arrival.upto = self._last_epoch(arrival.times)
             if forecasts.scopes and arrival.upto != NO_COLUMNS:
                 self.runs.foretold = ForetoldEvents(forecasts, arrival.number, arrival.results)
-        if arrival.upto == NO_COLUMNS and arrival.with_times < 0:
-            arrival.plain = arrival.batch.rows()
-        if len(arrival.plain) > 0:
-            arrival.numbers = arrival.ids.all()
+        if arrival.upto == NO_COLUMNS:
+            arrival.batch.rows()
 
     def _process_events(self, arrival: Arrival) -> None:
         """Process the events, several by columns where that is possible."""
@@ -269,14 +265,9 @@ class Dispatcher:
         runs.time = arrival.times[at]
         runs.start = arrival.starts[at]
         runs.length = runs.time - runs.start + 1
-        if len(arrival.plain) > 0:
-            runs.row = arrival.plain[at]
-            runs.item = arrival.numbers[at]
-            runs.link = arrival.numbers[at]
-        else:
-            runs.row = arrival.batch.row(at)
-            runs.item = arrival.ids.at(at)
-            runs.link = int(runs.item)
+        runs.row = arrival.plain[at] if arrival.with_times >= 0 else arrival.batch.row(at)
+        runs.item = arrival.ids.at(at)
+        runs.link = arrival.ids.item(at)
 
     def _give_up_machines(self, arrival: Arrival) -> None:
         """Suspend the subscriptions of machines that failed on the machine path, after everything else of the batch."""
@@ -391,7 +382,7 @@ class Dispatcher:
         if entries is not None:
             self._compose(entries)
 
-    def _compose(self, entries: list[Entry]) -> None:
+    def _compose(self, entries: list[tuple[Lane, int]]) -> None:
         """Pass the current event to the lanes of its stream."""
         runs = self.runs
         symbols = runs.symbols
@@ -400,8 +391,8 @@ class Dispatcher:
         item: Any = runs.link if isinstance(runs.link, int) else (int(runs.item), tuple(flattened(runs.link)))
         found = self.results.completions
         found.event = runs.index
-        for entry in entries:
-            entry.lane.take(entry.stream, symbols, runs.row, runs.time, item, found)
+        for lane, stream in entries:
+            lane.take(stream, symbols, runs.row, runs.time, item, found)
         if not self.later and found.reported < found.upto:
             report(self.results, runs.time)
 

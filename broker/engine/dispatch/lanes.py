@@ -27,15 +27,6 @@ SWEEP_MIN: Final = 4_096  # events of a lane between two sweeps of useless state
 
 
 @final
-class Entry:
-    """A lane, and the number of a stream in it."""
-
-    def __init__(self, lane: Lane, stream: int) -> None:
-        self.lane = lane
-        self.stream = stream
-
-
-@final
 class Lane(EventPlaces):
     """The machines over `streams`.
 
@@ -53,7 +44,6 @@ class Lane(EventPlaces):
         self.matchers: dict[Matcher, None] = {}
         self.busy: dict[Matcher, None] = {}  # matchers whose machines may have state
         self.attending: list[KeyIndex] = []
-        self.spellers: list[Matcher] = []  # matchers whose machines get symbols
         self.position: i64 = 0
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
@@ -77,11 +67,10 @@ class Lane(EventPlaces):
             enter_key(self.indexes, matcher, matcher.filed)
             return
         self.unfiled += 1
-        if matcher.machine.by_symbols:
-            self.spellers.append(matcher)
         for at, given in enumerate(matcher.machine.inputs):
             stream = self.streams.index(given.stream)
             self.readers[stream].setdefault(matcher.symbols[at], []).append(Reader(matcher, 1 << at))
+        self._attend(matcher, matcher.machine.interest)
 
     def leave(self, matcher: Matcher) -> None:
         """Undo `enter`. O(machines of its key, or those that read its symbols)."""
@@ -92,8 +81,6 @@ class Lane(EventPlaces):
             leave_key(self.indexes, matcher, matcher.filed)
             return
         self.unfiled -= 1
-        if matcher.machine.by_symbols:
-            self.spellers.remove(matcher)
         for readers in self.readers:
             for number in set(matcher.symbols) & readers.keys():
                 rest = [reader for reader in readers[number] if reader.matcher is not matcher]
@@ -127,10 +114,8 @@ class Lane(EventPlaces):
                         touched.append(matcher)
                     matcher.mask |= reader.bit
         if len(touched) > 0:
+            self._one.symbols = symbols
             self._pass(stream, row, time, place, item, found)
-        if len(symbols) > 0:
-            for matcher in self.spellers:
-                self._spell(matcher, symbols, time, item, found)
         if len(touched) > 0 or len(symbols) > 0:
             touched.clear()
             self.upkeep(time)
@@ -146,10 +131,8 @@ class Lane(EventPlaces):
         span.stream = stream
         span.first = found.event
         for matcher in self._touched:
-            mask = matcher.mask
+            mask = matcher.mask if matcher.filed is None else FILED
             matcher.mask = 0
-            if matcher.filed is not None:
-                mask = FILED
             if mask & matcher.machine.interest.mask != 0 or matcher.interest.key is not None:
                 span.masks[0] = mask
                 span.at = 0
@@ -234,15 +217,6 @@ class Lane(EventPlaces):
             for completed in self._aside.drain():
                 follower.completed(completed)
             follower.touched()
-
-    def _spell(self, matcher: Matcher, symbols: list[int], time: i64, item: Item, found: Completions) -> None:
-        if matcher.suspended != NOT_SUSPENDED:
-            return
-        try:
-            matcher.machine.spell(symbols, time, self.position, item, found)
-        except Exception as error:  # any error concerns this machine only
-            found.serve(matcher.audience())
-            matcher.suspend(error, time, found)
 
     def close_epoch(self) -> None:
         """End the newest epoch of all machines. O(machines)."""

@@ -20,10 +20,9 @@ from ..executors.completions import Completions
 from ..executors.event_ids import EventIds
 from ..executors.event_span import NO_EVENT, EventSpan
 from ..executors.packed import integers
-from .input_masks import InputMasks
-from .keyed import FILED, KeyReaders
+from .input_masks import InputMasks, filled
+from .keyed import FILED
 from .lanes import Lane
-from .marking import filled
 from .matchers import Clock, Matcher
 
 FEW: Final = 8  # conditions of machines that sleep, up to which each is tried with all events
@@ -62,17 +61,19 @@ class MachinePath:
             self._count(lane, self.unfiled[at], span)
             for index in lane.indexes:
                 for readers in index.link(span):
-                    self._pass(lane, readers, span, found)
+                    for matcher in readers.matchers:
+                        span.at = readers.first
+                        lane.deliver(matcher, span, found)
+                    readers.first = NO_EVENT
             if len(self.unfiled[at]) > 0:
                 span.link_all()
                 for inputs in self.unfiled[at]:
                     span.masks, span.at = inputs.masks, 0
                     lane.deliver(inputs.matcher, span, found)
             lane.upkeep(newest, n)
-        clock = self.clock
-        while clock.next < newest:
-            found.event = span.after(clock.next)
-            clock.advance(times[found.event], found)
+        while self.clock.next < newest:
+            found.event = span.after(self.clock.next)
+            self.clock.advance(times[found.event], found)
         return True
 
     def _marked(self, batch: Batch) -> bool:
@@ -103,27 +104,22 @@ class MachinePath:
                 concerns = concerns or index.of(row) is not None
             places[at] = lane.count(0, row, concerns)
 
-    def _pass(self, lane: Lane, readers: KeyReaders, span: EventSpan, found: Completions) -> None:
-        """Pass the events of a key to its machines."""
-        for matcher in readers.matchers:
-            span.at = readers.first
-            lane.deliver(matcher, span, found)
-        readers.first = NO_EVENT
-
 
 def machine_path(lanes: list[Lane], clock: Clock) -> MachinePath | None:
-    """The path of a stream through lanes; None if a lane has several streams, a machine gets symbols, or many
+    """The path of a stream through lanes; None if a lane has several streams, a machine reads symbols, or many
     conditions find those that wake machines, which an index does at once. O(machines)."""
     unfiled: list[list[Matcher]] = []
     sleeping = 0
     for lane in lanes:
-        if len(lane.streams) > 1 or len(lane.spellers) > 0:
+        if len(lane.streams) > 1:
             return None
         found: list[Matcher] = []
         for matcher in lane.matchers:
             if matcher.filed is not None:
                 continue
             guards = [given.guard for given in matcher.machine.inputs]
+            if not guards and matcher.interest.key is not None:
+                return None
             if ALWAYS not in guards:
                 sleeping += len(guards)
                 if sleeping > FEW:  # before anything is compiled: there may be many

@@ -5,7 +5,7 @@ Here: suspension, limits, timers: the same for every executor. Not here: choosin
 
 from __future__ import annotations
 
-from heapq import heappop, heappush, heapreplace
+from heapq import heapify, heappop, heappush, heapreplace
 from typing import final
 
 from mypy_extensions import i64
@@ -187,8 +187,6 @@ class Clock:
 
 
 def _without(alarms: list[tuple[int, int, Matcher]], matcher: Matcher) -> list[tuple[int, int, Matcher]]:
-    return sorted([alarm for alarm in alarms if alarm[2] is not matcher], key=_due)
-
-
-def _due(alarm: tuple[int, int, Matcher]) -> tuple[int, int]:
-    return alarm[0], alarm[1]
+    found = [alarm for alarm in alarms if alarm[2] is not matcher]
+    heapify(found)
+    return found

@@ -22,7 +22,7 @@ from ..program.directory import Directory
 from ..program.target import Feed
 from ..program.transition import Transition
 from ..subscribing.subscriber import Subscriber
-from .lanes import Entry, Lane
+from .lanes import Lane
 from .machine_path import MachinePath, machine_path
 from .matchers import Clock, Matcher
 from .registrations import First, Registration, Restoring, SavedPlace
@@ -59,7 +59,7 @@ class Registry:
         self.executors = executors
         self.symbols = Alphabet(directory)
         self.clock = Clock()
-        self.entries: dict[int, list[Entry]] = {}
+        self.entries: dict[int, list[tuple[Lane, int]]] = {}  # lanes, each with the stream's number in it
         self.feeding: dict[int, int] = {}
         self.registrations: dict[str, Registration] = {}  # by subscription, or by name of an automaton (program)
         self.lanes: dict[LaneKey, Lane] = {}
@@ -180,7 +180,7 @@ class Registry:
             self._paths.clear()
             lane = self.lanes[key] = Lane(key[1], key[2], self.clock)
             for at, stream in enumerate(lane.streams):
-                self.entries.setdefault(self.directory.stream(stream), []).append(Entry(lane, at))
+                self.entries.setdefault(self.directory.stream(stream), []).append((lane, at))
         return lane
 
     def divide(self, name: str, parts: Sequence[tuple[Any, list[int]]]) -> list[Matcher]:
@@ -264,7 +264,7 @@ class Registry:
         lane = self.lanes.pop(key)
         for stream in lane.streams:
             number = self.directory.stream(stream)
-            rest = [entry for entry in self.entries[number] if entry.lane is not lane]
+            rest = [entry for entry in self.entries[number] if entry[0] is not lane]
             if rest:
                 self.entries[number] = rest
             else:
@@ -275,19 +275,12 @@ class Registry:
     def path(self, number: int) -> MachinePath | None:
         """The way of whole batches of a stream, if there is one. O(machines) once after each change."""
         if number not in self._paths:
-            lanes = [entry.lane for entry in self.entries[number]]
-            self._paths[number] = machine_path(lanes, self.clock)
+            self._paths[number] = machine_path([lane for lane, _ in self.entries[number]], self.clock)
         return self._paths[number]
 
     def users(self, arc: Transition) -> list[str]:
-        """The names of the registrations with an input that has this arc's guard. O(symbols + inputs)."""
-        numbers = self.symbols.having(arc)
-        found: list[str] = []
-        for name, registration in self.registrations.items():
-            inputs = registration.plan.wanted_inputs(self.options)
-            if any(numbers[given.stream] == own for given, own in zip(inputs, registration.symbols)):
-                found.append(name)
-        return found
+        """The names of the registrations with an input that has this arc's guard. O(inputs)."""
+        return [name for name, registration in self.registrations.items() if arc.symbol in registration.symbols]
 
     def close_epoch(self) -> None:
         """End the newest epoch for all machines. O(machines)."""

@@ -58,9 +58,7 @@ class Interest:
     def includes(self, row: Row) -> bool:
         """Whether an event is needed although it satisfies no input in the mask."""
         key = self.key
-        if key is None or len(key.positions) == 0:
-            return key is not None
-        return [row[position] for position in key.positions] == list(key.values)
+        return key is not None and tuple([row[position] for position in key.positions]) == key.values
 
 
 SATISFYING: Final = Interest()
@@ -104,26 +102,19 @@ class OwnMember(Member):
 class Executor:
     """The partial matches of one subscription, or of several that share them.
 
-    `interest`: which events it needs at present. `lost`: how often a limit was hit since the dispatcher last asked.
-    `alarm`: once time has passed it, `advance` has something to report. `compressed`: one result stands for all matches
-    that an event completes. `member`: its subscriptions, if it serves equal ones only. `by_symbols`: its inputs are
-    those of all members, which join and leave; it gets `spell` instead of `take`. `epochs`: its automata are over
-    epochs, and its completions go to `found.epochs`, which also has the start of the current event
-    (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it completes something.
+    `inputs`: the conditions on single events whose bits `take` gets; a machine that has none and needs all events gets
+    them one by one, with `span.symbols`. `interest`: which events it needs at present. `lost`: how often a limit was
+    hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
+    `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
+    equal ones only. `epochs`: its automata are over epochs, and its completions go to `found.epochs`, which also has
+    the start of the current event (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it
+    completes something.
     """
 
-    def __init__(
-        self,
-        account: Account,
-        inputs: list[Input],
-        compressed: bool = False,
-        by_symbols: bool = False,
-        epochs: bool = False,
-    ) -> None:
+    def __init__(self, account: Account, inputs: list[Input], compressed: bool = False, epochs: bool = False) -> None:
         self.account = account
         self.inputs = inputs
         self.compressed = compressed
-        self.by_symbols = by_symbols
         self.epochs = epochs
         self.serves = epochs
         self.member: Member | None = None
@@ -186,10 +177,6 @@ class Executor:
         of the lane; `place` that in its partition, 0 if it has none; `stream` the number of its stream. Neither times
         nor positions decrease. Raises Exhausted.
         """
-        raise AssertionError
-
-    def spell(self, symbols: list[int], time: i64, position: i64, item: Item, found: Completions) -> None:
-        """Process an event, given all symbols that it satisfies; appends its completions with their audience."""
         raise AssertionError
 
     def advance(self, time: i64, found: Completions) -> None:

@@ -26,7 +26,8 @@ class EventSpan:
     `position`: the count of events before the batch, in its lane; `places`: the number of each event in its partition,
     0 if it has none. `stream`: the number of their stream in the lane. `first`: the number that the batch's first event
     has among those of the results. `rows` and `items` are made when somebody reads them. `moved`: an event may have
-    changed the machine's state.
+    changed the machine's state. `symbols`: where the span has one event, the numbers of all conditions of machines
+    that it satisfies.
     """
 
     def __init__(self, times: list[int], batch: Batch, ids: EventIds) -> None:
@@ -43,6 +44,7 @@ class EventSpan:
         self.first: i64 = 0
         self.at: i64 = NO_EVENT
         self.moved = False
+        self.symbols: list[int] = []
 
     def read(self) -> None:
         """Make the rows and the items. O(values) at the first call."""

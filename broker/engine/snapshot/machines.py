@@ -105,6 +105,5 @@ def restore_lanes(state: EngineState, content: Any) -> None:
         lane = registry.lanes[kind, streams, keys]
         lane.position, lane.places = position, dict(places)
         for matcher in lane.matchers:
-            if not matcher.machine.by_symbols:
-                lane.rouse(matcher)
+            lane.rouse(matcher)
     registry.restoring = None

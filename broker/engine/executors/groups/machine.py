@@ -151,6 +151,8 @@ class GroupMachine(Executor):
     ) -> bool:
         if self._wide is not None:
             row = self._wide.of(stream, row)
+        if len(self._newcomers) > 0:
+            self._welcome()
         self.number += 1
         cell = self._one
         if cell is None:
@@ -158,6 +160,8 @@ class GroupMachine(Executor):
             if cell is None:
                 return False
         event = self.number
+        start: i64 = found.epochs.start(found.event) if self.epochs else time
+        cell.began = start
         cell.position = position
         cell.place = place
         cell.item = item
@@ -170,7 +174,7 @@ class GroupMachine(Executor):
             cell.lost = 0
         noted = cell.noted == event
         if noted:
-            self.events.add(event, row, time, time, item)
+            self.events.add(event, row, start, time, item)
         if out.upto > 0:
             self._tell(found)
         if self._late:
@@ -236,6 +240,10 @@ class GroupMachine(Executor):
     def close_epoch(self) -> None:
         for cell in self.cells.values():
             cell.close_epoch()
+
+    def _welcome(self) -> None:
+        """Note what new members want to be told."""
+        raise AssertionError
 
     def _tell(self, found: Completions) -> None:
         """Write the completions of an event. O(members and paths)."""

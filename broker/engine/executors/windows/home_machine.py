@@ -20,7 +20,6 @@ from ...program.account import FAILED, NOT_SUSPENDED, Account, reason_of
 from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import Executor, Member, OwnMember
-from ..event_span import EventSpan
 from ..matches import Item, WaitingRun
 from .cell import WindowCell, sizes
 from .completing import CompletedPanes
@@ -142,23 +141,6 @@ class HomeMachine(Executor):
             return False
         self._pass(member, row, time, item, found)
         return True
-
-    def take_span(self, span: EventSpan, found: Completions) -> None:
-        homes = self.homes
-        tables = self.tables
-        single = tables.single
-        span.read()
-        times, rows, items, following = span.times, span.rows, span.items, span.following
-        at = span.at
-        while at >= 0:
-            row = rows[at]
-            member = homes.get(row[single]) if single >= 0 else homes.get(tables.partition(row))
-            if member is not None:
-                found.event = span.first + at
-                span.moved = True
-                self._pass(member, row, times[at], items[at], found)
-            at = following[at]
-        span.at = at
 
     def _pass(self, first: HomeMember, row: Row, time: i64, item: Item, found: Completions) -> None:
         """Pass an event to the members of its key."""

@@ -151,7 +151,8 @@ class WindowMachine(Executor):
     def _take_keyed(self, column: TextColumn | None, span: EventSpan, found: Completions) -> None:
         """As `take_rows`, where the value of one attribute is the key: as a text of a column it is looked up once."""
         dense, shift, batch, ids = self.tables.dense, self.shift, span.batch, span.ids
-        times, masks, n = span.times, span.masks, len(span.times)
+        times, masks = span.times, span.masks
+        n: i64 = len(times)
         cells, single = self.cells, self.tables.single
         known: list[WindowCell | None] = [None] * (0 if column is None else len(column.texts))
         made, rows = batch.made is not None, NO_ROWS if batch.made is None else batch.made
