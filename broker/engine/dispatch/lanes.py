@@ -31,7 +31,7 @@ class Lane(EventPlaces):
     """The machines over `streams`.
 
     The attributes at `keys` give an event's partition; () if no machine needs it. `indexes`: machines that are filed by
-    a key; `unfiled` is the count of others. `attending`: those of them that need all events of a key at present.
+    a key. `attending`: others that need all events of a key at present.
     """
 
     def __init__(self, streams: tuple[str, ...], keys: tuple[tuple[int, ...], ...], clock: Clock) -> None:
@@ -39,7 +39,6 @@ class Lane(EventPlaces):
         self.keys = keys
         self.clock = clock
         self.indexes: list[KeyIndex] = []
-        self.unfiled = 0
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
         self.matchers: dict[Matcher, None] = {}
         self.busy: dict[Matcher, None] = {}  # matchers whose machines may have state
@@ -66,7 +65,6 @@ class Lane(EventPlaces):
         if matcher.filed is not None:
             enter_key(self.indexes, matcher, matcher.filed)
             return
-        self.unfiled += 1
         for at, given in enumerate(matcher.machine.inputs):
             stream = self.streams.index(given.stream)
             self.readers[stream].setdefault(matcher.symbols[at], []).append(Reader(matcher, 1 << at))
@@ -80,7 +78,6 @@ class Lane(EventPlaces):
         if matcher.filed is not None:
             leave_key(self.indexes, matcher, matcher.filed)
             return
-        self.unfiled -= 1
         for readers in self.readers:
             for number in set(matcher.symbols) & readers.keys():
                 rest = [reader for reader in readers[number] if reader.matcher is not matcher]
@@ -131,7 +128,7 @@ class Lane(EventPlaces):
         span.stream = stream
         span.first = found.event
         for matcher in self._touched:
-            mask = matcher.mask if matcher.filed is None else FILED
+            mask: i64 = matcher.mask if matcher.filed is None else FILED
             matcher.mask = 0
             if mask & matcher.machine.interest.mask != 0 or matcher.interest.key is not None:
                 span.masks[0] = mask
