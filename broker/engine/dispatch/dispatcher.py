@@ -245,7 +245,8 @@ class Dispatcher:
             # The last event of a batch is never alone: the next batch may continue its epoch.
             runs.alone = at + 1 < n and times[at + 1] > time
         self._set_current(arrival, at)
-        self._begin_forecasts(arrival.number)
+        if forecasts.scopes:
+            self._begin_forecasts(arrival.number)
         self._reach(arrival.number, arrival.machines)
         if arrival.with_times >= 0:
             runs.row = arrival.batch.row(at)

@@ -96,7 +96,9 @@ class Lane(EventPlaces):
             filed = index.of(row, stream)
             if filed is not None:
                 touched.extend(filed.matchers)
-        place = self.count(stream, row, len(symbols) > 0 or len(touched) > 0)
+        place = self.count(stream, row)
+        if place == 0 and len(self.keys) > 0 and (len(symbols) > 0 or len(touched) > 0):
+            place = self.begin(stream, row)
         for index in self.attending:
             attentive = index.of(row, stream)
             if attentive is not None:
@@ -135,24 +137,28 @@ class Lane(EventPlaces):
                 span.at = 0
                 self.deliver(matcher, span, found)
 
-    def count(self, stream: i64, row: Row, concerns: bool) -> i64:
-        """Count the event; returns its number in its partition, 0 if it has none.
-
-        A partition begins with the first event that concerns a machine.
-        """
+    def count(self, stream: i64, row: Row) -> i64:
+        """Count the event; returns its number in its partition, 0 if it has none that has begun."""
         self.position += 1
-        place: i64 = 0
-        if len(self.keys) > 0:
-            positions = self.keys[stream]
-            key = (row[positions[0]],) if len(positions) == 1 else tuple([row[position] for position in positions])
-            before = self.places.get(key)
-            if before is not None:
-                place = before + 1
-                self.places[key] = place
-            elif concerns and None not in key:
-                place = 1
-                self.places[key] = place
+        if len(self.keys) == 0:
+            return 0
+        key = self._partition(stream, row)
+        place: i64 = self.places.get(key, -1) + 1
+        if place > 0:
+            self.places[key] = place
         return place
+
+    def begin(self, stream: i64, row: Row) -> i64:
+        """Begin the partition of an event, the first one that concerns a machine; returns its number there."""
+        key = self._partition(stream, row)
+        if None in key:
+            return 0
+        self.places[key] = 1
+        return 1
+
+    def _partition(self, stream: i64, row: Row) -> Row:
+        positions = self.keys[stream]
+        return (row[positions[0]],) if len(positions) == 1 else tuple([row[position] for position in positions])
 
     def deliver(self, matcher: Matcher, span: EventSpan, found: Completions) -> None:
         """Pass the events of a span to a machine. If it fails at one, it is suspended, and gets no later one."""
@@ -186,8 +192,8 @@ class Lane(EventPlaces):
             self.rouse(matcher)
         elif machine.interest is not matcher.interest:
             self._attend(matcher, machine.interest)
-        if machine.alarm != matcher.alarm:
-            self.clock.reset(matcher)
+        if machine.alarm < matcher.alarm:
+            self.clock.set(matcher)
 
     def _watched(self, machine: Executor, watchers: list[Watcher], span: EventSpan, found: Completions) -> None:
         """Pass an event to a machine, and tell watchers of it."""

@@ -30,13 +30,14 @@ FEW: Final = 8  # conditions of machines that sleep, up to which each is tried w
 
 @final
 class MachinePath:
-    """The lanes of one stream. `unfiled`: by lane, the machines that are not filed by a key. `keyed`: others are.
-    `several`: there may be more than one machine."""
+    """The lanes of one stream. `others`: machines read other streams, too. `unfiled`: by lane, the machines that are
+    not filed by a key. `keyed`: some are. `several`: there may be more than one machine."""
 
-    def __init__(self, lanes: list[Lane], unfiled: list[list[InputMasks]], clock: Clock) -> None:
+    def __init__(self, lanes: list[Lane], unfiled: list[list[InputMasks]], clock: Clock, others: bool) -> None:
         self.lanes = lanes
         self.unfiled = unfiled
         self.clock = clock
+        self.others = others
         self.keyed = any(lane.indexes for lane in lanes)
         self.several = self.keyed or sum(map(len, unfiled)) > 1
 
@@ -49,7 +50,9 @@ class MachinePath:
         """
         n: i64 = len(times)
         newest: i64 = times[n - 1]
-        if self.clock.others_wait(self.lanes[0].streams[0], newest) or not self._marked(batch):
+        if self.others and self.clock.others_wait(self.lanes[0].streams[0], newest):
+            return False
+        if not self._marked(batch):
             return False
         span = EventSpan(times, batch, ids)
         ones = filled(integers(), n if self.keyed else 0, FILED)
@@ -97,15 +100,18 @@ class MachinePath:
         at: i64
         for at in range(len(rows)):
             row = rows[at]
-            concerns = False
-            for inputs in unfiled:
-                concerns = concerns or inputs.masks[at] != 0
-            for index in lane.indexes:
-                concerns = concerns or index.of(row) is not None
-            places[at] = lane.count(0, row, concerns)
+            places[at] = lane.count(0, row)
+            if places[at] == 0:
+                concerns = False
+                for inputs in unfiled:
+                    concerns = concerns or inputs.masks[at] != 0
+                for index in lane.indexes:
+                    concerns = concerns or index.of(row) is not None
+                if concerns:
+                    places[at] = lane.begin(0, row)
 
 
-def machine_path(lanes: list[Lane], clock: Clock) -> MachinePath | None:
+def machine_path(lanes: list[Lane], clock: Clock, others: bool) -> MachinePath | None:
     """The path of a stream through lanes; None if a lane has several streams, a machine reads symbols, or many
     conditions find those that wake machines, which an index does at once. O(machines)."""
     unfiled: list[list[Matcher]] = []
@@ -126,4 +132,4 @@ def machine_path(lanes: list[Lane], clock: Clock) -> MachinePath | None:
                     return None
             found.append(matcher)
         unfiled.append(found)
-    return MachinePath(lanes, [[InputMasks(matcher) for matcher in found] for found in unfiled], clock)
+    return MachinePath(lanes, [[InputMasks(matcher) for matcher in found] for found in unfiled], clock, others)

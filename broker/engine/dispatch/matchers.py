@@ -5,7 +5,7 @@ Here: suspension, limits, timers: the same for every executor. Not here: choosin
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush, heapreplace
+from heapq import heapify, heappop, heappush
 from typing import final
 
 from mypy_extensions import i64
@@ -143,13 +143,9 @@ class Clock:
         if due < self.next:
             self.next = due
 
-    def reset(self, matcher: Matcher) -> None:
-        """Set the alarm of a machine that has seen to those it had. O(log n)."""
-        matcher.alarm = NOTHING_DUE
-        self.set(matcher)
-
     def others_wait(self, stream: str, time: i64) -> bool:
-        """Whether a machine of another stream must wake before this time. O(1), or O(alarms) if any machine must."""
+        """Whether a machine of another stream must wake before this time. O(1) unless any machine must, then O(alarms).
+        """
         if self.next >= time:
             return False
         return any(due < time and matcher.stream != stream for due, _, matcher in self.alarms)
@@ -158,22 +154,18 @@ class Clock:
         """All events before `time` have come: wake the machines that have waited for it."""
         alarms = self.alarms
         while len(alarms) > 0 and alarms[0][0] < time:
-            due, _, matcher = alarms[0]
-            if matcher.alarm == due and time <= matcher.machine.alarm < NOTHING_DUE:  # it has seen to this one itself
-                matcher.alarm = matcher.machine.alarm
-                self._number += 1
-                heapreplace(alarms, (int(matcher.alarm), self._number, matcher))
-                continue
-            heappop(alarms)
+            due, _, matcher = heappop(alarms)
             if matcher.alarm != due:
                 continue
             matcher.alarm = NOTHING_DUE
-            if not matcher.machine.serves:
-                found.serve(matcher.audience())
-            try:
-                matcher.machine.advance(time, found)
-            except Exception as error:  # any error concerns this machine only
-                matcher.suspend(error, time, found)
+            machine = matcher.machine
+            if machine.alarm < time:  # otherwise it has seen to this one itself
+                if not machine.serves:
+                    found.serve(matcher.audience())
+                try:
+                    machine.advance(time, found)
+                except Exception as error:  # any error concerns this machine only
+                    matcher.suspend(error, time, found)
             self.set(matcher)
         self.next = alarms[0][0] if len(alarms) > 0 else NOTHING_DUE
 

@@ -275,7 +275,8 @@ class Registry:
     def path(self, number: int) -> MachinePath | None:
         """The way of whole batches of a stream, if there is one. O(machines) once after each change."""
         if number not in self._paths:
-            self._paths[number] = machine_path([lane for lane, _ in self.entries[number]], self.clock)
+            lanes = [lane for lane, _ in self.entries[number]]
+            self._paths[number] = machine_path(lanes, self.clock, len(self.entries) > 1)
         return self._paths[number]
 
     def users(self, arc: Transition) -> list[str]:
