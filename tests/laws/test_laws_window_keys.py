@@ -63,12 +63,11 @@ def test_an_event_wakes_only_the_machines_of_its_key() -> None:
         windows = f"AFTER any* MATCHING [ty = '{key}' AND v > 2] any* [v < 2] AGGREGATE count(*) AS n"
         engine.subscribe(key, language="window", query=f"FROM S BY ty WINDOW {windows}", lineage=True)
     (lane,) = engine.program.machines.lanes.values()
-    (index,) = lane.homes.indexes
     found = list(engine.publish("S", range(4), [("A", 3, None), ("B", 1, None), ("B", 4, None), ("A", 5, None)]))
     assert found == []
-    assert sorted(key for key, home in index.homes.items() if home.awake) == ["A", "B"]
-    assert not lane.awake
+    (index,) = lane.attending
+    assert sorted(index.readers) == ["A", "B"]
     assert [match.data for match in engine.publish("S", [4], [("A", 1, None)])] == [{"n": 3}, {"n": 2}]
     for key in "ABCDEFGHIJ":
         engine.unsubscribe(key)
-    assert not lane.homes.indexes
+    assert not lane.attending

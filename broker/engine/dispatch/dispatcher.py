@@ -15,7 +15,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ...algebra.timed_stream import timed, timed_row
+from ...algebra.timed_stream import timed_row
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
 from ..executors.epoch_matches import Fault
@@ -25,15 +25,42 @@ from ..program.directory import NO_STREAM
 from ..program.program import Program
 from ..results import Results
 from ..subscribing.subscriber import ResultIds
-from .batch_path import Entry
 from .derived import in_order, report
 from .foretelling import ForetoldEvents
+from .lanes import Lane
 from .time_order import TimeOrder
-from .usual_room import UsualRoom
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 NO_COLUMNS: Final = -1
 SOME: Final = 16  # events, until columns are tried again
+
+
+@final
+class Arrival:
+    """A batch of the stream of that `number`, and how far it has come.
+
+    `with_times`: the number of the stream of its rows with their times, if somebody reads that, too; the `plain` ones
+    are without. `alone`: only machines read the stream; `machines`: they have still to be given its events. `now`: the
+    newest epoch; `done`: so many derived events are processed; `upto`: merged automata may read columns up to there.
+    `faults`: those of machines that had the whole batch.
+    """
+
+    def __init__(self, results: Results, number: int, with_times: i64, plain: list[Row], now: i64) -> None:
+        epochs = results.epochs
+        self.results = results
+        self.times = epochs.times
+        self.starts = epochs.starts
+        self.batch = epochs.batch
+        self.ids = epochs.ids
+        self.number = number
+        self.with_times: i64 = with_times
+        self.plain = plain
+        self.alone = False
+        self.machines = False
+        self.now: i64 = now
+        self.done: i64 = 0
+        self.upto: i64 = NO_COLUMNS
+        self.faults: list[Fault] = []
 
 
 @final
@@ -49,8 +76,6 @@ class Dispatcher:
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
-        self._room = UsualRoom()
-        self._faults: list[Fault] = []  # those on the machine path
         self._feeding = True  # whether a stream of machines' results may have a reader
         self._known = False
         self.order = TimeOrder()  # of the streams whose events come now
@@ -98,184 +123,162 @@ class Dispatcher:
 
         O(affected runs) for each event, plus one lookup in each key space.
         """
-        runs = self.runs
-        directory = self.program.directory
+        arrival = self._arrived(stream, times, batch, ids, starts)
+        passed = self._pass_by_machine(arrival)
+        if arrival.alone and passed:  # no cell has anything to do with the events
+            self._move_to(times[-1])
+        else:
+            self._choose_columns(arrival)
+            self._process_events(arrival)
+        if passed:
+            self.runs.symbols = []  # the machines have had the events
+            self._give_up_machines(arrival)
+        return arrival.results
+
+    def _arrived(self, stream: str, times: list[int], batch: Batch, ids: EventIds, starts: list[int]) -> Arrival:
+        """The batch with empty results, which become those of the order."""
+        directory, program = self.program.directory, self.program
         number = directory.stream(stream)
         with_times: i64 = directory.timed[number]
-        rows: list[Row] = []
+        plain: list[Row] = []
         if with_times >= 0:
-            rows = batch.rows()
-        plain = rows
-        if with_times >= 0:
-            rows = [timed_row(rows[at], times[at], starts[at]) for at in range(len(rows))]
-            batch = batch_of_rows(rows)
+            plain = batch.rows()
+            batch = batch_of_rows([timed_row(plain[at], times[at], starts[at]) for at in range(len(plain))])
             if self._unread(number):
-                plain = rows
-                number, stream = int(with_times), timed(stream)
+                number = int(with_times)
                 with_times = NO_STREAM
         before = self.results.tally_after(times[0] if times else None)
         results = Results(times, batch, ids, starts, before, self.result_ids)
         self.results = results
-        found = runs.found = results.epochs
-        spaces = directory.spaces[number]
-        machines = self.program.machines
-        clock = machines.clock
-        entries = machines.entries.get(number)
-        forecasts = self.program.forecasts
-        foretold = len(forecasts.scopes) > 0
-        scopes = forecasts.scopes.get(number)
+        arrival = Arrival(results, number, with_times, plain, BEFORE if self.runs.now is None else self.runs.now)
+        arrival.alone = directory.others[number] == 0
+        arrival.machines = number in program.machines.entries
+        found = self.runs.found = results.epochs
         found.feeding = self.feeds()
-        if entries is None:
+        if not arrival.machines:
             found.latest = directory.latest
-        alone = directory.others[number] == 0
-        self.later = self.program.options.batches and not self._feeding and not foretold
-        if with_times >= 0 and (not alone or directory.others[with_times] > 0):
+        self.later = program.options.batches and not self._feeding and not program.forecasts.scopes
+        if with_times >= 0 and (not arrival.alone or directory.others[with_times] > 0):
             self.later = False
         found.later = self.later
-        n: i64 = len(times)
-        now: i64 = BEFORE if runs.now is None else runs.now
-        done: i64 = 0
-        first: i64 = 0
-        if entries is not None:
-            self._room.open(results.completions, n)
-        matching = entries is not None
-        plainly = matching and self.later and with_times < 0
-        apart = plainly and n > 1 and self._pass_by_machine(stream, results, batch, alone)
-        if apart:
-            entries = None
-            if alone:  # no cell has anything to do with the events
-                first = n
-                now = times[n - 1]
-                runs.now = now
-                if runs.due < now:
-                    runs.expire(now)
-                runs.time = now
-        elif plainly and alone:
-            first = machines.batch_path(stream).travel(results.completions, times, batch, ids, now)
-            if first > 0:
-                now = times[first - 1]
-                runs.now = now
-                if runs.due < now:
-                    runs.expire(now)
-                runs.time = now
-                if self.give_up(results, first - 1):
-                    entries = machines.entries.get(number)
-        upto: i64 = NO_COLUMNS
-        if entries is None and with_times < 0 and starts is times:
-            upto = self._last_epoch(times)
-            runs.foretold = None
-            if foretold and upto != NO_COLUMNS:
-                runs.foretold = ForetoldEvents(forecasts, number, results)
-        if upto == NO_COLUMNS and first < n:
-            rows = batch.rows()
-            if with_times < 0:
-                plain = rows
-        given = len(plain) > 0
-        numbers = ids.all() if given and first < n else []
-        again: i64 = 0
-        i = first - 1
-        while i + 1 < n:
-            i += 1
-            time: i64 = times[i]
-            if i < upto and time > now and i >= again:
-                behind = runs.stretch(number, i, upto)
-                if behind == i:
-                    again = i + SOME
-                else:
-                    i = behind - 1
-                    now = times[i]
-                    runs.now = now
-                    if runs.due < now:
-                        runs.expire(now)
-                    if done < len(found.derived):
-                        done = self.derive(results, n, done)
-                    if runs.foretold is not None:
-                        runs.foretold.ends(i)
-                    if len(found.faults) > 0 and self.give_up(results, i):
-                        spaces = directory.spaces[number]
-                        entries = None if apart else machines.entries.get(number)
-                        scopes = forecasts.scopes.get(number)
-                        foretold = len(forecasts.scopes) > 0
-                    if len(found.derived) > 0 or len(found.faults) > 0:
-                        upto = NO_COLUMNS
-                    continue
-            runs.alone = False
-            if time > now:
-                now = time
-                if clock.next < time:
-                    results.completions.event = i
-                    done = self.wake(results, n, done, time)
-                runs.now = time
-                if runs.due < time:
-                    runs.expire(time)
-                # The last event of a batch is never alone: the next batch may continue its epoch.
-                runs.alone = i + 1 < n and times[i + 1] > time
-            runs.index = i
-            runs.time = time
-            runs.row = plain[i] if given else batch.row(i)
-            runs.start = starts[i]
-            runs.length = time - runs.start + 1
-            if given:
-                runs.item = numbers[i]
-                runs.link = numbers[i]
-            else:
-                runs.item = ids.at(i)
-                runs.link = int(runs.item)
-            if scopes is not None:
-                forecasts.begin(scopes, number, runs.row, time)
-            runs.visit(spaces)
-            if entries is not None:
-                self._compose(entries)
-            if with_times >= 0:
-                self._read_with_times(with_times, rows[i])
-            if done < len(found.derived):
-                done = self.derive(results, n, done)
-            if foretold:
-                for target, notice in forecasts.finish(time):
-                    results.notify(i, target, notice)
-            if len(found.faults) > 0 and self.give_up(results, i):
-                spaces = directory.spaces[number]
-                entries = None if apart else machines.entries.get(number)
-                scopes = forecasts.scopes.get(number)
-                foretold = len(forecasts.scopes) > 0
-        if apart:
-            runs.symbols = []  # the machines have had the events
-        if self._faults:
-            self._give_up_machines(results)
-        if matching:
-            self._room.close(results.completions)
-        return results
+        return arrival
 
-    def _pass_by_machine(self, stream: str, results: Results, batch: Batch, alone: bool) -> bool:
-        """Pass a batch to one machine of the stream after the other; False if that could mix up what others do, or one
-        machine is all that there is."""
-        machines, times = self.program.machines, results.epochs.times
-        path = machines.batch_path(stream)
-        if self.program.directory.feeds > 0 or (path.alone and alone):  # derived events come between the batch's
+    def _pass_by_machine(self, arrival: Arrival) -> bool:
+        """Pass a batch to one machine of the stream after the other, unless that could mix up what others do."""
+        if not (arrival.machines and self.later) or arrival.with_times >= 0 or len(arrival.times) < 2:
             return False
-        if len(machines.entries) > 1 and machines.clock.next < times[-1]:  # machines of other streams have to wake
+        if self.program.directory.feeds > 0 and not arrival.alone:  # derived events come between the batch's
             return False
-        by_machine = path.by_machine()
-        if by_machine is None:
+        path, epochs, found = self.program.machines.path(arrival.number), self.runs.found, arrival.results.completions
+        if path is None or not path.travel(found, arrival.times, epochs.batch, epochs.ids):
             return False
-        epochs = results.epochs
-        if not by_machine.travel(results.completions, times, batch, epochs.ids, epochs.starts):
-            return False
-        results.completions.unordered = True
-        epochs.packed.by_key = epochs.packed.upto
-        self._faults, epochs.faults = epochs.faults, []
+        if path.several or not arrival.alone:
+            found.unordered = True
+            epochs.packed.by_key = epochs.packed.upto
+        arrival.faults, epochs.faults = epochs.faults, []
+        arrival.machines = False
         return True
 
-    def _give_up_machines(self, results: Results) -> None:
+    def _move_to(self, now: i64) -> None:
+        """The newest epoch is this one."""
+        runs = self.runs
+        runs.now = runs.time = now
+        if runs.due < now:
+            runs.expire(now)
+
+    def _choose_columns(self, arrival: Arrival) -> None:
+        """Decide up to which event merged automata read columns, and make what is read otherwise."""
+        forecasts = self.program.forecasts
+        self.runs.foretold = None
+        if not arrival.machines and arrival.with_times < 0 and arrival.starts is arrival.times:
+            arrival.upto = self._last_epoch(arrival.times)
+            if forecasts.scopes and arrival.upto != NO_COLUMNS:
+                self.runs.foretold = ForetoldEvents(forecasts, arrival.number, arrival.results)
+        if arrival.upto == NO_COLUMNS:
+            arrival.batch.rows()
+
+    def _process_events(self, arrival: Arrival) -> None:
+        """Process the events, several by columns where that is possible."""
+        times, n = arrival.times, len(arrival.times)
+        again: i64 = 0
+        i: i64 = 0
+        while i < n:
+            if i < arrival.upto and i >= again and times[i] > arrival.now:
+                behind = self._process_stretch(arrival, i)
+                if behind > i:
+                    i = behind
+                    continue
+                again = i + SOME
+            self._process_event(arrival, i)
+            i += 1
+
+    def _process_stretch(self, arrival: Arrival, first: i64) -> i64:
+        """Have merged automata read columns from an event on; returns behind which event they stopped."""
+        runs, found = self.runs, arrival.results.epochs
+        behind = runs.stretch(arrival.number, first, arrival.upto)
+        if behind == first:
+            return first
+        arrival.now = arrival.times[behind - 1]
+        self._move_to(arrival.now)
+        if arrival.done < len(found.derived):
+            arrival.done = self.derive(arrival.results, len(arrival.times), arrival.done)
+        if runs.foretold is not None:
+            runs.foretold.ends(behind - 1)
+        if len(found.faults) > 0:
+            self.give_up(arrival.results, behind - 1)
+        if len(found.derived) > 0 or len(found.faults) > 0:
+            arrival.upto = NO_COLUMNS
+        return behind
+
+    def _process_event(self, arrival: Arrival, at: i64) -> None:
+        """Process one event, and those that are derived from it."""
+        runs, results, forecasts = self.runs, arrival.results, self.program.forecasts
+        times, n = arrival.times, len(arrival.times)
+        time: i64 = times[at]
+        runs.alone = False
+        if time > arrival.now:
+            arrival.now = time
+            if self.program.machines.clock.next < time:
+                results.completions.event = at
+                arrival.done = self.wake(results, n, arrival.done, time)
+            self._move_to(time)
+            # The last event of a batch is never alone: the next batch may continue its epoch.
+            runs.alone = at + 1 < n and times[at + 1] > time
+        self._set_current(arrival, at)
+        if forecasts.scopes:
+            self._begin_forecasts(arrival.number)
+        self._reach(arrival.number, arrival.machines)
+        if arrival.with_times >= 0:
+            runs.row = arrival.batch.row(at)
+            self._reach(arrival.with_times)
+        if arrival.done < len(results.epochs.derived):
+            arrival.done = self.derive(results, n, arrival.done)
+        if forecasts.scopes:
+            for target, notice in forecasts.finish(time):
+                results.notify(at, target, notice)
+        if len(results.epochs.faults) > 0:
+            self.give_up(results, at)
+
+    def _set_current(self, arrival: Arrival, at: i64) -> None:
+        """Set the current event of the runs."""
+        runs = self.runs
+        runs.index = at
+        runs.time = arrival.times[at]
+        runs.start = arrival.starts[at]
+        runs.length = runs.time - runs.start + 1
+        runs.row = arrival.plain[at] if arrival.with_times >= 0 else arrival.batch.row(at)
+        runs.item = arrival.ids.at(at)
+        runs.link = arrival.ids.item(at)
+
+    def _give_up_machines(self, arrival: Arrival) -> None:
         """Suspend the subscriptions of machines that failed on the machine path, after everything else of the batch."""
         runs = self.runs
         newest = runs.time
-        for fault in sorted(self._faults, key=_event_of):
-            runs.time = results.epochs.times[fault.event]
-            results.epochs.faults.append(fault)
-            self.give_up(results, fault.event)
+        for fault in sorted(arrival.faults, key=_event_of):
+            runs.time = arrival.times[fault.event]
+            runs.found.faults.append(fault)
+            self.give_up(arrival.results, fault.event)
         runs.time = newest
-        self._faults = []
 
     def _last_epoch(self, times: list[int]) -> i64:
         """The first event of the batch's last moment, up to which it may go by columns; NO_COLUMNS if it may not."""
@@ -289,14 +292,13 @@ class Dispatcher:
             upto -= 1
         return upto
 
-    def give_up(self, results: Results, event: i64) -> bool:
-        """Suspend the subscriptions behind the errors raised at this event; returns whether there were any."""
+    def give_up(self, results: Results, event: i64) -> None:
+        """Suspend the subscriptions behind the errors raised at this event."""
         if len(results.epochs.faults) == 0 or self.suspend is None:
-            return False
+            return
         if not results.completions.unordered:  # otherwise what the machine path found is put in order at the end
             report(results, self.runs.time)
         self.suspend(results, event)
-        return True
 
     def feeds(self) -> bool:
         """Whether somebody reads a stream that is made of machines' results. O(1) unless the program has changed."""
@@ -323,9 +325,7 @@ class Dispatcher:
             return done
         while clock.next < time:
             moment: i64 = clock.next if runs.now is None else max(clock.next, i64(runs.now))
-            runs.now = runs.time = moment
-            if runs.due < moment:
-                runs.expire(moment)
+            self._move_to(moment)
             clock.advance(moment + 1, results.completions)
             report(results, moment)
             done = self.derive(results, events, done)
@@ -333,9 +333,7 @@ class Dispatcher:
 
     def derive(self, results: Results, events: i64, done: i64) -> i64:
         """Process the derived events from number `done` on, and those that they cause; returns how many there are."""
-        directory, forecasts, runs = self.program.directory, self.program.forecasts, self.runs
-        all_entries = self.program.machines.entries
-        found = results.epochs
+        directory, runs, found = self.program.directory, self.runs, results.epochs
         depth_ends = done
         if self.later:  # their matches follow those of the events before
             report(results, runs.time)
@@ -351,18 +349,12 @@ class Dispatcher:
             runs.item, runs.link = event.trace, event.lineage
             runs.index = events + done
             done += 1
-            number = event.stream
-            scopes = forecasts.scopes.get(number)
-            if scopes is not None:
-                forecasts.begin(scopes, number, runs.row, runs.time)
-            runs.visit(directory.spaces[number])
-            entries = all_entries.get(number)
-            if entries is not None:
-                self._compose(entries)
-            with_times: i64 = directory.timed[number]
+            self._begin_forecasts(event.stream)
+            self._reach(event.stream)
+            with_times: i64 = directory.timed[event.stream]
             if with_times >= 0:
-                event.row = timed_row(event.row, int(runs.time), event.start)
-                self._read_with_times(with_times, event.row)
+                runs.row = event.row = timed_row(event.row, int(runs.time), event.start)
+                self._reach(with_times)
         return done
 
     def _unread(self, number: int) -> bool:
@@ -375,17 +367,23 @@ class Dispatcher:
             and number not in program.forecasts.scopes
         )
 
-    def _read_with_times(self, number: i64, row: Row) -> None:
-        """Pass the current event, with its times in its row, to the readers of the timed stream: nothing reads both
-        this and the stream, so that the event is still the only one of its moment."""
-        program, runs = self.program, self.runs
-        runs.row = row
-        runs.visit(program.directory.spaces[number])
-        entries = program.machines.entries.get(number)
+    def _begin_forecasts(self, number: int) -> None:
+        """Tell the forecasts of a stream of the current event."""
+        forecasts, runs = self.program.forecasts, self.runs
+        scopes = forecasts.scopes.get(number)
+        if scopes is not None:
+            forecasts.begin(scopes, number, runs.row, runs.time)
+
+    def _reach(self, number: i64, machines: bool = True) -> None:
+        """Pass the current event to the runs and the machines that read a stream. With times, nothing reads both this
+        and the stream without them, so that the event is still the only one of its moment."""
+        program = self.program
+        self.runs.visit(program.directory.spaces[number])
+        entries = program.machines.entries.get(number) if machines else None
         if entries is not None:
             self._compose(entries)
 
-    def _compose(self, entries: list[Entry]) -> None:
+    def _compose(self, entries: list[tuple[Lane, int]]) -> None:
         """Pass the current event to the lanes of its stream."""
         runs = self.runs
         symbols = runs.symbols
@@ -394,8 +392,8 @@ class Dispatcher:
         item: Any = runs.link if isinstance(runs.link, int) else (int(runs.item), tuple(flattened(runs.link)))
         found = self.results.completions
         found.event = runs.index
-        for entry in entries:
-            entry.lane.take(entry.stream, symbols, runs.row, runs.time, item, found)
+        for lane, stream in entries:
+            lane.take(stream, symbols, runs.row, runs.time, item, found)
         if not self.later and found.reported < found.upto:
             report(self.results, runs.time)
 

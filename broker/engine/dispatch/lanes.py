@@ -13,17 +13,14 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ...events.batch import Batch
 from ...events.schema import Row
 from ..executors.completions import Completions
-from ..executors.contract import EventKey, EventPlaces
-from ..executors.event_ids import EventIds
-from ..executors.keyed_events import KeyedEvents
+from ..executors.contract import SATISFYING, EventPlaces, Executor, Interest
+from ..executors.event_span import NO_EVENT, EventSpan, span_of_one
 from ..executors.matches import Item
-from ..executors.packed import Integers
 from ..program.account import NOT_SUSPENDED
-from ..program.watcher import Follower
-from .keyed import Homes, KeyIndex, KeyReaders
+from ..program.watcher import Follower, Watcher
+from .keyed import FILED, KeyIndex, enter_key, leave_key
 from .matchers import Clock, Matcher, Reader
 
 SWEEP_MIN: Final = 4_096  # events of a lane between two sweeps of useless state
@@ -33,35 +30,25 @@ SWEEP_MIN: Final = 4_096  # events of a lane between two sweeps of useless state
 class Lane(EventPlaces):
     """The machines over `streams`.
 
-    The attributes at `keys` give an event's partition; () if no machine needs it. `divided`: an event without a
-    partition concerns no machine. `indexes`: machines that are filed by a key; `unfiled` is the count of others.
-    `homes`: where machines are awake that need no events but those of their home.
+    The attributes at `keys` give an event's partition; () if no machine needs it. `indexes`: machines that are filed by
+    a key. `attending`: others that need all events of a key at present.
     """
 
-    def __init__(
-        self, streams: tuple[str, ...], keys: tuple[tuple[int, ...], ...], clock: Clock, divided: bool = False
-    ) -> None:
+    def __init__(self, streams: tuple[str, ...], keys: tuple[tuple[int, ...], ...], clock: Clock) -> None:
         self.streams = streams
         self.keys = keys
         self.clock = clock
-        self.divided = divided
         self.indexes: list[KeyIndex] = []
-        self.unfiled = 0
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
         self.matchers: dict[Matcher, None] = {}
         self.busy: dict[Matcher, None] = {}  # matchers whose machines may have state
-        self.awake: dict[Matcher, None] = {}  # matchers whose machines need every event
-        self.homes = Homes()
-        self.spellers: list[Matcher] = []  # matchers whose machines get symbols
+        self.attending: list[KeyIndex] = []
         self.position: i64 = 0
-        self.part: Row = ()  # the partition of the current event
-        self.stream: i64 = 0  # of the current event
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
         self._touched: list[Matcher] = []  # matchers that the current event has reached
-        self._at_home: list[dict[Matcher, None]] = []  # of the current event, matchers that are awake
         self._aside = Completions()  # completions of machines without subscribers
-        self._concerned: list[KeyReaders] = []  # the filed machines of the current event
+        self._one = span_of_one()  # the current event
 
     def empty(self) -> bool:
         """Whether no machine reads it."""
@@ -72,252 +59,167 @@ class Lane(EventPlaces):
             return self.position
         return self.places.get(tuple([row[position] for position in self.keys[0]]), 0)
 
-    def enter(self, matcher: Matcher, numbers: list[int]) -> None:
-        """Add a machine, with the symbols of its inputs. O(inputs)."""
+    def enter(self, matcher: Matcher) -> None:
+        """Add a machine, by the key that it is filed by or the symbols of its inputs. O(inputs)."""
         self.matchers[matcher] = None
-        if matcher.machine.by_symbols:
-            self.spellers.append(matcher)
-        self.unfiled += 1
-        home = matcher.machine.home
-        matcher.among = self.awake if home is None else self.homes.enter(home)
+        if matcher.filed is not None:
+            enter_key(self.indexes, matcher, matcher.filed)
+            return
         for at, given in enumerate(matcher.machine.inputs):
             stream = self.streams.index(given.stream)
-            self.readers[stream].setdefault(numbers[at], []).append(Reader(matcher, 1 << at))
+            self.readers[stream].setdefault(matcher.symbols[at], []).append(Reader(matcher, 1 << at))
+        self._attend(matcher, matcher.machine.interest)
 
-    def file(self, matcher: Matcher, filed: EventKey) -> None:
-        """Add a machine by the key of its events. O(sets of attributes)."""
-        self.matchers[matcher] = None
-        matcher.among = self.awake
-        index = next((index for index in self.indexes if index.holds(filed)), None)
-        if index is None:
-            index = KeyIndex(filed)
-            self.indexes.append(index)
-        index.enter(matcher, filed.values)
-
-    def take_out(self, matcher: Matcher, filed: EventKey) -> None:
-        """Undo `file`. O(machines of its key)."""
+    def leave(self, matcher: Matcher) -> None:
+        """Undo `enter`. O(machines of its key, or those that read its symbols)."""
         self.forget(matcher)
-        index = next(index for index in self.indexes if index.holds(filed))
-        index.leave(matcher, filed.values)
-        if not index.readers:
-            self.indexes.remove(index)
         del self.matchers[matcher]
         self.clock.drop(matcher)
-
-    def leave(self, matcher: Matcher, numbers: list[int]) -> None:
-        """Undo `enter`. O(machines that read its symbols)."""
-        self.forget(matcher)
-        self.unfiled -= 1
-        home = matcher.machine.home
-        if home is not None:
-            self.homes.leave(home)
-        if matcher.machine.by_symbols:
-            self.spellers.remove(matcher)
+        if matcher.filed is not None:
+            leave_key(self.indexes, matcher, matcher.filed)
+            return
         for readers in self.readers:
-            for number in set(numbers) & readers.keys():
+            for number in set(matcher.symbols) & readers.keys():
                 rest = [reader for reader in readers[number] if reader.matcher is not matcher]
                 if rest:
                     readers[number] = rest
                 else:
                     del readers[number]
-        del self.matchers[matcher]
-        self.clock.drop(matcher)
 
     def take(self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item, found: Completions) -> None:
         """Process an event of one of the streams.
 
         `stream`: its number among them; `symbols`: those that the event satisfies.
         """
-        concerned = self._concerned
+        touched = self._touched
         for index in self.indexes:
             filed = index.of(row, stream)
             if filed is not None:
-                concerned.append(filed)
-        place = self.count(stream, row, len(symbols) > 0 or len(concerned) > 0)
-        if len(concerned) > 0:
-            for filed in concerned:
-                for matcher in filed.matchers:
-                    self.step(matcher, 1, row, time, place, item, found)
-            concerned.clear()
-            if len(symbols) == 0:
-                self.upkeep(time)
-        asleep = len(self.awake) == 0
-        at_home = self._at_home
-        if len(self.homes.indexes) > 0:
-            self.homes.awake(row, at_home)
-            asleep = asleep and len(at_home) == 0
-        if (asleep and len(symbols) == 0) or (self.divided and place == 0):
-            if len(at_home) > 0:  # emptying an empty list costs as much as half a lookup
-                at_home.clear()
-            return
-        for matcher in self.spellers:
-            self._spell(matcher, symbols, time, item, found)
+                touched.extend(filed.matchers)
+        place = self.count(stream, row)
+        if place == 0 and len(self.keys) > 0 and (len(symbols) > 0 or len(touched) > 0):
+            place = self.begin(stream, row)
+        for index in self.attending:
+            attentive = index.of(row, stream)
+            if attentive is not None:
+                touched.extend(attentive.matchers)
         known = self.readers[stream]
-        if asleep and len(symbols) == 1:
-            readers = known.get(symbols[0])
-            if readers is not None and len(readers) == 1:
-                reader = readers[0]
-                if reader.matcher.machine.rousing & reader.bit != 0:
-                    self.step(reader.matcher, reader.bit, row, time, place, item, found)
-                self.upkeep(time)
-                return
-        touched = self._touched
         for symbol in symbols:
             readers = known.get(symbol)
             if readers is not None:
                 for reader in readers:
                     matcher = reader.matcher
-                    if matcher.mask == 0:
+                    if matcher.mask == 0 and matcher.interest.key is None:
                         touched.append(matcher)
                     matcher.mask |= reader.bit
-        if not asleep:
-            for matcher in self.awake:
-                if matcher.mask == 0:
-                    touched.append(matcher)
-            for awake in at_home:
-                for matcher in awake:
-                    if matcher.mask == 0:
-                        touched.append(matcher)
-            if len(at_home) > 0:
-                at_home.clear()
         if len(touched) > 0:
-            for matcher in touched:
-                mask = matcher.mask
-                matcher.mask = 0
-                if matcher.awake or mask & matcher.machine.rousing != 0:
-                    self.step(matcher, mask, row, time, place, item, found)
+            self._one.symbols = symbols
+            self._pass(stream, row, time, place, item, found)
+        if len(touched) > 0 or len(symbols) > 0:
             touched.clear()
-        self.upkeep(time)
+            self.upkeep(time)
 
-    def count(self, stream: i64, row: Row, concerns: bool) -> i64:
-        """Count the event; returns its number in its partition, 0 if it has none.
+    def _pass(self, stream: i64, row: Row, time: i64, place: i64, item: Item, found: Completions) -> None:
+        """Pass an event to the machines that it has touched."""
+        span = self._one
+        span.rows[0] = row
+        span.times[0] = time
+        span.items[0] = item
+        span.places[0] = place
+        span.position = self.position - 1
+        span.stream = stream
+        span.first = found.event
+        for matcher in self._touched:
+            mask: i64 = matcher.mask if matcher.filed is None else FILED
+            matcher.mask = 0
+            if mask & matcher.machine.interest.mask != 0 or matcher.interest.key is not None:
+                span.masks[0] = mask
+                span.at = 0
+                self.deliver(matcher, span, found)
 
-        A partition begins with the first event that concerns a machine.
-        """
+    def count(self, stream: i64, row: Row) -> i64:
+        """Count the event; returns its number in its partition, 0 if it has none that has begun."""
         self.position += 1
-        self.stream = stream
-        place: i64 = 0
-        if len(self.keys) > 0:
-            positions = self.keys[stream]
-            key = (row[positions[0]],) if len(positions) == 1 else tuple([row[position] for position in positions])
-            self.part = key
-            before = self.places.get(key)
-            if before is not None:
-                place = before + 1
-                self.places[key] = place
-            elif concerns and None not in key:
-                place = 1
-                self.places[key] = place
+        if len(self.keys) == 0:
+            return 0
+        key = self._partition(stream, row)
+        place: i64 = self.places.get(key, -1) + 1
+        if place > 0:
+            self.places[key] = place
         return place
 
-    def step(
-        self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
-    ) -> None:
-        """Pass the event to a machine with at least one satisfied input."""
+    def begin(self, stream: i64, row: Row) -> i64:
+        """Begin the partition of an event, the first one that concerns a machine; returns its number there."""
+        key = self._partition(stream, row)
+        if None in key:
+            return 0
+        self.places[key] = 1
+        return 1
+
+    def _partition(self, stream: i64, row: Row) -> Row:
+        positions = self.keys[stream]
+        return (row[positions[0]],) if len(positions) == 1 else tuple([row[position] for position in positions])
+
+    def deliver(self, matcher: Matcher, span: EventSpan, found: Completions) -> None:
+        """Pass the events of a span to a machine. If it fails at one, it is suspended, and gets no later one."""
         if matcher.suspended != NOT_SUSPENDED:
             return
         machine = matcher.machine
-        if not machine.serves:
-            found.serve(matcher.audience())
-        machine.account.earn()
-        machine.stream = self.stream
-        try:
-            if matcher.follower is not None:
-                self._follow(matcher, matcher.follower, mask, row, time, place, item)
-            elif matcher.watchers is not None:
-                self._watched(matcher, mask, row, time, place, item, found)
-            else:
-                machine.take(mask, row, time, self.position, place, self.part, item, found)
-        except Exception as error:  # any error concerns this machine only
-            self._aside.drain()
-            matcher.suspend(error, time, found)
-            self.forget(matcher)
-            return
-        if not matcher.busy:
-            self.rouse(matcher)
-        elif machine.awake != matcher.awake:
-            self.watch(matcher)
-        if machine.lost > 0 and matcher.follower is None:
-            matcher.complain(found)
-        if machine.alarm < matcher.alarm:
-            self.clock.set(matcher)
-
-    def step_all(
-        self, matcher: Matcher, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64,
-        limit: i64, found: Completions,
-    ) -> None:  # fmt: skip
-        """Pass events to a machine that takes several; it says `at` which it has come to."""
-        machine = matcher.machine
-        found.serve(matcher.audience())
-        try:
-            machine.take_all(masks, times, batch, ids, upto, limit, found)
-        except Exception as error:  # any error concerns this machine only
-            matcher.suspend(error, times[min(machine.at, len(times) - 1)], found)
-            self.forget(matcher)
-            return
-        if not matcher.busy:
-            self.rouse(matcher)
-        self.watch(matcher)
-        if machine.lost > 0:
-            matcher.complain(found)
-        if machine.alarm < matcher.alarm:
-            self.clock.set(matcher)
-
-    def step_linked(self, matcher: Matcher, events: KeyedEvents, first: i64, found: Completions) -> None:
-        """Pass the events of a key, from the first one on, to a machine that is filed by it."""
-        if matcher.suspended != NOT_SUSPENDED:
-            return
-        machine = matcher.machine
-        events.at = first
-        while events.at >= 0:
-            if not machine.serves:
-                found.serve(matcher.audience())
+        span.moved = False
+        while span.at >= 0:
             try:
-                machine.take_linked(events, found)
+                if matcher.follower is not None:
+                    self._follow(machine, matcher.follower, span)
+                    continue
+                if not machine.serves:
+                    found.serve(matcher.audience())
+                if span is self._one and matcher.watchers is None:
+                    machine.take_rows(span, 1, found)
+                elif matcher.watchers is None:
+                    machine.take_span(span, found)
+                else:
+                    self._watched(machine, matcher.watchers, span, found)
             except Exception as error:  # any error concerns this machine only
-                matcher.suspend(error, events.times[found.event], found)
+                self._aside.drain()
+                matcher.suspend(error, span.times[found.event - span.first], found)
                 self.forget(matcher)
                 return
             if machine.lost > 0:
                 matcher.complain(found)
+        if span.moved:
+            matcher.taken = True
         if not matcher.busy:
             self.rouse(matcher)
+        elif machine.interest is not matcher.interest:
+            self._attend(matcher, machine.interest)
         if machine.alarm < matcher.alarm:
             self.clock.set(matcher)
 
-    def _watched(
-        self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
-    ) -> None:
+    def _watched(self, machine: Executor, watchers: list[Watcher], span: EventSpan, found: Completions) -> None:
+        """Pass an event to a machine, and tell watchers of it."""
         before, begin = found.entries, found.upto
-        if matcher.machine.take(mask, row, time, self.position, place, self.part, item, found):
+        machine.take_rows(span, 1, found)
+        if span.moved:
             completed = found.entries - before
-            for watcher in matcher.watchers or ():
+            for watcher in watchers:
                 if completed > 0 and watcher.reads:
-                    for source in found.since(begin, row, int(time), item):
+                    for source in found.since(begin, span.rows[0], span.times[0], span.items[0]):
                         watcher.told(source)
                 elif completed > 0:
                     watcher.completed()
-            for watcher in matcher.watchers or ():
+            for watcher in watchers:
                 watcher.touched()
 
-    def _follow(
-        self, matcher: Matcher, follower: Follower, mask: i64, row: Row, time: i64, place: i64, item: Item
-    ) -> None:
-        if not follower.admits(time):
+    def _follow(self, machine: Executor, follower: Follower, span: EventSpan) -> None:
+        """Pass an event to the machine of a part of a subscription; its completions go to the follower."""
+        if not follower.admits(span.times[0]):
+            span.at = NO_EVENT
             return
-        if matcher.machine.take(mask, row, time, self.position, place, self.part, item, self._aside):
+        machine.take_rows(span, 1, self._aside)
+        if span.moved:
             for completed in self._aside.drain():
                 follower.completed(completed)
             follower.touched()
-
-    def _spell(self, matcher: Matcher, symbols: list[int], time: i64, item: Item, found: Completions) -> None:
-        if matcher.suspended != NOT_SUSPENDED:
-            return
-        try:
-            matcher.machine.spell(symbols, time, self.position, item, found)
-        except Exception as error:  # any error concerns this machine only
-            found.serve(matcher.audience())
-            matcher.suspend(error, time, found)
 
     def close_epoch(self) -> None:
         """End the newest epoch of all machines. O(machines)."""
@@ -328,22 +230,21 @@ class Lane(EventPlaces):
         """Start to watch a machine for state to sweep."""
         matcher.busy = True
         self.busy[matcher] = None
-        self.watch(matcher)
+        self._attend(matcher, matcher.machine.interest)
 
-    def watch(self, matcher: Matcher) -> None:
-        """Note whether its machine needs every event, or every one of its home. O(1)."""
-        matcher.awake = matcher.machine.awake
-        if matcher.awake:
-            matcher.among[matcher] = None
-        else:
-            matcher.among.pop(matcher, None)
+    def _attend(self, matcher: Matcher, interest: Interest) -> None:
+        """Note which events its machine needs now. O(sets of attributes), and O(machines of the key) at the end."""
+        before, matcher.interest = matcher.interest, interest
+        if before.key is not None:
+            leave_key(self.attending, matcher, before.key)
+        if interest.key is not None:
+            enter_key(self.attending, matcher, interest.key)
 
     def forget(self, matcher: Matcher) -> None:
         """Stop to watch a machine."""
         matcher.busy = False
-        matcher.awake = False
         self.busy.pop(matcher, None)
-        matcher.among.pop(matcher, None)
+        self._attend(matcher, SATISFYING)
 
     def upkeep(self, time: i64, events: i64 = 1) -> None:
         """Sweep now and then; called after each event, or after several."""
@@ -358,9 +259,10 @@ class Lane(EventPlaces):
         """
         kept: i64 = len(self.busy)
         for matcher in list(self.busy):
-            if matcher.machine.empty(time, self.position, self.places):
+            held: i64 = matcher.machine.forget(time, self.position, self.places)
+            if held == 0:
                 self.forget(matcher)
-            kept += matcher.machine.keys()
+            kept += held
         if len(self.places) > 2 * kept + SWEEP_MIN:
             alive = {key for matcher in self.busy for key in matcher.machine.partitions()}
             self.places = {key: place for key, place in self.places.items() if key in alive}

@@ -5,13 +5,13 @@ Here: suspension, limits, timers: the same for every executor. Not here: choosin
 
 from __future__ import annotations
 
-from heapq import heappop, heappush, heapreplace
+from heapq import heapify, heappop, heappush
 from typing import final
 
 from mypy_extensions import i64
 
 from ..executors.completions import Audience, Completions
-from ..executors.contract import NOTHING_DUE, EventKey, Executor
+from ..executors.contract import NOTHING_DUE, SATISFYING, EventKey, Executor
 from ..executors.epoch_matches import Fault
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..program.watcher import Follower, Watcher
@@ -25,10 +25,10 @@ class Matcher:
     `executor`: its name. `stream`: one of those that it reads. `served`: how many registrations it runs,
     the `first` of them by its name, if that is still there. `symbols`: the numbers of the inputs of the plan that made
     it; `filed`: the key that it is filed by instead.
+    `taken`: an event has changed the machine's state, so that no subscription may join it any more.
     `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock wakes it. With a
     `follower` it is the machine of a part of a subscription: it has no subscribers, and its completions go to the
-    follower instead of results. `awake`: it is among those that need all events, or all of its machine's
-    `home`, which are in `among`.
+    follower instead of results. `interest`: that of its machine by which its lane finds it.
     """
 
     def __init__(self, machine: Executor, executor: str, stream: str) -> None:
@@ -40,9 +40,9 @@ class Matcher:
         self.mask: i64 = 0
         self.symbols: list[int] = []
         self.filed: EventKey | None = None
+        self.taken = False
         self.busy = False
-        self.awake = False
-        self.among: dict[Matcher, None] = {}
+        self.interest = SATISFYING
         self._audience: Audience | None = None
         self.watchers: list[Watcher] | None = None
         self.follower: Follower | None = None
@@ -79,6 +79,7 @@ class Matcher:
         """Report the limits that the machine has hit."""
         self.lost += self.machine.lost
         self.machine.lost = 0
+        self.taken = True
         if self.lost >= 2 * self.reported:
             self.reported = self.lost
             found.serve(self.audience())
@@ -91,7 +92,7 @@ class Matcher:
         """
         self.suspended = reason_of(error)
         self.since = time
-        self.machine.taken = True
+        self.taken = True
         self.alarm = NOTHING_DUE
         self.machine.clear()
         if self.machine.epochs:
@@ -142,46 +143,29 @@ class Clock:
         if due < self.next:
             self.next = due
 
-    def reset(self, matcher: Matcher) -> None:
-        """Set the alarm of a machine that has seen to those it had. O(log n)."""
-        matcher.alarm = NOTHING_DUE
-        self.set(matcher)
-
-    def next_of_others(self, matcher: Matcher) -> i64:
-        """The first time after which a machine that is not this one must wake. O(alarms of this one)."""
-        alarms = self.alarms
-        found: i64 = NOTHING_DUE
-        looked = [0]
-        for at in looked:  # below an alarm of another one there is no sooner one
-            if at >= len(alarms):
-                continue
-            if alarms[at][2] is matcher:
-                looked.append(2 * at + 1)
-                looked.append(2 * at + 2)
-            elif alarms[at][0] < found:
-                found = alarms[at][0]
-        return found
+    def others_wait(self, stream: str, time: i64) -> bool:
+        """Whether a machine of another stream must wake before this time. O(1) unless any machine must, then O(alarms).
+        """
+        if self.next >= time:
+            return False
+        return any(due < time and matcher.stream != stream for due, _, matcher in self.alarms)
 
     def advance(self, time: i64, found: Completions) -> None:
         """All events before `time` have come: wake the machines that have waited for it."""
         alarms = self.alarms
         while len(alarms) > 0 and alarms[0][0] < time:
-            due, _, matcher = alarms[0]
-            if matcher.alarm == due and time <= matcher.machine.alarm < NOTHING_DUE:  # it has seen to this one itself
-                matcher.alarm = matcher.machine.alarm
-                self._number += 1
-                heapreplace(alarms, (int(matcher.alarm), self._number, matcher))
-                continue
-            heappop(alarms)
+            due, _, matcher = heappop(alarms)
             if matcher.alarm != due:
                 continue
             matcher.alarm = NOTHING_DUE
-            if not matcher.machine.serves:
-                found.serve(matcher.audience())
-            try:
-                matcher.machine.advance(time, found)
-            except Exception as error:  # any error concerns this machine only
-                matcher.suspend(error, time, found)
+            machine = matcher.machine
+            if machine.alarm < time:  # otherwise it has seen to this one itself
+                if not machine.serves:
+                    found.serve(matcher.audience())
+                try:
+                    machine.advance(time, found)
+                except Exception as error:  # any error concerns this machine only
+                    matcher.suspend(error, time, found)
             self.set(matcher)
         self.next = alarms[0][0] if len(alarms) > 0 else NOTHING_DUE
 
@@ -195,8 +179,6 @@ class Clock:
 
 
 def _without(alarms: list[tuple[int, int, Matcher]], matcher: Matcher) -> list[tuple[int, int, Matcher]]:
-    return sorted([alarm for alarm in alarms if alarm[2] is not matcher], key=_due)
-
-
-def _due(alarm: tuple[int, int, Matcher]) -> tuple[int, int]:
-    return alarm[0], alarm[1]
+    found = [alarm for alarm in alarms if alarm[2] is not matcher]
+    heapify(found)
+    return found

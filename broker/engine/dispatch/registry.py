@@ -14,7 +14,6 @@ from typing import Any, Final, TypeAlias, final
 
 from ...automaton.arc_updates import ChangedArcs
 from ...events.errors import Unsupported
-from ..executors.contract import EventKey
 from ..executors.machine_plan import MachinePlan
 from ..executors.matches import ids
 from ..options import Options
@@ -23,8 +22,8 @@ from ..program.directory import Directory
 from ..program.target import Feed
 from ..program.transition import Transition
 from ..subscribing.subscriber import Subscriber
-from .batch_path import BatchPath, Entry
 from .lanes import Lane
+from .machine_path import MachinePath, machine_path
 from .matchers import Clock, Matcher
 from .registrations import First, Registration, Restoring, SavedPlace
 from .symbols import Alphabet
@@ -36,7 +35,7 @@ LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
 
 def _joinable(plan: MachinePlan, matcher: Matcher) -> bool:
     """Whether another subscription may join a machine of an alike plan."""
-    return not matcher.machine.taken or (plan.always_open and matcher.suspended == NOT_SUSPENDED)
+    return not matcher.taken or (plan.always_open and matcher.suspended == NOT_SUSPENDED)
 
 
 @final
@@ -60,12 +59,12 @@ class Registry:
         self.executors = executors
         self.symbols = Alphabet(directory)
         self.clock = Clock()
-        self.entries: dict[int, list[Entry]] = {}
+        self.entries: dict[int, list[tuple[Lane, int]]] = {}  # lanes, each with the stream's number in it
         self.feeding: dict[int, int] = {}
         self.registrations: dict[str, Registration] = {}  # by subscription, or by name of an automaton (program)
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
-        self._batch_paths: dict[int, BatchPath] = {}
+        self._paths: dict[int, MachinePath | None] = {}  # by stream number
         self._newest: dict[Hashable, Matcher] = {}  # by the common part of alike plans
         self._first: dict[Hashable, list[str]] = {}  # by that of plans: the registrations that another executor runs
 
@@ -101,7 +100,7 @@ class Registry:
         """Let the first ones share the machine of others like them, unless an event has begun runs for them alone."""
         for name in list(self._first.get(alike, ())):
             registration = self.registrations[name]
-            if registration.matcher.machine.taken:
+            if registration.matcher.taken:
                 continue
             firsts = registration.firsts
             at = next(at for at, first in enumerate(firsts) if first.plan.alike(self.options) == alike)
@@ -139,12 +138,7 @@ class Registry:
             matcher.symbols, matcher.filed = symbols, filed
             if alike is not None:
                 self._newest[alike] = matcher
-            if filed is None:
-                self._read(lane, matcher, symbols)
-            else:
-                if not lane.indexes:
-                    self._batch_paths.clear()
-                lane.file(matcher, filed)
+            self._put_in(lane, matcher)
         if self.restoring is None or place is None:
             member = plan.join(matcher.machine, symbols)
         else:
@@ -155,7 +149,7 @@ class Registry:
         matcher.renew()
         if kept is not None:
             matcher.machine.load(kept)
-            matcher.machine.taken = True
+            matcher.taken = True
             lane.rouse(matcher)
         return Registration(plan, lane, matcher, member, symbols)
 
@@ -170,18 +164,23 @@ class Registry:
         alike = plan.alike(self.options)
         return alike is None or (alike not in self._newest and alike not in self._first)
 
-    def _read(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
-        self._batch_paths.clear()
-        lane.enter(matcher, symbols)
+    def _put_in(self, lane: Lane, matcher: Matcher) -> None:
+        if matcher.filed is None or not lane.indexes:
+            self._paths.clear()
+        lane.enter(matcher)
+
+    def _take_out(self, lane: Lane, matcher: Matcher) -> None:
+        self._paths.clear()
+        lane.leave(matcher)
 
     def _lane(self, plan: MachinePlan) -> Lane:
         key = (plan.kind, plan.streams(), plan.keys())
         lane = self.lanes.get(key)
         if lane is None:
-            self._batch_paths.clear()
-            lane = self.lanes[key] = Lane(key[1], key[2], self.clock, plan.divided())
+            self._paths.clear()
+            lane = self.lanes[key] = Lane(key[1], key[2], self.clock)
             for at, stream in enumerate(lane.streams):
-                self.entries.setdefault(self.directory.stream(stream), []).append(Entry(lane, at))
+                self.entries.setdefault(self.directory.stream(stream), []).append((lane, at))
         return lane
 
     def divide(self, name: str, parts: Sequence[tuple[Any, list[int]]]) -> list[Matcher]:
@@ -195,7 +194,8 @@ class Registry:
             plan = registration.plan
             stream = registration.lane.streams[0]
             matcher = Matcher(plan.part(automaton, operands).make(self.options), plan.executor, stream)
-            self._read(registration.lane, matcher, [registration.symbols[operand] for operand in operands])
+            matcher.symbols = [registration.symbols[operand] for operand in operands]
+            self._put_in(registration.lane, matcher)
             made.append(matcher)
             if self.restoring is not None:
                 self.restoring.matchers[self.restoring.places[name].parts[at]] = matcher
@@ -224,23 +224,15 @@ class Registry:
         plan.leave(matcher.machine, member, registration.symbols)
         matcher.leave(name)
         matcher.renew()
-        filed = matcher.filed
-        if matcher.machine.idle():
-            if filed is None:
-                self._dismiss(lane, matcher, registration.symbols)
-            else:
-                self._take_out(lane, matcher, filed)
+        if not matcher.served:
+            self._take_out(lane, matcher)
             alike = plan.alike(self.options)
             if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
-        if filed is None and (not plan.same_inputs or matcher.machine.idle()):
+        if matcher.filed is None and (not plan.same_inputs or not matcher.served):
             self.symbols.release(plan.wanted_inputs(self.options))
         if lane.empty():
             self._close((plan.kind, lane.streams, lane.keys))
-
-    def _take_out(self, lane: Lane, matcher: Matcher, filed: EventKey) -> None:
-        self._batch_paths.clear()
-        lane.take_out(matcher, filed)
 
     def rewrite(self, name: str, plan: MachinePlan, changed: ChangedArcs) -> bool:
         """Replace the arcs of a subscription. Returns whether its machine gets events of all keys from now on, after
@@ -250,13 +242,13 @@ class Registry:
         key = plan.rewrite(matcher.machine, registration.member, changed)
         if matcher.filed is None or matcher.filed == key:
             return False
-        self._take_out(lane, matcher, matcher.filed)
+        self._take_out(lane, matcher)
         matcher.filed = None
         matcher.symbols = self.symbols.acquire(plan.wanted_inputs(self.options))
         for other in self.registrations.values():
             if other.matcher is matcher:
                 other.symbols = matcher.symbols
-        lane.enter(matcher, matcher.symbols)
+        lane.enter(matcher)
         lane.rouse(matcher)
         return True
 
@@ -264,19 +256,15 @@ class Registry:
         """Undo `divide`. O(machines that read the subscription's symbols)."""
         registration = self.registrations[name]
         for matcher in registration.parts:
-            self._dismiss(registration.lane, matcher, registration.symbols)
+            self._take_out(registration.lane, matcher)
         registration.parts = ()
 
-    def _dismiss(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
-        self._batch_paths.clear()
-        lane.leave(matcher, symbols)
-
     def _close(self, key: LaneKey) -> None:
-        self._batch_paths.clear()
+        self._paths.clear()
         lane = self.lanes.pop(key)
         for stream in lane.streams:
             number = self.directory.stream(stream)
-            rest = [entry for entry in self.entries[number] if entry.lane is not lane]
+            rest = [entry for entry in self.entries[number] if entry[0] is not lane]
             if rest:
                 self.entries[number] = rest
             else:
@@ -284,26 +272,16 @@ class Registry:
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def batch_path(self, stream: str) -> BatchPath:
-        """The route for whole batches of a stream that only machines read. O(machines) once after each change."""
-        number = self.directory.stream(stream)
-        path = self._batch_paths.get(number)
-        if path is None:
-            spaces, statics = self.directory.spaces[number], self.directory.statics
-            path = self._batch_paths[number] = BatchPath(
-                stream, self.entries[number], spaces, statics, self.clock, self.options.batches
-            )
-        return path
+    def path(self, number: int) -> MachinePath | None:
+        """The way of whole batches of a stream, if there is one. O(machines) once after each change."""
+        if number not in self._paths:
+            lanes = [lane for lane, _ in self.entries[number]]
+            self._paths[number] = machine_path(lanes, self.clock, len(self.entries) > 1)
+        return self._paths[number]
 
     def users(self, arc: Transition) -> list[str]:
-        """The names of the registrations with an input that has this arc's guard. O(symbols + inputs)."""
-        numbers = self.symbols.having(arc)
-        found: list[str] = []
-        for name, registration in self.registrations.items():
-            inputs = registration.plan.wanted_inputs(self.options)
-            if any(numbers[given.stream] == own for given, own in zip(inputs, registration.symbols)):
-                found.append(name)
-        return found
+        """The names of the registrations with an input that has this arc's guard. O(inputs)."""
+        return [name for name, registration in self.registrations.items() if arc.symbol in registration.symbols]
 
     def close_epoch(self) -> None:
         """End the newest epoch for all machines. O(machines)."""
@@ -326,13 +304,13 @@ class Registry:
             assert first is not None
             names = first.form.operands
             if names:
-                begun = machine.partial(registration.member, time, lane.position, lane.places)
+                begun = machine.waiting_runs(registration.member, time, lane.position, lane.places)
         if begun is None:
             raise Unsupported(f"subscription {name!r}: the executor that runs it cannot list partial matches")
         found: list[dict[str, list[int]]] = []
-        for _, assigned in islice(begun, most):
+        for run in islice(begun, most):
             bound: dict[str, list[int]] = {}
-            for component, item, _ in assigned:
+            for component, item, _ in run.assigned:
                 bound.setdefault(names[component], []).extend(ids(item))
             found.append(bound)
         return found
@@ -353,7 +331,7 @@ class Registry:
             for matcher in lane.matchers:
                 machine = matcher.machine
                 assert matcher.mask == 0
-                assert matcher.follower is not None or not machine.idle()
+                assert matcher.follower is not None or matcher.served > 0
                 assert not machine.epochs or matcher.suspended == NOT_SUSPENDED
                 assert matcher.busy == (matcher in lane.busy)
                 assert matcher.alarm <= machine.alarm

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import final
 
-from ...algebra.normal_form import Form
 from ..executors.contract import Input
 from ..index.spaces import Key, Space
 from ..program.directory import Directory
@@ -21,8 +20,7 @@ from ..program.transition import Transition
 class InputSymbol:
     """A numbered guard, and the place of its arc."""
 
-    def __init__(self, number: int, space: Space, key: Key, arc: Transition) -> None:
-        self.number = number
+    def __init__(self, space: Space, key: Key, arc: Transition) -> None:
         self.space = space
         self.key = key
         self.arc = arc
@@ -30,95 +28,39 @@ class InputSymbol:
 
 
 @final
-class SymbolNumbers:
-    """The numbers in use, each for one symbol of all streams: a machine may tell the events of several by them."""
-
-    def __init__(self) -> None:
-        self._free: list[int] = []
-        self._next = 0
-
-    def take(self) -> int:
-        if self._free:
-            return self._free.pop()
-        self._next += 1
-        return self._next - 1
-
-    def give_back(self, number: int) -> None:
-        self._free.append(number)
-
-
-@final
-class Symbols:
-    """The symbols of one stream."""
-
-    def __init__(self, directory: Directory, stream: str, numbers: SymbolNumbers) -> None:
-        self.directory = directory
-        self.stream = stream
-        self.numbers = numbers
-        self._known: dict[Form, InputSymbol] = {}
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def acquire(self, guard: Form) -> int:
-        """The number of a guard, for one more user."""
-        symbol = self._known.get(guard)
-        if symbol is None:
-            symbol = self._known[guard] = self._made(guard)
-        symbol.users += 1
-        return symbol.number
-
-    def number(self, arc: Transition) -> int:
-        """The number of the symbol with this arc; -1 if there is none. O(symbols)."""
-        return next((symbol.number for symbol in self._known.values() if symbol.arc is arc), -1)
-
-    def release(self, guard: Form) -> None:
-        """Undo one `acquire`."""
-        symbol = self._known[guard]
-        symbol.users -= 1
-        if symbol.users:
-            return
-        del self._known[guard]
-        self.numbers.give_back(symbol.number)
-        self.directory.static(symbol.space, symbol.key).arcs.remove(symbol.arc)
-        self.directory.prune(symbol.space, symbol.key)
-
-    def _made(self, guard: Form) -> InputSymbol:
-        number = self.numbers.take()
-        space, key, rest = self.directory.start_cell(self.stream, guard)
-        arc = Transition(rest, None, None, None)
-        arc.symbol = number
-        self.directory.static(space, key).arcs.add(arc)
-        return InputSymbol(number, space, key, arc)
-
-
-@final
 class Alphabet:
-    """The symbols of all streams."""
+    """The symbols of all streams. Their numbers differ: a machine may tell the events of several streams by them."""
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
-        self.streams: dict[str, Symbols] = {}
-        self.numbers = SymbolNumbers()
+        self.known: dict[Input, InputSymbol] = {}
+        self._free: list[int] = []  # numbers below the greatest that nobody has
 
     def acquire(self, inputs: list[Input]) -> list[int]:
         """The numbers of the inputs' guards, for one more user. O(inputs)."""
         numbers: list[int] = []
         for given in inputs:
-            symbols = self.streams.get(given.stream)
-            if symbols is None:
-                symbols = self.streams[given.stream] = Symbols(self.directory, given.stream, self.numbers)
-            numbers.append(symbols.acquire(given.guard))
+            symbol = self.known.get(given)
+            if symbol is None:
+                symbol = self.known[given] = self._made(given)
+            symbol.users += 1
+            numbers.append(symbol.arc.symbol)
         return numbers
 
     def release(self, inputs: list[Input]) -> None:
         """Undo one `acquire`. O(inputs)."""
         for given in inputs:
-            symbols = self.streams[given.stream]
-            symbols.release(given.guard)
-            if not len(symbols):
-                del self.streams[given.stream]
+            symbol = self.known[given]
+            symbol.users -= 1
+            if not symbol.users:
+                del self.known[given]
+                self._free.append(symbol.arc.symbol)
+                self.directory.static(symbol.space, symbol.key).arcs.remove(symbol.arc)
+                self.directory.prune(symbol.space, symbol.key)
 
-    def having(self, arc: Transition) -> dict[str, int]:
-        """By stream, the number of the symbol with this arc; -1 if there is none. O(symbols)."""
-        return {stream: symbols.number(arc) for stream, symbols in self.streams.items()}
+    def _made(self, given: Input) -> InputSymbol:
+        space, key, rest = self.directory.start_cell(given.stream, given.guard)
+        arc = Transition(rest, None, None, None)
+        arc.symbol = self._free.pop() if self._free else len(self.known)
+        self.directory.static(space, key).arcs.add(arc)
+        return InputSymbol(space, key, arc)

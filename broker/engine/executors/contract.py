@@ -15,20 +15,15 @@ from typing import Any, Final, NamedTuple, final
 from mypy_extensions import i64
 
 from ...algebra.normal_form import Form
-from ...events.batch import Batch
 from ...events.instant import FOREVER
 from ...events.schema import Row, Value
 from ..program.account import NOT_SUSPENDED, Account
 from ..program.target import Target
 from .completions import Audience, Completions
-from .event_ids import EventIds
-from .keyed_events import KeyedEvents
-from .matches import Begun, Item, WaitingRun, runs_of
-from .packed import Integers
+from .event_span import EventSpan
+from .matches import Item, WaitingRun
 
 NOTHING_DUE: Final = FOREVER
-NO_ROWS: Final[list[Row]] = []
-"""Those of columns; it stays empty."""
 
 
 @final
@@ -47,6 +42,28 @@ class EventKey(NamedTuple):
     values: tuple[Value, ...]
     beginning: int = -1
     others: tuple[tuple[int, ...], ...] = ()
+
+
+@final
+class Interest:
+    """Which events a machine needs at present: those that satisfy an input in `mask`, and all events with `key`, which
+    may satisfy none."""
+
+    __slots__ = ("key", "mask")
+
+    def __init__(self, mask: i64 = -1, key: EventKey | None = None) -> None:
+        self.mask = mask
+        self.key = key
+
+    def includes(self, row: Row) -> bool:
+        """Whether an event is needed although it satisfies no input in the mask."""
+        key = self.key
+        return key is not None and tuple([row[position] for position in key.positions]) == key.values
+
+
+SATISFYING: Final = Interest()
+"""Events that satisfy an input; the interest of most machines."""
+EVERY_EVENT: Final = EventKey((), ())
 
 
 class EventPlaces:
@@ -85,42 +102,23 @@ class OwnMember(Member):
 class Executor:
     """The partial matches of one subscription, or of several that share them.
 
-    `taken`: an event has changed its state, so that no subscription may join any more. `lost`: how often a limit was
+    `inputs`: the conditions on single events whose bits `take` gets; a machine that has none and needs all events gets
+    them one by one, with `span.symbols`. `interest`: which events it needs at present. `lost`: how often a limit was
     hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
     `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
-    equal ones only. `batches`: it takes several events by one call of `take_all`; `by_columns`: of columns, it has
-    rows made only of some. `awake`: it needs events that satisfy none of its inputs, too, with the mask 0; only those
-    of the key `home`, if it has one, which all inputs ask for. `rousing`: as long as it is not awake, it needs only
-    events that satisfy one of these inputs. `by_symbols`: its inputs are those of all members, which join and leave;
-    it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and its completions go to
-    `found.epochs`, which also has the start of the current event (`found.epochs.start(found.event)`). `serves`: it
-    names its audience itself, where it completes something. `stream`: which of its plan's streams the current event is
-    of, where these are several.
+    equal ones only. `epochs`: its automata are over epochs, and its completions go to `found.epochs`, which also has
+    the start of the current event (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it
+    completes something.
     """
 
-    def __init__(
-        self,
-        account: Account,
-        inputs: list[Input],
-        compressed: bool = False,
-        by_symbols: bool = False,
-        epochs: bool = False,
-    ) -> None:
+    def __init__(self, account: Account, inputs: list[Input], compressed: bool = False, epochs: bool = False) -> None:
         self.account = account
         self.inputs = inputs
         self.compressed = compressed
-        self.by_symbols = by_symbols
         self.epochs = epochs
         self.serves = epochs
         self.member: Member | None = None
-        self.batches = False
-        self.by_columns = False
-        self.awake = False
-        self.home: EventKey | None = None
-        self.rousing: i64 = -1
-        self.stream: i64 = 0
-        self.at: i64 = 0  # the index of the event that `take_all` has come to
-        self.taken = False
+        self.interest = SATISFYING
         self.lost: i64 = 0
         self.alarm: i64 = NOTHING_DUE
 
@@ -133,91 +131,52 @@ class Executor:
         """Its subscribers, in the form that results keep. O(members)."""
         return Audience([] if self.member is None else [self.member.target], self.compressed)
 
-    def idle(self) -> bool:
-        """Whether it serves no subscription."""
-        return self.member is None or self.member.target.unused()
+    def take_span(self, span: EventSpan, found: Completions) -> None:
+        """Process the events of a span of several, from `span.at` on up to one at which a limit is hit.
+
+        `span.moved` has to say whether the state may have changed. If an event raises, it is `found.event`.
+        """
+        span.read()
+        self.take_rows(span, len(span.times), found)
+
+    def take_rows(self, span: EventSpan, upto: i64, found: Completions) -> None:
+        """Do so event by event, up to an index: `take` each that is needed. A span of one goes this way.
+
+        Matches that time completes belong to the first later event of the batch.
+        """
+        times, masks, following, places = span.times, span.masks, span.following, span.places
+        rows, items, first, account = span.rows, span.items, span.first, self.account
+        made = len(rows) > 0
+        at = span.at
+        while at >= 0 and at < upto:
+            time: i64 = times[at]
+            mask = masks[at]
+            while self.alarm < time:
+                due = span.after(self.alarm)
+                found.event = first + due
+                self.advance(times[due], found)
+            interest = self.interest
+            if mask & interest.mask != 0 or (interest.key is not None and interest.includes(span.row(at))):
+                found.event = first + at
+                account.earn()
+                row = rows[at] if made else span.row(at)
+                item = items[at] if made else span.ids.item(at)
+                if self.take(mask, row, time, span.position + at + 1, places[at], span.stream, item, found):
+                    span.moved = True
+            at = following[at]
+            span.at = at
+            if self.lost > 0:
+                return
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         """Process an event; appends its completions. False: the event can neither change the state nor start a run.
 
-        The event satisfies the guards of the inputs whose bits are in `mask`, at least one. `position` is its number
-        among the events of the lane; `part` its partition and `place` its number there, 0 if it has none. Neither times
+        The event satisfies the guards of the inputs whose bits are in `mask`. `position` is its number among the events
+        of the lane; `place` that in its partition, 0 if it has none; `stream` the number of its stream. Neither times
         nor positions decrease. Raises Exhausted.
         """
-        raise AssertionError
-
-    def needs(self, mask: i64, row: Row) -> bool:
-        """Whether it needs an event that satisfies these inputs."""
-        if not self.awake:
-            return mask & self.rousing != 0
-        home = self.home
-        if mask != 0 or home is None:
-            return True
-        return [row[position] for position in home.positions] == list(home.values)
-
-    def take_all(
-        self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,
-        found: Completions,
-    ) -> None:  # fmt: skip
-        """Process events, from the one with the index `at` to below `upto`, and leave `at` behind the last one.
-
-        As `take`, which is called with the mask of each that it needs, and `advance` before one that is later than its
-        alarm. It earns for each event, stops behind one at which a limit was hit, and before one that is later than
-        `limit`. If an event raises, `at` is its index.
-        """
-        account = self.account
-        rows: list[Row] = NO_ROWS if self.by_columns and batch.made is None else batch.rows()
-        at = self.at
-        begun: i64 = times[at]
-        while at < upto:
-            time: i64 = times[at]
-            if time > begun and time > limit:
-                return
-            if time > self.alarm:
-                found.event = at
-                self.advance(time, found)
-            mask = masks[at]
-            if mask & self.rousing == 0 and not (self.awake and (self.home is None or self.needs(mask, batch.row(at)))):
-                at += 1
-                self.at = at
-                continue
-            found.event = at
-            account.earn()
-            row = rows[at] if len(rows) > 0 else batch.row(at)
-            self.take(mask, row, time, 0, 0, (), ids.item(at), found)
-            at += 1
-            self.at = at
-            if self.lost > 0:
-                return
-
-    def take_linked(self, events: KeyedEvents, found: Completions) -> None:
-        """Process the events of a key from `events.at` on, as `take` does, for machines that are filed by a key.
-
-        Stops behind one at which a limit was hit. Matches that time completes belong to the first later event. If an
-        event raises, it is `found.event`.
-        """
-        account = self.account
-        times, rows, items, places, following = (
-            events.times, events.rows, events.items, events.places, events.following
-        )  # fmt: skip
-        at = events.at
-        while at >= 0:
-            time: i64 = times[at]
-            while self.alarm < time:
-                found.event = events.after(self.alarm)
-                self.advance(times[found.event], found)
-            found.event = at
-            account.earn()
-            self.take(1, rows[at], time, events.position + at + 1, places[at], (), items[at], found)
-            at = following[at]
-            events.at = at
-            if self.lost > 0:
-                return
-
-    def spell(self, symbols: list[int], time: i64, position: i64, item: Item, found: Completions) -> None:
-        """Process an event, given all symbols that it satisfies; appends its completions with their audience."""
         raise AssertionError
 
     def advance(self, time: i64, found: Completions) -> None:
@@ -230,34 +189,25 @@ class Executor:
         """Drop all state."""
         raise AssertionError
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        """Drop useless state. Returns whether no event at this time and position or later needs the rest.
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
+        """Drop state that no event at this time and position or later needs; returns for how many keys there is more.
 
         `places`: the number of events in each partition. O(keys and runs).
         """
-        raise AssertionError
-
-    def keys(self) -> int:
-        """The number of key values with state."""
         raise AssertionError
 
     def partitions(self) -> set[tuple[Any, ...]]:
         """The partitions with state, where their events are counted. O(keys)."""
         return set()
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
-        """A member's partial matches that an event at `time` after `position` could continue, for users.
-
-        None if the executor only counts partial matches.
-        """
-        return None
-
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
     ) -> Iterator[WaitingRun] | None:
-        """The same with their states, made as they are read; None if the executor knows neither events nor states."""
-        begun = self.partial(member, time, position, places)
-        return None if begun is None else runs_of(begun)
+        """A member's partial matches that an event at `time` after `position` could continue, made as they are read.
+
+        None if the executor knows neither their events nor their states.
+        """
+        return None
 
     def statistics(self) -> dict[str, int]:
         """Counts of its state; their names are in its plan's `figures`."""

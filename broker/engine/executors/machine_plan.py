@@ -33,12 +33,13 @@ class MachinePlan:
 
     `always_open`: subscriptions may join a machine even after it has taken events. `same_inputs`: alike plans have the
     same inputs, so that their subscriptions are one user of them. `pays`: what an event costs, for users, if it does
-    not visit each run. `limits`: the options that limit what it keeps, for users. `merged`: all automata with such a
-    plan run in one program of the executor, so that none has a machine, and the plan has no more content. Plans of one
-    `kind` count the events of their streams together, and are explained together. `passed_over`: the executors that the
-    planner tried before, each with the reason against it. `wanted`: the request for which the plan was made, or that
-    for other literals of its shape. `alone`: the executors that run it better as long as no plan is alike, the next one
-    first; all but the last want company, too. The plan is immutable once the planner has made it.
+    not visit each run of the subscription. `limits`: the options that limit what it keeps, for users. `merged`: all
+    automata with such a plan run in one program of the executor, so that none has a machine, and the plan has no more
+    content. Plans of one `kind` count the events of their streams together, and are explained together. `passed_over`:
+    the executors that the planner tried before, each with the reason against it. `wanted`: the request for which the
+    plan was made, or that for other literals of its shape. `alone`: the executors that run it better as long as no plan
+    is alike, the next one first; all but the last want company, too. The plan is immutable once the planner has made
+    it.
     """
 
     __slots__ = ("alone", "automaton", "passed_over", "wanted")
@@ -56,11 +57,6 @@ class MachinePlan:
     pays: ClassVar[str] = ""
     limits: ClassVar[str] = ""
     merged: ClassVar[bool] = False
-
-    @property
-    def visits(self) -> bool:
-        """Whether an event visits each run of the subscription."""
-        return not self.pays
 
     @property
     def always_open(self) -> bool:
@@ -103,10 +99,6 @@ class MachinePlan:
     def keys(self) -> tuple[tuple[int, ...], ...]:
         """For each stream the attributes by which its events are counted; () if the query does not need that."""
         return ()
-
-    def divided(self) -> bool:
-        """Whether an event without a partition concerns no machine."""
-        return False
 
     def outcome(self) -> Outcome:
         """The names and values of a match."""

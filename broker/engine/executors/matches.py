@@ -22,9 +22,6 @@ Item: TypeAlias = Any
 Assigned: TypeAlias = list[tuple[int, Item, int]]
 """Operands or components, each with the item and the time of an event."""
 
-Begun: TypeAlias = tuple[Row, Assigned]
-"""A partial match for users: the values of its key, and its events."""
-
 
 @final
 class WaitingRun(NamedTuple):
@@ -293,7 +290,6 @@ def tuple_item(item: Any) -> Item:
     return (item[0], tuple(item[1])) if isinstance(item, list) else item
 
 
-def runs_of(begun: Iterator[Begun]) -> Iterator[WaitingRun]:
-    """Partial matches whose events say their states."""
-    for key, assigned in begun:
-        yield WaitingRun(key, -1, min([at for _, _, at in assigned], default=0), assigned)
+def waiting_run(key: Row, assigned: Assigned) -> WaitingRun:
+    """A partial match whose events say its state."""
+    return WaitingRun(key, -1, min([at for _, _, at in assigned], default=0), assigned)

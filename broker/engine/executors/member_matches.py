@@ -109,10 +109,6 @@ class MemberMatches:
         self.rosters: list[Roster] = []
         self._roster: Roster | None = None
 
-    def make_room(self, blocks: Integers, members: Integers) -> None:
-        """Use copies of these columns of zeros, which is cheaper than to let them grow."""
-        self.blocks, self.members = blocks[:], members[:]
-
     def reserve(self, blocks: i64, members: i64) -> None:
         """Have room for so many numbers of blocks, and members."""
         if len(self.blocks) < blocks:

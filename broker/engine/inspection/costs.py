@@ -30,7 +30,7 @@ def cost_of(plan: MachinePlan) -> str | None:
     growth = growth_of(plan.automaton)
     if growth is None:
         return None
-    return f"it visits each run: {growth}" if plan.visits else f"{plan.pays}; {growth}"
+    return f"it visits each run: {growth}" if not plan.pays else f"{plan.pays}; {growth}"
 
 
 def warnings_of_cost(subscriber: Subscriber) -> list[str]:
@@ -40,7 +40,7 @@ def warnings_of_cost(subscriber: Subscriber) -> list[str]:
         growth = growth_of(plan.automaton)
         if growth is None:
             continue
-        if plan.visits and (growth.power > 1 or growth.doubles or growth.for_ever):
+        if not plan.pays and (growth.power > 1 or growth.doubles or growth.for_ever):
             found.append(f"the cost of an event grows with the subscription's own runs: {growth}")
         elif growth.for_ever:
             found.append(f"what it keeps grows for ever, without WITHIN: {growth}")

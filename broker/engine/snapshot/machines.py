@@ -32,7 +32,7 @@ def save(state: EngineState) -> Any:
     """
     registry = state.program.machines
     numbers = _numbered(registry)
-    machines = [[bool(m.machine.taken), int(m.lost), int(m.reported)] for m in numbers]
+    machines = [[bool(m.taken), int(m.lost), int(m.reported)] for m in numbers]
     places: list[Any] = []
     for name, registration in registry.registrations.items():
         saved = registration.plan.saved(registration.matcher.machine, registration.member, registration.symbols)
@@ -83,7 +83,7 @@ def restore_contents(executor: str, state: EngineState, content: Any) -> None:
         if matcher.executor != executor:
             raise ValueError(f"machine {number} is one of {matcher.executor}, not of {executor}")
         matcher.machine.load(kept)
-        matcher.machine.taken, matcher.lost, matcher.reported = restoring.machines[number]
+        matcher.taken, matcher.lost, matcher.reported = restoring.machines[number]
         registry.clock.set(matcher)
 
 
@@ -105,6 +105,5 @@ def restore_lanes(state: EngineState, content: Any) -> None:
         lane = registry.lanes[kind, streams, keys]
         lane.position, lane.places = position, dict(places)
         for matcher in lane.matchers:
-            if not matcher.machine.by_symbols:
-                lane.rouse(matcher)
+            lane.rouse(matcher)
     registry.restoring = None

@@ -58,7 +58,7 @@ def restore(data: Sequence[Any], program: Program) -> None:
         account = owner if isinstance(owner, OwnMember) else matcher.machine.account
         account.left = min(left, int(matcher.machine.account.most))
         owner.suspended, owner.since = reason, since
-        matcher.machine.taken = matcher.machine.taken or reason != NOT_SUSPENDED
+        matcher.taken = matcher.taken or reason != NOT_SUSPENDED
 
 
 def _owners(program: Program) -> Iterator[tuple[str, int, Matcher, Matcher | OwnMember]]:

@@ -25,16 +25,17 @@ TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
 def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
     machine = CountingTables(automaton_of_composite(lowered(TEXT.format(separator))))
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
-    counts = TupleCounts(machine, len(by) > 0, inputs)
+    counts = TupleCounts(machine, (by,) if by else (), inputs)
     counts.member = Member(Target(Outcome((), ()), None))
     return Matcher(counts, "tuple_counts", "S")
 
 
 def lane(*matchers: Matcher) -> Lane:
     """By the first attribute; symbol 0 is the first input of all machines, symbol 1 the second."""
-    made = Lane(("S",), ((0,),), Clock(), True)
+    made = Lane(("S",), ((0,),), Clock())
     for each in matchers:
-        made.enter(each, [0, 1])
+        each.symbols = [0, 1]
+        made.enter(each)
     return made
 
 
@@ -71,9 +72,9 @@ def test_partitions_that_keep_nothing_are_forgotten() -> None:
     play(made, *[(key, [0]) for key in range(20)])
     play(made, *[(key, []) for key in range(20)])
     (each,) = made.matchers
-    assert each.machine.keys() == 20
+    assert each.machine.partitions() == {(key,) for key in range(20)}
     play(made, *[(20, [1])] * (SWEEP_MIN - 19))  # the last of these has the lane look
-    assert each.machine.keys() == 0
+    assert not each.machine.partitions()
     assert each not in made.busy
 
 
@@ -85,7 +86,7 @@ def test_a_machine_that_fails_is_given_up_alone(monkeypatch: pytest.MonkeyPatch)
     completions = Completions()
     made.take(0, [1], (1,), 1, 1, completions)
     assert (bad.suspended, bad.since, good.suspended) == (FAILED, 1, NOT_SUSPENDED)
-    assert bad.machine.keys() == 0
+    assert not bad.machine.partitions()
     ((_, targets, error),) = completions.failures
     assert targets == bad.audience().targets
     assert isinstance(error, AttributeError | TypeError)
@@ -96,11 +97,11 @@ def test_a_machine_that_fails_is_given_up_alone(monkeypatch: pytest.MonkeyPatch)
 def test_a_machine_that_left_gets_no_events() -> None:
     going, staying = matcher("; "), matcher("; ")
     made = lane(going, staying)
-    made.leave(going, [0, 1])
+    made.leave(going)
     play(made, (1, [0]))
-    assert (going.machine.taken, staying.machine.taken) == (False, True)
+    assert (going.taken, staying.taken) == (False, True)
     assert not made.empty()
-    made.leave(staying, [0, 1])
+    made.leave(staying)
     assert made.empty()
     assert made.readers == [{}]
 

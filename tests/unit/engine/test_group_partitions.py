@@ -29,7 +29,7 @@ def test_the_partitions_of_runs(name: str) -> None:
     engine.publish("S", range(1, len(rows) + 1), rows)
     (registration, _) = engine.program.machines.registrations.values()
     machine = registration.matcher.machine
-    machine.empty(len(rows), 0, {})
+    machine.forget(len(rows), 0, {})
     assert machine.partitions() == expected
     assert machine.partitions() <= registration.lane.places.keys()
 
@@ -47,6 +47,6 @@ def test_the_partitions_of_runs_over_several_streams() -> None:
     assert [(match.subscription, match.lineage) for match in found] == [("above_1.0", [1, 4]), ("above_1.5", [1, 4])]
     (registration, _) = engine.program.machines.registrations.values()
     machine = registration.matcher.machine
-    machine.empty(6, 0, {})
+    machine.forget(6, 0, {})
     assert machine.partitions() == {("K", 2)}
     assert machine.partitions() <= registration.lane.places.keys()

@@ -58,7 +58,7 @@ def test_an_event_touches_no_subscription_whose_conditions_it_fails() -> None:
     assert "patterns: 3000 conditions on single events, 3000 of them different, in the index" in made.explain()
     made.publish("S", [1], [("A", 30, 1.0)])
     assert made.statistics()["pattern_runs"] == 1
-    taken = [m for lane in made.program.machines.lanes.values() for m in lane.matchers if m.machine.taken]
+    taken = [m for lane in made.program.machines.lanes.values() for m in lane.matchers if m.taken]
     assert len(taken) == 1
     made.publish("S", [2], [("A", 31, 1.0)])
     assert made.statistics()["pattern_negated"] == 1

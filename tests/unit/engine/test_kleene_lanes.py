@@ -69,8 +69,8 @@ class House:
         gathered = read(found)
         self.number += 1
         entries = self.machines.entries.get(self.machines.directory.stream(stream), [])
-        for entry in entries:
-            entry.lane.take(entry.stream, self.satisfied(stream, row), row, time, self.number, found)
+        for lane, own in entries:
+            lane.take(own, self.satisfied(stream, row), row, time, self.number, found)
         gathered += read(found, row, time, self.number)
         self.machines.check_invariants()
         return told(gathered)
@@ -120,11 +120,11 @@ def test_equal_guards_are_one_symbol_and_go_with_the_last_who_has_them() -> None
     house = House()
     house.join("one", NEXT)
     house.join("two", ANY)
-    assert len(house.machines.symbols.streams["S"]) == 2
+    assert len(house.machines.symbols.known) == 2
     house.leave("one")
-    assert len(house.machines.symbols.streams["S"]) == 2
+    assert len(house.machines.symbols.known) == 2
     house.leave("two")
-    assert house.machines.symbols.streams == {}
+    assert house.machines.symbols.known == {}
     assert house.machines.lanes == {}
 
 
@@ -133,7 +133,7 @@ def test_what_an_event_does_not_concern_it_does_not_touch() -> None:
     house.join("one", NEXT)
     assert house.take("S", 1, "C", 7) == []
     ((matcher,),) = [lane.matchers for lane in house.machines.lanes.values()]
-    assert not matcher.machine.taken
+    assert not matcher.taken
 
 
 def test_time_that_passes_wakes_who_waits_for_it() -> None:
@@ -177,9 +177,9 @@ def test_compressed_output_is_one_result_that_knows_how_many_it_stands_for() -> 
     house.join("many", f"{ANY} OUTPUT compressed")
     for time in range(1, 91):
         house.take("S", time, "A", 1)
-    (entry,) = house.machines.entries[house.machines.directory.stream("S")]
+    ((lane, stream),) = house.machines.entries[house.machines.directory.stream("S")]
     completions = Completions()
-    entry.lane.take(entry.stream, house.satisfied("S", ("B", 1)), ("B", 1), 91, 91, completions)
+    lane.take(stream, house.satisfied("S", ("B", 1)), ("B", 1), 91, 91, completions)
     assert completions.total() == 1
     ((_, composed),) = read(completions, ("B", 1), 91, 91)
     assert composed.source is not None

@@ -39,7 +39,7 @@ def row(number: int) -> Row:
 def taken(made: KleeneMachine, mask: int, values: Row, number: int) -> list[MatchSource]:
     found = Completions()
     found.serve(made.audience())
-    made.take(mask, values, number, number, 0, (), number, found)
+    made.take(mask, values, number, number, 0, 0, number, found)
     return found.all(values, number, number)
 
 

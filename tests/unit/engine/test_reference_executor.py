@@ -48,7 +48,7 @@ class Host:
         if stream in self.automaton.streams():
             mask = 1 << self.automaton.streams().index(stream)
             values: Row = tuple(row)  # type: ignore[arg-type]
-            self.machine.take(mask, values, time, 0, 0, (), self.number, found)
+            self.machine.take(mask, values, time, 0, 0, 0, self.number, found)
         self.machine.check_invariants()
         self.number += 1
         return found.all((), time, 0)
@@ -109,10 +109,11 @@ def test_what_is_kept_is_told_and_goes_with_the_window() -> None:
     figures = {"references": 1, "reference_keys": 2, "reference_runs": 4, "reference_waiting": 0, "reference_log": 0}
     assert host.machine.statistics() == figures
     assert host.machine.partitions() == {(0,), (1,)}
-    assert [0, 1] in [[item for _, item, _ in begun] for _, begun in host.machine.partial(MEMBER, 4, 0, {}) or ()]
-    assert len(list(host.machine.partial(MEMBER, 22, 0, {}) or ())) == 2
-    assert not host.machine.empty(23, 0, {})
-    assert host.machine.empty(24, 0, {})
+    runs = list(host.machine.waiting_runs(MEMBER, 4, 0, {}) or ())
+    assert [0, 1] in [[item for _, item, _ in run.assigned] for run in runs]
+    assert len(list(host.machine.waiting_runs(MEMBER, 22, 0, {}) or ())) == 2
+    assert host.machine.forget(23, 0, {}) > 0
+    assert host.machine.forget(24, 0, {}) == 0
     assert host.machine.statistics()["reference_runs"] == 0
 
 
@@ -121,7 +122,7 @@ def test_an_account_bounds_what_an_event_may_cost() -> None:
     with pytest.raises(Exhausted):
         host.play([("S", time, ("A", 0, 0.0, 0.0)) for time in range(10)])
     host.machine.clear()
-    assert host.machine.empty(10, 0, {})
+    assert host.machine.forget(10, 0, {}) == 0
 
 
 moments = st.integers(0, 8)
@@ -134,7 +135,7 @@ def test_a_pattern_goes_on_where_it_was_saved(text: str, history: list[Event], a
     found = parts.play(history[:at])
     parts.reborn()
     if swept and history[:at]:
-        parts.machine.empty(history[:at][-1][1], 0, {})
+        parts.machine.forget(history[:at][-1][1], 0, {})
     assert found + parts.play(history[at:]) + parts.rest() == expected
 
 

@@ -1,6 +1,6 @@
 """The machine of a group over epochs.
 
-Here: what an event does, welcoming members, writing matches. Hot. Not here: members and cells (machine).
+Here: welcoming members, writing matches. Hot. Not here: members and cells (machine).
 """
 
 from __future__ import annotations
@@ -9,12 +9,9 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ....events.schema import Row
 from ...program.target import Outcome
 from ..completions import Completions
 from ..contract import Input
-from ..epoch_matches import EpochMatches
-from ..matches import Item
 from ..member_matches import ALONE
 from ..member_matches import RUN as RUN_OBJECT
 from .blocks import FIELDS, RUN
@@ -60,36 +57,6 @@ class EpochMachine(GroupMachine):
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
-    ) -> bool:
-        self.number += 1
-        if len(self._newcomers) > 0:
-            self._welcome()
-        cell = self._one
-        if cell is None:
-            cell = self._cell(row, time, True)
-            if cell is None:
-                return False
-        event = self.number
-        start = found.epochs.start(found.event)
-        cell.began = start
-        cell.item = item
-        cell.position = position
-        cell.place = place
-        out = self._found
-        if out.members_upto > 0:  # of an event that completed nothing, or failed
-            out.clear()
-        cell.take(row, time, event, out)
-        noted = cell.noted == event
-        if noted:
-            self.events.add(event, row, start, time, item)
-        if out.upto > 0:
-            self._complete(found.epochs, found.event)
-        if noted and self.events.grown():
-            self._sweep(time)
-        return True
-
     def _welcome(self) -> None:
         """Note what new members want to be told: lineage, results since a time, events of a stream."""
         audience = self._audience
@@ -107,8 +74,8 @@ class EpochMachine(GroupMachine):
                     audience.newest = first.since
         self._newcomers = []
 
-    def _complete(self, matches: EpochMatches, event: i64) -> None:
-        """Write the completions of an event. O(members and paths)."""
+    def _tell(self, found: Completions) -> None:
+        matches, event = found.epochs, found.event
         out, packed, audience, page = self._found, matches.packed, self._audience, self.events.page
         blocks, paths, path = out.blocks, out.paths, packed.path
         block: i64 = 0

@@ -16,8 +16,8 @@ from ....events.schema import Row
 from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
-from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..matches import Begun, Item
+from ..contract import EVERY_EVENT, NOTHING_DUE, SATISFYING, Executor, Input, Interest, Member
+from ..matches import Item, WaitingRun, waiting_run
 from .audience import GroupAudience
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
@@ -29,6 +29,7 @@ from .stamps import Stamps
 from .wide_rows import wide_rows
 
 Key: TypeAlias = Any  # a value, or a tuple of values
+_AWAKE: Final = Interest(-1, EVERY_EVENT)
 FREE: Final = Account(UNLIMITED, UNLIMITED)  # of all groups that spend nothing
 FEW: Final = 64  # useless entries up to which they are not cleared away
 
@@ -99,9 +100,6 @@ class GroupMachine(Executor):
         """O(1)."""
         return self._audience
 
-    def idle(self) -> bool:
-        return self.members.count == 0
-
     # --- members ------------------------------------------------------------------------------------------------
 
     def join(self, point: list[float], texts: tuple[Any, ...] = ()) -> GroupMember:
@@ -149,12 +147,12 @@ class GroupMachine(Executor):
     # --- events -------------------------------------------------------------------------------------------------
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
-        if self.alarm < time:
-            self.advance(time, found)
         if self._wide is not None:
-            row = self._wide.of(self.stream, row)
+            row = self._wide.of(stream, row)
+        if len(self._newcomers) > 0:
+            self._welcome()
         self.number += 1
         cell = self._one
         if cell is None:
@@ -162,6 +160,8 @@ class GroupMachine(Executor):
             if cell is None:
                 return False
         event = self.number
+        start: i64 = found.epochs.start(found.event) if self.epochs else time
+        cell.began = start
         cell.position = position
         cell.place = place
         cell.item = item
@@ -174,7 +174,7 @@ class GroupMachine(Executor):
             cell.lost = 0
         noted = cell.noted == event
         if noted:
-            self.events.add(event, row, time, time, item)
+            self.events.add(event, row, start, time, item)
         if out.upto > 0:
             self._tell(found)
         if self._late:
@@ -182,7 +182,7 @@ class GroupMachine(Executor):
         if noted and self.events.grown():
             self._sweep(time)
         if self._wakes:
-            self.awake = self._one is None or not cell.quiet(time)
+            self.interest = _AWAKE if self._one is None or not cell.quiet(time) else SATISFYING
         return True
 
     def _cell(self, row: Row, time: i64, begins: bool) -> GroupCell | None:
@@ -241,6 +241,10 @@ class GroupMachine(Executor):
         for cell in self.cells.values():
             cell.close_epoch()
 
+    def _welcome(self) -> None:
+        """Note what new members want to be told."""
+        raise AssertionError
+
     def _tell(self, found: Completions) -> None:
         """Write the completions of an event. O(members and paths)."""
         found.serve(self._audience)
@@ -279,12 +283,10 @@ class GroupMachine(Executor):
         self.events.sweep(set())
         self.alarm = NOTHING_DUE
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         self._settle(time)
-        self.awake = self.awake and len(self.cells) > 0
-        return not self.cells
-
-    def keys(self) -> int:
+        if not self.cells:
+            self.interest = SATISFYING
         return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
@@ -299,12 +301,11 @@ class GroupMachine(Executor):
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun]:
         """O(members' handles), then what is read."""
-        return self._partial(cast(GroupMember, member).handle, time)
-
-    def _partial(self, handle: int, time: i64) -> Iterator[Begun]:
-        page = self.events.page
+        page, handle = self.events.page, cast(GroupMember, member).handle
         point, since = self.members.member(handle)
         for key, cell in self.cells.items():
             whole = self._whole(key)
@@ -315,7 +316,7 @@ class GroupMachine(Executor):
                     at = [page.place(number) for number in path]
                     own.append([(step, page.item(each), int(page.time(each))) for step, each in enumerate(at)])
             for assigned in own:
-                yield whole, assigned
+                yield waiting_run(whole, assigned)
 
     def statistics(self) -> dict[str, int]:
         return {
@@ -354,7 +355,7 @@ class GroupMachine(Executor):
             cell = self.cells[tuple(key) if self._single < 0 else key[0]] = self._made()
             cell.load(dumped)
         self._one = self.cells.get(())
-        self.awake = self._wakes and len(self.cells) > 0
+        self.interest = _AWAKE if self._wakes and self.cells else SATISFYING
         for cell in self.cells.values():
             self._wait(cell)
         known = self._audience.members

@@ -20,7 +20,7 @@ from ...program.account import Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..match_graph import Found
-from ..matches import Assigned, Begun, Item, Matched, MatchSource
+from ..matches import Assigned, Item, Matched, MatchSource, WaitingRun
 from .kleene_plan import KleenePlan
 from .machine import KleeneMachine
 from .tables import RunBounds
@@ -81,16 +81,13 @@ class BranchingMachine(Executor):
         ]
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
-        self.taken = True
-        if self.alarm < time:
-            self.advance(time, found)
         done: list[tuple[MatchSource, tuple[int, ...]]] = []
         for branch in self.branches:
             own = branch.mask(mask)
             if own:
-                branch.machine.take(own, row, time, position, place, part, item, branch.found)
+                branch.machine.take(own, row, time, position, place, stream, item, branch.found)
                 done += [(source, branch.operands) for source in branch.read(row, time, item)]
         self._settle(done, found)
         return True
@@ -130,20 +127,15 @@ class BranchingMachine(Executor):
 
     # --- inspection -------------------------------------------------------------------------------------------------
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        held = [branch for branch in self.branches if not branch.machine.empty(time, position, places)]
-        return not held
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
+        return sum([branch.machine.forget(time, position, places) for branch in self.branches])
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
-        return self._partial(member, time, position, places)
-
-    def _partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun]:
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun]:
         for branch in self.branches:
-            for key, assigned in branch.machine.partial(member, time, position, places) or ():
-                yield key, numbered(assigned, branch.operands)
-
-    def keys(self) -> int:
-        return sum([branch.machine.keys() for branch in self.branches])
+            for run in branch.machine.waiting_runs(member, time, position, places):
+                yield run._replace(assigned=numbered(run.assigned, branch.operands))
 
     def partitions(self) -> set[tuple[Any, ...]]:
         found: set[tuple[Any, ...]] = set()

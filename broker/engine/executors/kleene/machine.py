@@ -18,7 +18,7 @@ from ....events.schema import Row
 from ...program.account import UNLIMITED, Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..matches import Begun, Item
+from ..matches import Item, WaitingRun, waiting_run
 from .cell import RunCell
 from .columns import RunColumns
 from .kleene_plan import KleenePlan
@@ -79,15 +79,9 @@ class KleeneMachine(Executor):
         return RunsAudience(self.tables, [] if self.member is None else [self.member.target], self.compressed)
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
-        """Process an event: append its completions, after those of the time that has passed.
-
-        `place` is 0 if no component asks for contiguity in its partition.
-        """
-        self.taken = True
-        if self.alarm < time:
-            self.advance(time, found)
+        """`place` is 0 if no component asks for contiguity in its partition."""
         tables = self.tables
         moving = mask & tables.moving
         if moving and tables.uniform >= 0:
@@ -258,23 +252,19 @@ class KleeneMachine(Executor):
                     del negated[key]
         self.settled = len(self.cells)
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         self.settle(time, position)
-        return not self.cells and not any(self.negated)
+        return len(self.cells) + sum(map(len, self.negated))
 
-    def partial(self, member: Member, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Begun] | None:
-        """The runs. Runs that contiguity rules out may still be among them."""
-        return self._partial(time)
-
-    def _partial(self, time: i64) -> Iterator[Begun]:
+    def waiting_runs(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[WaitingRun]:
+        """Runs that contiguity rules out may still be among them."""
         oldest = time - self.tables.window if self.tables.window < FOREVER else BEFORE
         for key, cell in self.cells.items():
             whole: Any = (key,) if len(self.plan.key) == 1 else key
             for assigned in cell.partial(oldest):
-                yield whole, assigned
-
-    def keys(self) -> int:
-        return len(self.cells)
+                yield waiting_run(whole, assigned)
 
     def partitions(self) -> set[tuple[Any, ...]]:
         """The partitions with runs or negated events. O(keys)."""

@@ -19,7 +19,7 @@ from ...program.account import MATCH_UNITS, Account, Full
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..match_graph import Found, MatchGraph
-from ..matches import Assigned, Begun, Expansion, Item, Lineage, Matched, PartialMatch, WaitingRun, ids
+from ..matches import Assigned, Expansion, Item, Lineage, Matched, PartialMatch, WaitingRun, ids
 from ..trace import mixed
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
@@ -45,19 +45,18 @@ class Reference(Executor):
         return "runs one by one, each tested with every event"
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
-        stream = self.inputs[int(mask).bit_length() - 1].stream
+        name = self.inputs[int(mask).bit_length() - 1].stream
         self.account.spend(len(self.interpreter.runs) + 1)
         start = found.epochs.start(int(found.event)) if self.epochs else int(time)
-        self._tell(self.interpreter.feed(stream, start, int(time), row, item), found)
+        matches = self.interpreter.feed(name, start, int(time), row, item)
+        self._tell(matches, found)
         self.account.spend(len(self.interpreter.runs))
         self.account.held = LINK_BYTES * sum([len(run.taken) for run in self.interpreter.runs])
         if self.account.held > self.account.room:
             raise Full
-        if self.interpreter.runs or self.interpreter.log:
-            self.taken = True
-        return self.taken
+        return len(matches) > 0 or len(self.interpreter.runs) > 0 or len(self.interpreter.log) > 0
 
     def advance(self, time: i64, found: Completions) -> None:
         self._tell(self.interpreter.advance(int(time)), found)
@@ -73,7 +72,6 @@ class Reference(Executor):
         if not matches:
             return
         self.account.spend(MATCH_UNITS * len(matches))
-        self.taken = True
         if self.epochs:
             assert self.member is not None
             for match in matches:
@@ -95,22 +93,13 @@ class Reference(Executor):
         self.interpreter = Interpreter(self.automaton, not self.epochs)
         self.alarm = NOTHING_DUE
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         if self.alarm >= time:  # otherwise a match waits to be reported
             self.interpreter.advance(int(time))
         self.interpreter.forget(int(time))
-        return not (self.interpreter.runs or self.interpreter.log)
+        return len(self.interpreter.runs) + len(self.interpreter.log)
 
     # --- inspection --------------------------------------------------------------------------------------------
-
-    def partial(
-        self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Begun] | None:
-        return self._partial(int(time)) if self.automaton.operands else None  # otherwise their events have no names
-
-    def _partial(self, time: int) -> Iterator[Begun]:
-        for run in self._waiting(time):
-            yield run.key, run.assigned
 
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
@@ -123,9 +112,6 @@ class Reference(Executor):
                 first = run.first()
                 yield WaitingRun(first.partition or (), run.state, first.start, assigned(run.taken))
 
-    def keys(self) -> int:
-        return len(self.partitions())
-
     def partitions(self) -> set[tuple[Any, ...]]:
         runs = [run.first().partition for run in self.interpreter.runs]
         logged = [event.partition for event in self.interpreter.log]
@@ -137,7 +123,7 @@ class Reference(Executor):
         waiting = len([run for run in runs if run.state in self._timed])
         return {
             "references": 1,
-            "reference_keys": self.keys(),
+            "reference_keys": len(self.partitions()),
             "reference_runs": len(runs),
             "reference_waiting": waiting,
             "reference_log": len(self.interpreter.log),

@@ -15,8 +15,8 @@ from mypy_extensions import i64
 from ...program.account import UNLIMITED, Account
 from ...program.target import Target
 from ..completions import Audience, Completions
-from ..contract import Executor, Member
-from ..matches import Item
+from ..contract import EVERY_EVENT, Executor, Interest, Member
+from ..event_span import NO_EVENT, EventSpan
 from . import dump
 from .terms import Term
 from .trie import Fired, WordTrie
@@ -42,7 +42,9 @@ class SequenceTrie(Executor):
     """
 
     def __init__(self) -> None:
-        super().__init__(Account(UNLIMITED, 0), [], True, True)
+        super().__init__(Account(UNLIMITED, 0), [], True)
+        self.serves = True
+        self.interest = Interest(-1, EVERY_EVENT)
         self.words = WordTrie()
         self.spelled: dict[int, int] = {}  # symbols that words have, with the number of their places
         self.again: dict[int, Ending] = {}
@@ -51,9 +53,6 @@ class SequenceTrie(Executor):
     @property
     def method(self) -> str:
         return "a trie of contiguous words"
-
-    def idle(self) -> bool:
-        return not self.spelled
 
     def audience(self) -> Audience:
         """All subscribers, to report a failure. O(terms)."""
@@ -67,19 +66,23 @@ class SequenceTrie(Executor):
             if not self.spelled[symbol]:
                 del self.spelled[symbol]
 
-    def spell(self, symbols: list[int], time: i64, position: i64, item: Item, found: Completions) -> None:
+    def take_rows(self, span: EventSpan, upto: i64, found: Completions) -> None:
+        span.at = NO_EVENT
         spelled = self.spelled
-        own = [symbol for symbol in symbols if symbol in spelled]
+        own = [symbol for symbol in span.symbols if symbol in spelled]
         if len(own) == 0:
             return
         fired: list[Fired] = []
-        self.words.take(own, position, (item, int(time)), fired)
+        self.words.take(own, span.position + 1, (span.items[0], span.times[0]), fired)
         for each in fired:
             found.serve(Audience([cast(Ending, each.term.target).target], True))
             found.add(each)
 
     def clear(self) -> None:
         """Drop all counts; the members still leave one by one."""
+
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
+        return self.words.terms
 
     def statistics(self) -> dict[str, int]:
         return {"terms": self.words.terms}

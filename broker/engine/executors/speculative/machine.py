@@ -67,21 +67,17 @@ class RegisterMachine(Executor):
     def audience(self) -> RegistersAudience:
         return RegistersAudience(dict(self.together.members))
 
-    def idle(self) -> bool:
-        return self.together.size() == 0
-
     # --- events -------------------------------------------------------------------------------------------------
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
-        stream: i64 = int(mask).bit_length() - 1
+        source: i64 = int(mask).bit_length() - 1
         together = self.together
         number = self.contributions.take(time, item)
         before = together.work()
-        self.taken = True
         self.seen = time
-        together.take(stream, time, position, number, row)
+        together.take(source, time, position, number, row)
         together.keep_within(self.account.room)
         self.account.spend(1 + together.work() - before)
         if together.found() > 0:
@@ -118,7 +114,7 @@ class RegisterMachine(Executor):
         """Forget what only late events would need. O(keys with events), at most once in as many events."""
         self.together.punctuate(int(time))
         self.contributions.clean(int(time))
-        self._until_clean = CLEAN_MIN + self.keys()
+        self._until_clean = CLEAN_MIN + self.together.keys()
 
     def write(self, member: RegisterMember, changed: ChangedArcs) -> None:
         """Replace the arcs of a member; they differ for events that are still to come."""
@@ -128,11 +124,8 @@ class RegisterMachine(Executor):
         self.together.clear()
         self.contributions = Contributions(self.contributions.within)
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         self._clean(time)
-        return self.keys() == 0
-
-    def keys(self) -> int:
         return self.together.keys()
 
     def waiting_runs(

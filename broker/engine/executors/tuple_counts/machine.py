@@ -14,38 +14,40 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from ..completions import Completions
 from ..contract import Executor, Input, Member
-from ..matches import Begun, Item
+from ..matches import Item, WaitingRun, waiting_run
 from .partition import Partition
 from .tables import CountingTables
 
 
 @final
 class TupleCounts(Executor):
-    """The partitions of the stream. If it is not `divided` by BY there is one, of the key ()."""
+    """The partitions by BY: by stream the attributes at `positions`. Without BY there is one, of the key ()."""
 
-    def __init__(self, tables: CountingTables, divided: bool, inputs: list[Input]) -> None:
+    def __init__(self, tables: CountingTables, positions: tuple[tuple[int, ...], ...], inputs: list[Input]) -> None:
         super().__init__(tables.account, inputs, not tables.tuples)
         self.tables = tables
         self.partitioned: dict[Row, Partition] = {}
-        self.divided = divided
+        self.positions = positions
+        self.divided = len(positions) > 0
 
     @property
     def method(self) -> str:
         return self.tables.method
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
+        key: Row = ()
         if self.divided:
             if place == 0:
                 return False
             position = place
-        partition = self.partitioned.get(part)
+            key = tuple([row[at] for at in self.positions[stream]])
+        partition = self.partitioned.get(key)
         if partition is None:
             if mask & self.tables.beginners == 0:
                 return False
-            partition = self.partitioned[part] = Partition(self.tables)
-            self.taken = True
+            partition = self.partitioned[key] = Partition(self.tables)
         for completion in partition.step(mask, row, time, position, item):
             found.add(completion)
         if partition.lost > 0:
@@ -56,29 +58,23 @@ class TupleCounts(Executor):
     def clear(self) -> None:
         self.partitioned = {}
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         for key in list(self.partitioned):
             own: i64 = places.get(key, 0) if self.divided else position
             if self.partitioned[key].empty(time, own + 1):
                 del self.partitioned[key]
-        return not self.partitioned
-
-    def keys(self) -> int:
         return len(self.partitioned)
 
     def partitions(self) -> set[tuple[Any, ...]]:
         return set(self.partitioned)
 
-    def partial(
+    def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
-    ) -> Iterator[Begun] | None:
+    ) -> Iterator[WaitingRun]:
         """The tuples begun (Runner.partial)."""
-        return self._partial(position, places)
-
-    def _partial(self, position: i64, places: dict[Any, int]) -> Iterator[Begun]:
         for key, partition in self.partitioned.items():
             for begun in partition.partial(places.get(key, 0) if self.divided else position):
-                yield key, list(begun)
+                yield waiting_run(key, list(begun))
 
     def statistics(self) -> dict[str, int]:
         figures = {"machines": 1}

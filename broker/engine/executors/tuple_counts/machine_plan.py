@@ -78,7 +78,7 @@ class CountsPlan(CompositePlan):
         kept = options.bindings_max, options.cells_max, options.nodes_max
         bounds = CountBounds(*kept, options.work_max, options.work_earned)
         tables = CountingTables(self.automaton, self.tuples, bounds, plan=self.counted)
-        return TupleCounts(tables, self.divided(), self.wanted_inputs(options))
+        return TupleCounts(tables, self.keys(), self.wanted_inputs(options))
 
     def part(self, automaton: Automaton, operands: list[int]) -> CountsPlan:
         part = CountsPlan(automaton)

@@ -47,7 +47,6 @@ class ClockMachine(Executor):
         self, tables: WindowTables, needed: WindowInputs, account: Account, keys_max: int, events_max: int
     ) -> None:
         super().__init__(account, needed.all)
-        self.batches = True
         clock = tables.windows.clock
         assert clock is not None
         self.tables = tables
@@ -76,7 +75,7 @@ class ClockMachine(Executor):
         return WindowAudience([] if self.member is None else [self.member.target], self.tables)
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         tables = self.tables
         key: Any = tables.partition(row)
@@ -87,7 +86,6 @@ class ClockMachine(Executor):
         newest = self.latest
         if self.earliest > newest:
             return False  # between two windows
-        self.taken = True
         self.account.spend(1)
         cell = self.cells.get(key)
         if cell is None:
@@ -249,10 +247,7 @@ class ClockMachine(Executor):
         self.newest = NEVER_IN
         self.alarm = NOTHING_DUE
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        return not self.cells
-
-    def keys(self) -> int:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         return len(self.cells)
 
     def statistics(self) -> dict[str, int]:
@@ -300,4 +295,3 @@ class ClockMachine(Executor):
         if ring:
             self.oldest, self.newest = ring[0][0], ring[-1][0]
         self._set_alarm()
-        self.taken = True

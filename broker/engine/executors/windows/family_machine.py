@@ -17,7 +17,7 @@ from ....events.schema import Row
 from ...program.account import Account
 from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
-from ..contract import Executor, Member
+from ..contract import SATISFYING, Executor, Member
 from ..matches import Item
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .family_cell import FamilyCell
@@ -56,16 +56,13 @@ class FamilyMachine(Executor):
     ) -> None:
         tables, columns, needed = tables_of_family(family, keyed)
         super().__init__(account, needed.all)
-        self.batches = True
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
         self.tables = tables
         self.alone = (int(account.most), int(account.earned))  # what a member has by itself
         self.outcome = outcome
         self.columns = columns
         self.sleeps = tables.sleeps
-        self.awake = False
         self.needed = needed
-        self.home = needed.home
         self.keys_max: i64 = keys_max
         self.stepper = Stepper(tables, account, starts_max, events_max)
         self.family = FamilyStepper(tables, self.columns, self.stepper, account)
@@ -83,9 +80,6 @@ class FamilyMachine(Executor):
 
     def audience(self) -> Audience:
         return FamilyAudience([member.target for member in self.members], self.tables)
-
-    def idle(self) -> bool:
-        return not self.members
 
     # --- members -----------------------------------------------------------------------------------------------------
 
@@ -127,19 +121,21 @@ class FamilyMachine(Executor):
 
     def _count_opened(self) -> None:
         self.opened = sum([len(cell.groups) > 0 for cell in self.cells.values()])
+        self._turn()
+
+    def _turn(self) -> None:
         if self.sleeps:
-            self.awake = self.opened > 0
+            self.interest = self.needed.awake if self.opened > 0 else SATISFYING
 
     # --- events ------------------------------------------------------------------------------------------------------
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         tables = self.tables
         key: Any = tables.partition(row)
         if key is None:
             return False
-        self.taken = True
         family = self.cells.get(key)
         if family is None and not tables.forgets:
             if len(self.cells) >= self.keys_max:
@@ -164,7 +160,7 @@ class FamilyMachine(Executor):
         self.family.step(family, row, time, item, found)
         if self.sleeps and opened != (len(family.groups) > 0):
             self.opened += -1 if opened else 1
-            self.awake = self.opened > 0
+            self._turn()
         if len(family.cell.before) > 0:
             family.cell.remember(row, time)
         if self.stepper.lost > 0:
@@ -186,12 +182,9 @@ class FamilyMachine(Executor):
         self.cells = {}
         self._count_opened()
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        none = drop_idle(self.cells, self.tables, time)
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
+        drop_idle(self.cells, self.tables, time)
         self._count_opened()
-        return none
-
-    def keys(self) -> int:
         return len(self.cells)
 
     def statistics(self) -> dict[str, int]:
@@ -222,4 +215,3 @@ class FamilyMachine(Executor):
         for each in data:
             self._cell(self.tables.key_of(each[0][0])).load(each)
         self._count_opened()
-        self.taken = True

@@ -92,9 +92,7 @@ class WindowFamilyPlan(WindowsPlan):
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
         limits = options.bindings_max, options.runs_max, options.nodes_max
-        machine = FamilyMachine(self.family, self.outcome(), account, *limits, self._keyed())
-        machine.batches = options.batches
-        return machine
+        return FamilyMachine(self.family, self.outcome(), account, *limits, self._keyed())
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(FamilyMachine, machine).join(self._values())

@@ -20,7 +20,6 @@ from ...program.account import FAILED, NOT_SUSPENDED, Account, reason_of
 from ...program.target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import Executor, Member, OwnMember
-from ..keyed_events import KeyedEvents
 from ..matches import Item, WaitingRun
 from .cell import WindowCell, sizes
 from .completing import CompletedPanes
@@ -87,9 +86,6 @@ class HomeMachine(Executor):
     def audience(self) -> Audience:
         return Audience([member.target for member in self.members.values()], False)
 
-    def idle(self) -> bool:
-        return not self.members
-
     # --- members -----------------------------------------------------------------------------------------------------
 
     def join(self, values: Sequence[Value], shape: Shape, constants: Sequence[Value]) -> HomeMember:
@@ -138,7 +134,7 @@ class HomeMachine(Executor):
     # --- events ------------------------------------------------------------------------------------------------------
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         member = self.homes.get(self.tables.partition(row))
         if member is None:
@@ -146,24 +142,8 @@ class HomeMachine(Executor):
         self._pass(member, row, time, item, found)
         return True
 
-    def take_linked(self, events: KeyedEvents, found: Completions) -> None:
-        homes = self.homes
-        tables = self.tables
-        single = tables.single
-        times, rows, items, following = events.times, events.rows, events.items, events.following
-        at = events.at
-        while at >= 0:
-            row = rows[at]
-            member = homes.get(row[single]) if single >= 0 else homes.get(tables.partition(row))
-            if member is not None:
-                found.event = at
-                self._pass(member, row, times[at], items[at], found)
-            at = following[at]
-        events.at = at
-
     def _pass(self, first: HomeMember, row: Row, time: i64, item: Item, found: Completions) -> None:
         """Pass an event to the members of its key."""
-        self.taken = True
         account = self.account
         member: HomeMember | None = first
         while member is not None:
@@ -231,16 +211,13 @@ class HomeMachine(Executor):
         for member in self.members.values():
             member.cell = None
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        none = True
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
+        held = False
         for member in self.members.values():
             if member.cell is not None and member.cell.idle(self.tables, time):
                 member.cell = None
-            none = none and member.cell is None
-        return none
-
-    def keys(self) -> int:
-        return len(self.members)  # as many are looked at to find those that are idle
+            held = held or member.cell is not None
+        return len(self.members) if held else 0  # as many are looked at to find those that are idle
 
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]

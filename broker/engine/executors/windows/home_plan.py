@@ -7,7 +7,7 @@ Here: what the dispatcher needs. Not here: the key of an automaton (automaton/an
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Final, cast, final
+from typing import Any, cast, final
 
 from ....algebra.terms import Comparison
 from ....automaton.analyses.event_constants import equality
@@ -17,14 +17,12 @@ from ....automaton.binding import MarkedParts
 from ....events.schema import Value
 from ...options import Options
 from ...program.account import Account
-from ..contract import EventKey, Executor, Input, Member
+from ..contract import EVERY_EVENT, EventKey, Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from .home_machine import HomeMachine, HomeMember
 from .home_tests import Shape, tests_of, untestable
 from .machine_plan import WindowsPlan
 from .tables import WindowTables, tables_of
-
-EVERY_EVENT: Final = EventKey((), ())
 
 
 @final

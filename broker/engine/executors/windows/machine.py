@@ -18,9 +18,8 @@ from ....events.text_codes import text_column
 from ...program.account import Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
-from ..event_ids import EventIds
+from ..event_span import EventSpan
 from ..matches import Item, WaitingRun
-from ..packed import Integers
 from .cell import WindowCell, drop_idle, looked, sizes, slots_of
 from .completing import CompletedPanes
 from .longest import NOBODY, LongestWindows, WaitingCells
@@ -53,14 +52,10 @@ class WindowMachine(Executor):
         events_max: int, sleeps: bool,
     ) -> None:  # fmt: skip
         super().__init__(account, needed.all)
-        self.batches = True
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
         self.sleeps = tables.sleeps and sleeps
-        self.awake = tables.sleeps and not sleeps
         self.needed = needed
-        self.home = needed.home
-        if self.sleeps:
-            self.rousing = tables.rousing
+        self.interest = needed.asleep if self.sleeps else needed.awake
         self.opened: i64 = 0  # partitions with open windows
         self.tables = tables
         self.keys_max: i64 = keys_max
@@ -90,60 +85,54 @@ class WindowMachine(Executor):
     def audience(self) -> Audience:
         return WindowAudience([] if self.member is None else [self.member.target], self.tables)
 
-    def take_all(
-        self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,
-        found: Completions,
-    ) -> None:  # fmt: skip
+    def take_span(self, span: EventSpan, found: Completions) -> None:
+        batch, times = span.batch, span.times
+        n: i64 = len(times)
         if not self.stretches:
             column = text_column(batch, int(self.tables.single)) if self.quick else None
             if not self.placed or column is None:
-                batch.rows()
-            if self.quick and self.home is None and self.tables.single >= 0:
-                self._take_keyed(column, masks, times, batch, ids, upto, limit, found)
+                span.read()
+            if self.quick and len(self.needed.key) == 0 and self.tables.single >= 0:
+                self._take_keyed(column, span, found)
             else:
-                super().take_all(masks, times, batch, ids, upto, limit, found)
+                self.take_rows(span, n, found)
             return
         by_columns = not self.placed and batch.made is None
         if by_columns and self.rowing > 0:
             self.rowing -= 1
             batch.rows()
             by_columns = False
-        most = max(limit, times[self.at])
-        first, alone = self.at, self.alone
-        while self.at < upto and times[self.at] <= most:
+        first, alone, at = span.at, self.alone, span.at
+        while at >= 0:
             cell = self.only
-            until = min(self.at + self.patience, upto)
+            until = min(at + self.patience, n)
             if self.quick and cell is not None and cell.columns.count > 0:
-                self._take_several(cell, masks, times, batch, ids, until, most, found)
+                self._take_several(cell, span, until, found)
             else:
-                super().take_all(masks, times, batch, ids, until, limit, found)
+                self.take_rows(span, until, found)
             if self.lost > 0:
                 return
             cell = self.only
-            at = self.at
-            if cell is not None and self.calm > 0 and at < upto:
-                self._stretch(cell, masks, times, batch, ids, upto, limit)
-            if self.at - at >= STRETCH:
+            at = span.at
+            if cell is not None and self.calm > 0 and at >= 0:
+                self._stretch(cell, span)
+            if at >= 0 and (span.at < 0 or span.at - at >= STRETCH):
                 self.patience = CALM_MIN
             elif self.patience < self.patience_max:
                 self.patience += 1
-        if by_columns and ROWS_SHARE * (self.alone - alone) > self.at - first:
+            at = span.at
+        if by_columns and ROWS_SHARE * (self.alone - alone) > n - first:
             self.rowing = PATIENCE
 
-    def _take_several(
-        self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, most: i64,
-        found: Completions,
-    ) -> None:  # fmt: skip
+    def _take_several(self, cell: WindowCell, span: EventSpan, upto: i64, found: Completions) -> None:
         """Take events of the only partition one by one, as long as it has open windows."""
-        dense, shift, made = self.tables.dense, self.shift, batch.made is not None
-        rows = batch.rows() if made else NO_ROWS
-        row, place, at = NO_ROW, NO_PLACE, self.at
-        self.taken = True
+        dense, shift, batch, made = self.tables.dense, self.shift, span.batch, span.batch.made is not None
+        times, masks, ids, rows = span.times, span.masks, span.ids, batch.rows() if made else NO_ROWS
+        row, place, at = NO_ROW, NO_PLACE, span.at
+        span.moved = True
         self.stepper.item = None
         while at < upto and self.lost == 0 and cell.columns.count > 0:
             time: i64 = times[at]
-            if time > most:
-                return
             found.event = at
             self.account.earn()
             self.alone += 1
@@ -157,23 +146,21 @@ class WindowMachine(Executor):
                 row = batch.row(at)
             self._take_open(cell, dense[masks[at] >> shift], row, batch, place, time, ids.at(at), found, calm)
             at += 1
-            self.at = at
+            span.go_to(at)
 
-    def _take_keyed(
-        self, column: TextColumn | None, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64,
-        limit: i64, found: Completions,
-    ) -> None:  # fmt: skip
-        """As `take_all`, where the value of one attribute is the key: as a text of a column it is looked up once."""
-        dense, shift, rousing = self.tables.dense, self.shift, self.rousing
+    def _take_keyed(self, column: TextColumn | None, span: EventSpan, found: Completions) -> None:
+        """As `take_rows`, where the value of one attribute is the key: as a text of a column it is looked up once."""
+        dense, shift, batch, ids = self.tables.dense, self.shift, span.batch, span.ids
+        times, masks = span.times, span.masks
+        n: i64 = len(times)
         cells, single = self.cells, self.tables.single
         known: list[WindowCell | None] = [None] * (0 if column is None else len(column.texts))
         made, rows = batch.made is not None, NO_ROWS if batch.made is None else batch.made
-        row, place, at = NO_ROW, NO_PLACE, self.at
-        most = max(limit, times[at])
-        while at < upto and self.lost == 0 and times[at] <= most:
+        row, place, at = NO_ROW, NO_PLACE, span.at
+        while at < n and self.lost == 0:
             time: i64 = times[at]
             mask = masks[at]
-            if self.awake or mask & rousing != 0:
+            if self.interest.key is not None or mask & self.interest.mask != 0:
                 found.event = at
                 self.account.earn()
                 cell: WindowCell | None = None
@@ -189,35 +176,33 @@ class WindowMachine(Executor):
                     if cell is None:
                         cell = known[code] = cells.get(column.texts[code])
                 if cell is not None and cell.columns.count > 0:
-                    self.taken = True
+                    span.moved = True
                     self.stepper.item = None
                     self._take_open(cell, dense[mask >> shift], row, batch, place, time, ids.at(at), found, 0)
-                else:
-                    self.take(mask, batch.row(at), time, 0, 0, (), ids.item(at), found)
+                elif self.take(mask, batch.row(at), time, 0, 0, 0, ids.item(at), found):
+                    span.moved = True
             at += 1
-            self.at = at
+            span.go_to(at)
 
-    def _stretch(
-        self, cell: WindowCell, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64,
-        limit: i64,
-    ) -> None:  # fmt: skip
-        """Pass all events from the one with the index `at` that do nothing but make open windows longer."""
-        first = self.at
-        stepper = self.stepper
+    def _stretch(self, cell: WindowCell, span: EventSpan) -> None:
+        """Pass all events from the next one on that do nothing but make open windows longer."""
+        first, stepper = span.at, self.stepper
+        upto: i64 = len(span.times)
         paid = first + self.account.left // 2
         room = first + stepper.events_max - cell.columns.size
         upto = min(upto, min(paid, room))  # noqa: PLW3301  compiled, two numbers are compared without a call
         if upto <= first:
             return
-        upto = stepper.stretch(cell, masks, self.shift, times, first, upto, limit)
+        upto = stepper.stretch(cell, span.masks, self.shift, span.times, first, upto)
         self.calm = upto - first
         if upto > first:
-            cell.note_all(batch, ids, first, upto)
+            cell.note_all(span.batch, span.ids, first, upto)
             self.account.turn_over(upto - first, 2)
-            cell.last, self.at = times[upto - 1], upto
+            cell.last = span.times[upto - 1]
+            span.go_to(upto)
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         tables = self.tables
         cell = self.only
@@ -227,7 +212,6 @@ class WindowMachine(Executor):
             if key is None:
                 return False
             cell = self.cells.get(key)
-        self.taken = True
         self.alone += 1
         calm = self.calm
         self.calm = 0
@@ -300,7 +284,7 @@ class WindowMachine(Executor):
 
     def _count_opened(self, more: i64) -> None:
         self.opened += more
-        self.awake = self.opened > 0
+        self.interest = self.needed.awake if self.opened > 0 else self.needed.asleep
 
     def keep(self, key: Any, cell: WindowCell | None) -> None:
         """Have this partition under a key from now on, or none."""
@@ -347,17 +331,15 @@ class WindowMachine(Executor):
         self.cells, self.only = {}, None
         self.queue = NONE_WAITS if self.waiting is None else WaitingCells()
         self.opened = 0
-        self.awake = self.awake and not self.sleeps
+        if self.sleeps:
+            self.interest = self.needed.asleep
         self.alarm = NOTHING_DUE
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         if drop_idle(self.cells, self.tables, time):
             self.only = None
         if self.sleeps:
             self._count_opened(sum([cell.columns.count > 0 for cell in self.cells.values()]) - self.opened)
-        return len(self.cells) == 0
-
-    def keys(self) -> int:
         return len(self.cells)
 
     def waiting_runs(
@@ -398,5 +380,4 @@ class WindowMachine(Executor):
         cells = list(self.cells.values())
         for number in waiting:
             self.queue.touch(cells[number])
-        self.taken = True
         self._set_alarm()

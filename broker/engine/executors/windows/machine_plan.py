@@ -103,28 +103,18 @@ class WindowsPlan(MachinePlan):
         tables = tables_of(self.automaton)
         needed = self._needs(self._keyed())
         if options.window_columns and keeps_packed_clock(tables):
-            packed = PackedClockMachine(tables, needed, account, options.bindings_max, options.nodes_max)
-            packed.batches = options.batches
-            return packed
+            return PackedClockMachine(tables, needed, account, options.bindings_max, options.nodes_max)
         if self.windows.clock is not None:
-            clock = ClockMachine(tables, needed, account, options.bindings_max, options.nodes_max)
-            clock.batches = options.batches
-            return clock
+            return ClockMachine(tables, needed, account, options.bindings_max, options.nodes_max)
         limits = options.bindings_max, options.runs_max, options.nodes_max
         if options.window_columns and keeps_sessions(tables):
-            sessions = SessionMachine(tables, needed, account, *limits)
-            sessions.batches = options.batches
-            return sessions
+            return SessionMachine(tables, needed, account, *limits)
         if self._counts(options):
-            counts = PackedCountMachine(tables, needed, account, options.bindings_max)
-            counts.batches = options.batches
-            return counts
+            return PackedCountMachine(tables, needed, account, options.bindings_max)
         machine = WindowMachine(tables, needed, account, *limits, True)
-        machine.batches = options.batches
         machine.stepper.prolongs = machine.stepper.prolongs and options.window_columns
         machine.stretches = machine.stretches and options.window_columns
         machine.placed = machine.placed and options.window_columns
-        machine.by_columns = machine.stretches or machine.placed
         return machine
 
     @property

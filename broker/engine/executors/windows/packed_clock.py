@@ -10,7 +10,7 @@ reading (packed_matches).
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from typing import Any, Final, final
 
 from mypy_extensions import i64
@@ -21,6 +21,7 @@ from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor
 from ..event_ids import EventIds
+from ..event_span import EventSpan
 from ..matches import Item
 from ..packed import Integers, integers, roomy
 from .batch_keys import UNKNOWN, BatchKeys
@@ -66,8 +67,6 @@ class PackedClockMachine(Executor):
         self, tables: WindowTables, needed: WindowInputs, account: Account, keys_max: int, events_max: int
     ) -> None:
         super().__init__(account, needed.all)
-        self.batches = True
-        self.by_columns = True
         clock = tables.windows.clock
         assert clock is not None
         self.tables = tables
@@ -95,41 +94,35 @@ class PackedClockMachine(Executor):
 
     # --- events ------------------------------------------------------------------------------------------------------
 
-    def take_all(
-        self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,
-        found: Completions,
-    ) -> None:  # fmt: skip
-        begun: i64 = times[self.at]
-        most = max(limit, begun)
-        ring = self.ring
-        while self.at < upto:
-            at = self.at
+    def take_span(self, span: EventSpan, found: Completions) -> None:
+        times, ring = span.times, self.ring
+        n: i64 = len(times)
+        while span.at >= 0:
+            at = span.at
             time: i64 = times[at]
-            if time > most:
-                return
             if time > self.alarm:
                 found.event = at
                 self.advance(time, found)
             ring.turn_to(time)
-            last = min(ring.turn - 1, most)
-            end: i64 = upto
-            newest: i64 = times[upto - 1]
-            if newest > last:
-                end = bisect_right(times, int(last), int(at), int(upto))
+            end = n
+            newest: i64 = times[n - 1]
+            if newest >= ring.turn:
+                end = bisect_left(times, int(ring.turn), int(at), int(n))
             if ring.earliest > ring.latest:  # between two windows
                 self.account.turn_over(end - at, 0)
-                self.at = end
+                span.go_to(end)
             elif self.account.left < end - at:
-                super().take_all(masks, times, batch, ids, end, limit, found)
+                self.take_rows(span, end, found)
             else:
-                self.at = self._take_several(times, batch, ids, at, end)
+                span.moved = True
+                end = self._take_several(times, span.batch, span.ids, at, end)
+                span.go_to(end)
+                found.event = end - 1
             if self.lost > 0:
-                found.event = self.at - 1
                 return
 
     def _take_several(self, times: list[int], batch: Batch, ids: EventIds, first: i64, end: i64) -> i64:
         """Take events of the same windows; returns the index behind the last one."""
-        self.taken = True
         log = self.log
         shift = log.extend(batch, ids, first, end) - first
         if len(self.entries) < end - first:
@@ -237,7 +230,7 @@ class PackedClockMachine(Executor):
         return at + 1
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         key: Any = self.tables.partition(row)
         if key is None:
@@ -246,7 +239,6 @@ class PackedClockMachine(Executor):
         latest = self.ring.latest
         if self.ring.earliest > latest:
             return False  # between two windows
-        self.taken = True
         self.account.spend(1)
         panes = self.panes
         slot = panes.of(key, self.keys_max)
@@ -354,10 +346,7 @@ class PackedClockMachine(Executor):
         self.batch_keys.close()
         self.alarm = NOTHING_DUE
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        return len(self.panes.slots) == 0
-
-    def keys(self) -> int:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         return len(self.panes.slots)
 
     def statistics(self) -> dict[str, int]:
@@ -397,4 +386,3 @@ class PackedClockMachine(Executor):
         slots = [int(self.panes.load(each, self.log)) for each in saved]
         self.ring.load([(number, [slots[at] for at in inside]) for number, inside in opened], self.log.base)
         self.alarm = self.ring.due()
-        self.taken = True

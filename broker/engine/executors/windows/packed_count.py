@@ -10,18 +10,17 @@ Here: that machine. Hot. Not here: partitions (packed_panes), reading (packed_ma
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....events.batch import Batch, batch_of_rows
+from ....events.batch import batch_of_rows
 from ....events.schema import Row
 from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import Executor, Member
-from ..event_ids import EventIds
+from ..event_span import EventSpan
 from ..matches import Item, WaitingRun
 from ..packed import Integers, integers, roomy
 from .batch_keys import UNKNOWN, BatchKeys
@@ -93,8 +92,6 @@ class PackedCountMachine(Executor):
         self, tables: WindowTables, needed: WindowInputs, account: Account, keys_max: int
     ) -> None:
         super().__init__(account, needed.all)
-        self.batches = True
-        self.by_columns = True
         self.tables = tables
         self.keys_max: i64 = keys_max
         size, every = window_of_counts(tables)
@@ -125,33 +122,28 @@ class PackedCountMachine(Executor):
 
     # --- events ------------------------------------------------------------------------------------------------------
 
-    def take_all(
-        self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,
-        found: Completions,
-    ) -> None:  # fmt: skip
-        newest: i64 = times[upto - 1]
-        most: i64 = max(limit, times[self.at])
-        end = upto
-        if newest > most:
-            end = bisect_right(times, int(most), int(self.at), int(upto))
-        if self.account.left < UNITS * (end - self.at):
-            super().take_all(masks, times, batch, ids, end, limit, found)
+    def take_span(self, span: EventSpan, found: Completions) -> None:
+        times, batch, at = span.times, span.batch, span.at
+        end: i64 = len(times)
+        if self.account.left < UNITS * (end - at):
+            self.take_rows(span, end, found)
             return
-        self.taken = True
+        span.moved = True
         self.batch_keys.read(batch)
         log = self.log
-        shift = log.extend(batch, ids, self.at, end) - self.at
-        if len(self.entries) < end - self.at:
-            self.entries = roomy(self.entries, end - self.at)
-        while self.at < end and self.lost == 0:
-            first = self.at
+        shift = log.extend(batch, span.ids, at, end) - at
+        if len(self.entries) < end - at:
+            self.entries = roomy(self.entries, end - at)
+        while at < end and self.lost == 0:
+            first = at
             self.completed = NOTHING
-            self.at = self._find(times, shift, first, end)
-            self.panes.sums.add_each(self.entries, batch, first, self.at)
-            found.event = self.at - 1
+            at = self._find(times, shift, first, end)
+            self.panes.sums.add_each(self.entries, batch, first, at)
+            found.event = at - 1
             if self.completed >= 0:
                 self._tell(self.completed, found)
-        log.cut(shift + self.at)
+        span.go_to(at)
+        log.cut(shift + at)
         self._tidy()
 
     def _find(self, times: list[int], shift: i64, first: i64, end: i64) -> i64:
@@ -244,12 +236,11 @@ class PackedCountMachine(Executor):
             numbers[own + NEWEST] = NOTHING  # another log may have no place for it
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         key: Any = self.tables.partition(row)
         if key is None:
             return False
-        self.taken = True
         slot = self._slot(key)
         if slot == UNKNOWN:
             return False
@@ -311,16 +302,13 @@ class PackedCountMachine(Executor):
         self.batch_keys.close()
         self.live = 0
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         panes = self.panes
         for slot in list(panes.slots.values()):
             own = slot * panes.width
             if panes.numbers[own + COUNT] == 0 and panes.numbers[own + EVENTS] % self.every == 0:
                 panes.leave(slot, 0)
-        return len(panes.slots) == 0
-
-    def keys(self) -> int:
-        return len(self.panes.slots)
+        return len(panes.slots)
 
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
@@ -391,4 +379,3 @@ class PackedCountMachine(Executor):
             numbers[own + UPTO] = -(-count // self.every) * self.every
             numbers[own + LAST] = counted[3]
             self.live += panes.events(slot)
-        self.taken = True

@@ -145,7 +145,7 @@ class WindowReviser(Reviser):
             bit <<= 1
         found = self.completed
         begin = found.upto
-        self.machine.take(mask, row, time, 0, 0, (), item, found)
+        self.machine.take(mask, row, time, 0, 0, 0, item, found)
         if self.machine.lost > 0:
             raise Exhausted
         if found.upto == begin:

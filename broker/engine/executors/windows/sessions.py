@@ -10,7 +10,6 @@ windows that wait for their end (longest).
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, Final, final
 
@@ -23,8 +22,8 @@ from ...program.account import Account
 from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
 from ..event_ids import EventIds
+from ..event_span import EventSpan
 from ..matches import Item, WaitingRun
-from ..packed import Integers
 from .batch_keys import UNKNOWN, BatchKeys
 from .batch_log import NOTHING, BatchLog
 from .session_matches import SESSION_NUMBERS, SessionAudience
@@ -60,7 +59,6 @@ class SessionMachine(Executor):
         events_max: int,
     ) -> None:  # fmt: skip
         super().__init__(account, needed.all)
-        self.batches = True
         self.tables = tables
         self.gap: i64 = tables.gap
         self.state: i64 = tables.first[tables.column(0)]
@@ -81,34 +79,28 @@ class SessionMachine(Executor):
 
     # --- events ------------------------------------------------------------------------------------------------------
 
-    def take_all(
-        self, masks: Integers, times: list[int], batch: Batch, ids: EventIds, upto: i64, limit: i64,
-        found: Completions,
-    ) -> None:  # fmt: skip
-        begun: i64 = times[self.at]
-        newest: i64 = times[upto - 1]
-        end = upto
-        most = max(limit, begun)
-        if newest > most:
-            end = bisect_right(times, int(most), int(self.at), int(upto))
-        while self.at < end:
-            time: i64 = times[self.at]
+    def take_span(self, span: EventSpan, found: Completions) -> None:
+        times, n = span.times, len(span.times)
+        while span.at >= 0:
+            at = span.at
+            time: i64 = times[at]
             if time > self.alarm:
-                found.event = self.at
+                found.event = span.first + at
                 self.advance(time, found)
-            if self.tables.timed or self.account.left < UNITS * (end - self.at):
-                super().take_all(masks, times, batch, ids, end, limit, found)
+            if self.tables.timed or self.account.left < UNITS * (n - at):
+                super().take_span(span, found)
                 return
-            self._take_several(times, batch, ids, end, found)
+            span.moved = True
+            at = self._take_several(times, span.batch, span.ids, at, found)
+            span.go_to(at)
             if self.lost > 0:
-                found.event = self.at - 1
+                found.event = at - 1
                 return
 
-    def _take_several(
-        self, times: list[int], batch: Batch, ids: EventIds, end: i64, found: Completions
-    ) -> None:
-        """Take events to below the index `end`, as `take` does, while there are units for all of them."""
-        self.taken = True
+    def _take_several(self, times: list[int], batch: Batch, ids: EventIds, at: i64, found: Completions) -> i64:
+        """Take events from an index on, as `take` does, while there are units for all of them; returns behind the last
+        one."""
+        end: i64 = len(times)
         account = self.account
         gap = self.gap
         events_max = self.events_max
@@ -121,14 +113,12 @@ class SessionMachine(Executor):
         rowed = len(rows) > 0
         single = keys.single
         log = self.log
-        at = self.at
         shift = log.extend(batch, ids, at, end) - at - log.base
         links = log.links
         while at < end:
             time: i64 = times[at]
             if time > self.alarm:
                 found.event = at
-                self.at = at
                 self.advance(time, found)
                 if account.left < UNITS * (end - at):
                     break
@@ -176,19 +166,18 @@ class SessionMachine(Executor):
             if numbers[own + EVENTS] > events_max:
                 self._end(own)
                 break
-        self.at = at
         log.cut(shift + at + log.base)
         self._tidy()
+        return at
 
     def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         """Begin or prolong a session; time has ended those that this event is too late for."""
         tables = self.tables
         key: Any = tables.partition(row)
         if key is None:
             return False
-        self.taken = True
         partitions = self.known
         known = partitions.slots.get(key)
         own: i64 = 0
@@ -296,11 +285,8 @@ class SessionMachine(Executor):
         self.live = 0
         self.alarm = NOTHING_DUE
 
-    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+    def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         self.known.forget_idle(time, self.gap)
-        return len(self.known.slots) == 0
-
-    def keys(self) -> int:
         return len(self.known.slots)
 
     def waiting_runs(
@@ -369,4 +355,3 @@ class SessionMachine(Executor):
         for number in waiting:
             self.known.append(places[number])
         self.alarm = self.known.due(self.gap)
-        self.taken = True

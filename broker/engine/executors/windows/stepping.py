@@ -141,10 +141,10 @@ class Stepper:
         return QUIET if quiet else STEPPED
 
     def stretch(
-        self, cell: WindowCell, masks: Integers, shift: i64, times: list[int], first: i64, upto: i64, limit: i64
+        self, cell: WindowCell, masks: Integers, shift: i64, times: list[int], first: i64, upto: i64
     ) -> i64:
         """Do what `prolong` does along several events, but for log and measures, while it would say QUIET and no start
-        begins. Returns the index behind the last one; the first one is not later than `limit`. O(events)."""
+        begins. Returns the index behind the last one. O(events)."""
         tables = self.tables
         if len(cell.groups) != 1:
             return first
@@ -159,7 +159,7 @@ class Stepper:
         bounded = tables.bounded
         place = 2 * (group.low - cell.columns.base)
         oldest = cell.columns.panes[place]
-        until = min(limit, cell.columns.panes[place + 1] + tables.within[0])
+        until = cell.columns.panes[place + 1] + tables.within[0]
         longest = oldest + tables.most[0] - 1  # the number of the last event that is not too late for it
         least = oldest + tables.least[0] - 1 if bounded else 0
         count = cell.count

@@ -14,15 +14,15 @@ from ....automaton.analyses.event_constants import equality
 from ....automaton.analyses.window_family import WindowFamily
 from ....automaton.analyses.window_key import window_key
 from ....automaton.automaton import Automaton
-from ..contract import EventKey, Input
+from ..contract import SATISFYING, EventKey, Input, Interest
 from .tables import WindowTables
 
 
 @final
 class WindowInputs:
     """`all`: the conditions that read the event alone, in the order of the tables; behind the input that every event
-    satisfies, unless a machine sleeps. `home`: the only key that may have windows, if `keyed` asks for it; then all
-    inputs want its values.
+    satisfies, unless a machine sleeps. `key`: the only one that may have windows, if `keyed` asks for it; then all
+    inputs want its values. `asleep`: the interest while there are no windows, if a machine sleeps; otherwise `awake`.
     """
 
     def __init__(
@@ -33,7 +33,8 @@ class WindowInputs:
         self.key: tuple[Comparison, ...] = ()
         if keyed:
             self.key = window_key(windows, tables.positions, windows.atoms if family is None else family.rests())
-        self.home = _home(self.key)
+        self.awake = Interest(-1, _home(self.key)) if tables.sleeps else SATISFYING
+        self.asleep = Interest(tables.rousing)
         conditions = windows.atoms if family is None else family.apart()
         forms: list[Form] = [] if tables.sleeps else [ALWAYS]
         forms += [conditions[at] for at in tables.order[: int(tables.plain_bits)]]
@@ -46,8 +47,6 @@ class WindowInputs:
         return f"{home}; asleep until an event begins a window" if self.sleeps else home
 
 
-def _home(key: tuple[Comparison, ...]) -> EventKey | None:
+def _home(key: tuple[Comparison, ...]) -> EventKey:
     parts = [pair for atom in key if (pair := equality(atom)) is not None]
-    if not parts:
-        return None
     return EventKey(tuple([attribute.position for attribute, _ in parts]), tuple([value.value for _, value in parts]))
