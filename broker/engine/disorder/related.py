@@ -10,11 +10,12 @@ Here: these orders, which follow the subscriptions. Not here: when events are fi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import heapify
 from typing import Any, final
 
 from ...algebra.timed_stream import untimed
 from ..dispatch.dispatcher import Dispatcher
-from ..dispatch.time_order import TimeOrder, arrange
+from ..dispatch.time_order import TimeOrder
 from ..subscribing.catalog import Catalog
 from ..subscribing.holdings import Holding
 from ..subscribing.subscriber import Subscriber
@@ -141,8 +142,31 @@ class StreamOrders:
         self.arrange()
 
     def arrange(self) -> None:
-        """Let the dispatcher go by these orders. O(runs and alarms)."""
-        arrange(self.runtime, [order.time for order in self.all], self.time_of)
+        """Let the dispatcher go by these orders from now on; the first becomes the current one. O(runs + alarms)."""
+        runtime, orders = self.runtime, [order.time for order in self.all]
+        runtime.park()
+        forecasts, clock = runtime.program.forecasts, runtime.program.machines.clock
+        alarms = [alarm for order in clock.orders for alarm in order.alarms]
+        deadlines = [deadline for order in clock.orders for deadline in order.deadlines]
+        for order in orders:
+            order.alarms, order.deadlines = [], []
+        for alarm in alarms:
+            self.time_of(alarm[2].stream).alarms.append(alarm)
+        for deadline in deadlines:
+            subscription = forecasts.numbered.get(deadline[1])
+            if subscription is not None:
+                self.time_of(subscription.plan.positions[0][0]).deadlines.append(deadline)
+        for subscription in forecasts.subscriptions.values():
+            subscription.deadlines = self.time_of(subscription.plan.positions[0][0]).deadlines
+        schedules = runtime.runs.schedules(self.time_of)
+        for order in orders:
+            heapify(order.alarms)
+            heapify(order.deadlines)
+            order.schedule = schedules.get(order)
+        clock.orders = orders
+        runtime.order_of = self.time_of
+        runtime.runs.now_at = runtime.now_at if len(orders) > 1 else None
+        runtime.resume(orders[0])
 
     def _disordered(self, name: str) -> bool:
         stream = self.catalog.streams.get(name)
