@@ -23,7 +23,6 @@ from .arena import START, STATE, Arena, NodeLayout, read_registers
 from .changes import Changes
 from .compaction import Compaction
 from .entries import TimelineEntry
-from .expanding import expand
 from .nodes import BlockStepper
 from .timeline import ALL_STATES, Timeline, bit
 from .visits import Visits
@@ -335,7 +334,7 @@ class Speculation:
         self.stepper.waiting = []
         self.visits = None
         for timeline in self.timelines.values():
-            expand(timeline, states)
+            timeline.expand(states)
 
     def _renew(self, classes: bool, begin: i64, end: i64, states: i64) -> None:
         if not classes and begin > self.newest:
