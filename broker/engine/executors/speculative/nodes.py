@@ -176,22 +176,21 @@ class BlockStepper:
             while left > 0:
                 left -= 1
                 if code[at + CLAUSES] == 0 or self._holds(at, node):
-                    target, top = code[at + TARGET], arena.top
+                    target = code[at + TARGET]
                     takes = code[at + IGNORES] == 0 or words[source + link] == NONE
                     if self._reach(at, node, target if takes else state, takes):
                         if marked[target] == 1:
                             self.finals += 1
                         elif moving:
-                            self.finals += self._move_on(top)
+                            self.finals += self._move_on(arena.top - 1)
                             code = table.code
-                        words = arena.words
+                    words = arena.words
                 at += code[at + LENGTH]
 
     def _holds(self, here: i64, node: i64) -> bool:
         """Whether one of the clauses of an arc holds for a run. The most frequent conditions without a call."""
-        arena = self.arena
-        code, constants = self.table.code, self.table.numbers
-        words, numbers = arena.words, arena.numbers
+        arena, table = self.arena, self.table
+        code, words, numbers = table.code, arena.words, arena.numbers
         source, own = node * self.stride, node * self.floats
         nulls = words[source + NULLS]
         position = here + HEAD
@@ -208,27 +207,27 @@ class BlockStepper:
                     if nulls & code[position + 2] != 0:
                         break
                     if not -SAFE < integer < SAFE or not -SAFE < added < SAFE:
-                        if not related(code, constants, position, words, numbers, source, own, self.row):
+                        if not related(code, table.numbers, position, words, numbers, source, own, self.row):
                             break
                     elif not related_integers(code[position + 3], integer + added, code[position + 5]):
                         break
                 elif form in (EVENT_SUM, EVENT_FLOAT):
                     if code[position + 4] != self.read and not self._reads(code[position + 4]):
                         break
-                    number = numbers[own + code[position + 1]]
                     if nulls & code[position + 2] != 0:
                         break
+                    number = numbers[own + code[position + 1]]
                     if form == EVENT_FLOAT:
                         if not related_floats(code[position + 3], self.value, number):
                             break
                     else:
                         number += self.value
-                        if not related_floats(code[position + 3], number, constants[position + 5]):
+                        if not related_floats(code[position + 3], number, table.numbers[position + 5]):
                             break
                         if number - number != 0.0:
                             break
                 elif form <= EVENT_INTEGER:
-                    if not related(code, constants, position, words, numbers, source, own, self.row):
+                    if not related(code, table.numbers, position, words, numbers, source, own, self.row):
                         break
                 elif not self._condition_holds(position, node):
                     break
@@ -259,57 +258,35 @@ class BlockStepper:
     def _reach(self, here: i64, node: i64, state: i64, takes: bool) -> bool:
         """Write the run that another one becomes by an arc, in a state; False if its first event has led to it already.
 
-        The run remembers the event if it `takes` it. Raises Exhausted if there are too many.
+        The run remembers the event if it `takes` it. The most frequent assignments stand here, without a call. Raises
+        Exhausted if there are too many runs.
         """
-        arena = self.arena
-        top = arena.top
-        self._write(here, node, top, state)
-        if self.latest[state] >= self.group and self._is_there(top, state):
-            return False
-        if top >= self.last:
-            raise Exhausted
-        arena.top = top + 1
-        self.latest[state] = top
-        if takes:
-            words, trace = arena.words, top * self.stride + self.trace
-            if self.lineage:
-                words[trace] = mixed(words[trace], self.id, self.table.code[here + LABEL])
-                words[trace + 1] = arena.link(words[trace + 1], self.id)
-            else:
-                words[trace + 1] = UNTRACED
-        return True
-
-    def _write(self, here: i64, node: i64, top: i64, state: i64) -> None:
-        """Write that run there: a copy but for the registers that the arc assigns, the most frequent without a call."""
         arena, code = self.arena, self.table.code
+        top, trace = arena.top, self.trace
         if top >= arena.room:
             arena.reserve(top + 1)
-        words, numbers = arena.words, arena.numbers
-        stride, floats = self.stride, self.floats
-        source, target, own, to = node * stride, top * stride, node * floats, top * floats
+        words, numbers, floats = arena.words, arena.numbers, self.floats
+        source, target, own, to = node * self.stride, top * self.stride, node * floats, top * floats
         i: i64
-        for i in range(stride):
+        for i in range(trace):
             words[target + i] = words[source + i]
         words[target + STATE] = state
-        if floats > 0:
-            for i in range(floats):
-                numbers[to + i] = numbers[own + i]
-        for i in range(self.objects):
-            arena.objects[top * self.objects + i] = arena.objects[node * self.objects + i]
-        if code[here + UPDATES] == 0:
-            return
-        known = words[source + NULLS] == 0
-        end = here + code[here + LENGTH]
-        position = end - WORDS * code[here + UPDATES]
-        while position < end:
+        for i in range(floats):
+            numbers[to + i] = numbers[own + i]
+        if self.objects > 0:
+            self._copy_objects(node, top)
+        position = here + code[here + LENGTH] - WORDS * code[here + UPDATES]
+        while position < here + code[here + LENGTH]:
             form = code[position]
             done = False
-            if known and form == ADD_INTEGER:
+            if words[source + NULLS] != 0:
+                pass
+            elif form == ADD_INTEGER:
                 integer, added = words[source + FIRST + code[position + 3]], code[position + 5]
                 if -SAFE < integer < SAFE and -SAFE < added < SAFE:
                     words[target + FIRST + code[position + 1]] = integer + added
                     done = True
-            elif known and form in (ADD_EVENT, FROM_EVENT_FLOAT):
+            elif form in (ADD_EVENT, FROM_EVENT_FLOAT):
                 if code[position + 5] == self.read or self._reads(code[position + 5]):
                     number = self.value
                     if form == ADD_EVENT:
@@ -320,6 +297,27 @@ class BlockStepper:
             if not done:
                 self._assign(position, node, top)
             position += WORDS
+        if self.latest[state] >= self.group and self._is_there(top, state):
+            return False
+        if top >= self.last:
+            raise Exhausted
+        arena.top = top + 1
+        self.latest[state] = top
+        target, source = target + trace, source + trace
+        words[target], words[target + 1] = words[source], words[source + 1]
+        if takes and self.lineage:
+            words[target] = mixed(words[source], self.id, code[here + LABEL])
+            words[target + 1] = arena.link(words[source + 1], self.id)
+        elif takes:
+            words[target + 1] = UNTRACED
+        return True
+
+    def _copy_objects(self, node: i64, top: i64) -> None:
+        """Copy the registers of a run that are neither integers nor floats."""
+        objects, at, to = self.arena.objects, node * self.objects, top * self.objects
+        i: i64
+        for i in range(self.objects):
+            objects[to + i] = objects[at + i]
 
     def _is_there(self, top: i64, state: i64) -> bool:
         """Whether a node of the same first event is in the state with the same registers as the newest one."""
