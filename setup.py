@@ -114,7 +114,6 @@ WARM: Final = (
     "broker/engine/executors/sequence_trie/items.py",
     "broker/engine/executors/sequence_trie/machine.py",
     "broker/engine/executors/speculative/constants.py",
-    "broker/engine/executors/speculative/expanding.py",
     "broker/engine/executors/speculative/kept.py",
     "broker/engine/executors/speculative/operations.py",
     "broker/engine/executors/speculative/units.py",

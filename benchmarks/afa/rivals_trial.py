@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, NotRequired, Protocol, TypedDict
 from broker.engine.disorder.buffer import ReorderBuffer
 from broker.engine.disorder.numbers import SequenceNumbers
 from broker.engine.executors.speculative import speculation as built
-from broker.engine.executors.speculative.speculation import Speculation
+from broker.engine.executors.speculative.speculation import Speculation, SpeculationSwitches
 from broker.events.instant import FOREVER
 from broker.events.schema import Row
 
@@ -112,7 +112,7 @@ class Repairing:
 
     def __init__(self, job: Contest) -> None:
         whole = automaton(_text(job))
-        self.runs = Speculation(whole, **job.get("switches", {}))
+        self.runs = Speculation(whole, switches=SpeculationSwitches(**job.get("switches", {})))
         if job["query"] == "Q3":
             both = [automaton(q3(letter * LETTERS, job["within"])).arcs for letter in "ud"]
             self.arcs = {letter: [self.runs.table.prepare(arc) for arc in arcs] for letter, arcs in zip("ud", both)}

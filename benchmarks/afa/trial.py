@@ -19,7 +19,7 @@ from broker.automaton.automaton import Arc, Automaton
 from broker.automaton.constructions.registers import automaton_of_registers
 from broker.engine.executors.speculative import speculation as built
 from broker.engine.executors.speculative.merging import merged
-from broker.engine.executors.speculative.speculation import Speculation
+from broker.engine.executors.speculative.speculation import Speculation, SpeculationSwitches
 from broker.events.instant import FOREVER
 from broker.events.schema import Schema
 from broker.language.afa import parse
@@ -93,8 +93,9 @@ def measure(job: Job) -> Figures:
     if "looks" in job:
         _look(job, Speculation(whole.automaton, labels=whole.labels), came, found)
         return found
+    switches = SpeculationSwitches(**job.get("switches", {}))
     for _ in range(PASSES):
-        speculation = Speculation(whole.automaton, labels=whole.labels, **job.get("switches", {}))
+        speculation = Speculation(whole.automaton, labels=whole.labels, switches=switches)
         swap = Swap(speculation, whole.automaton.arcs[-1], job.get("lifetime", 0)) if "changes" in job else None
         _run(job, speculation, came, behind, swap, found)
     return found

@@ -27,7 +27,7 @@ from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
 from broker.algebra.afa.semantics import LivingEvent, results
 from broker.automaton.constructions.registers import automaton_of_registers
 from broker.engine.executors.speculative.saving import dump, load
-from broker.engine.executors.speculative.speculation import Speculation
+from broker.engine.executors.speculative.speculation import Speculation, SpeculationSwitches
 from broker.engine.executors.speculative.written import Written
 from broker.events.schema import Schema
 from broker.language.afa import parse, parse_arc
@@ -79,7 +79,7 @@ def without_end(registers: RegisterAutomaton, told: set[Told]) -> list[Told]:
 def play(
     registers: RegisterAutomaton, batches: list[list[Any]], saved: bool = False, **switches: Any
 ) -> tuple[RegisterAutomaton, dict[int, LivingEvent], ToldResults]:
-    speculation = Speculation(automaton_of_registers(registers), **switches)
+    speculation = Speculation(automaton_of_registers(registers), switches=SpeculationSwitches(**switches))
     told = ToldResults(speculation)
     events: dict[int, LivingEvent] = {}
     newest = 0
@@ -107,7 +107,7 @@ def play(
                     speculation.write(automaton_of_registers(registers).arcs, first, last)
         told.settle()
         if saved:
-            told.speculation = Speculation(automaton_of_registers(registers), **switches)
+            told.speculation = Speculation(automaton_of_registers(registers), switches=SpeculationSwitches(**switches))
             load(told.speculation, dump(speculation))
             told.speculation.settle()  # told before
             speculation = told.speculation
@@ -175,7 +175,7 @@ class Amended:
     def __init__(self, registers: RegisterAutomaton, passing: bool) -> None:
         self.registers = registers
         automaton = automaton_of_registers(registers)
-        self.speculation = Speculation(automaton, passing=passing)
+        self.speculation = Speculation(automaton, switches=SpeculationSwitches(passing=passing))
         self.named: dict[str, list[Written]] = {}
         places = [0] * len(automaton.states)
         for arc in automaton.arcs:

@@ -61,28 +61,10 @@ class ReorderBuffer:
 
         `starts` may be `times`. Returns None, and changes nothing, if an id is taken that is `known`; then O(all).
         """
-        if known:
-            most = len(self.known) + len(numbers)
-            self.known.update(numbers)
-            if len(self.known) < most:
-                self.known = {event.number for event, told in self._all() if told}
-                return None
-            if self.dated is not None:
-                self.dated.update(zip(numbers, times))
-        else:
-            for time, number in zip(times, numbers):
-                one = (stream, time, number)
-                self.unknown[one] = self.unknown.get(one, 0) + 1
-        if self.counts is not None:
-            self.counts[stream] = self.counts.get(stream, 0) + len(times)
+        if not self._note_ids(stream, times, numbers, known):
+            return None
+        self._prepare_columns(stream, times, starts)
         columns = self.columns
-        if len(columns.times) == 0:
-            columns.stream, columns.instants = stream, True
-            columns.streams, columns.starts = [], []
-        elif columns.stream != stream:
-            columns.tell_apart()
-        if columns.instants and starts is not times and starts != times:
-            columns.spread()
         # Not as lists of numbers, each of which compiled code would unpack and make again.
         all_times: list[Any] = times
         all_numbers: list[Any] = numbers
@@ -128,6 +110,35 @@ class ReorderBuffer:
             if spread:
                 own_starts.insert(at, all_starts[i])
         return int(newest)
+
+    def _note_ids(self, stream: str, times: list[int], numbers: list[int], known: bool) -> bool:
+        """Note the ids of a batch, and how many it has; False, and nothing is noted, if one is taken."""
+        if known:
+            most = len(self.known) + len(numbers)
+            self.known.update(numbers)
+            if len(self.known) < most:
+                self.known = {event.number for event, told in self._all() if told}
+                return False
+            if self.dated is not None:
+                self.dated.update(zip(numbers, times))
+        else:
+            for time, number in zip(times, numbers):
+                one = (stream, time, number)
+                self.unknown[one] = self.unknown.get(one, 0) + 1
+        if self.counts is not None:
+            self.counts[stream] = self.counts.get(stream, 0) + len(times)
+        return True
+
+    def _prepare_columns(self, stream: str, times: list[int], starts: list[int]) -> None:
+        """Have columns of streams and of starts where the events differ in them."""
+        columns = self.columns
+        if len(columns.times) == 0:
+            columns.stream, columns.instants = stream, True
+            columns.streams, columns.starts = [], []
+        elif columns.stream != stream:
+            columns.tell_apart()
+        if columns.instants and starts is not times and starts != times:
+            columns.spread()
 
     def _has_equal(self, time: int, number: int) -> bool:
         """Whether an event of that time and id is kept apart: later ones must stand behind it, so that equal events in

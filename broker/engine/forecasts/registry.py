@@ -36,7 +36,7 @@ from ..program.target import ALWAYS_SINCE, Target
 from ..subscribing.subscriber import Subscriber
 from .listening import PartFollower
 from .progress import RunProgress
-from .subscription import PredictiveSubscription
+from .subscription import FollowedKeys, PredictiveSubscription
 
 _NONE: Final[list[tuple[Target, Notice]]] = []  # nobody changes it
 
@@ -158,9 +158,8 @@ class Forecasts:
             whole = settings.forecaster(version, plan.states.shape, known)
         else:
             whole = models
-        found = PredictiveSubscription(
-            self.next, since, subscriber, plan, version, whole, stream, progress, self.deadlines
-        )
+        followed = FollowedKeys(stream, progress)
+        found = PredictiveSubscription(self.next, since, subscriber, plan, version, whole, followed, self.deadlines)
         found.may_pack(models)
         if registration is not None and plan.division is not None:
             own: list[PartForecaster] = []

@@ -5,7 +5,7 @@ Here: notices. Not here: when a forecast is reported (broker.forecast.subscripti
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from ...events.schema import Schema
 from ...forecast.forecaster import Forecaster
@@ -23,6 +23,13 @@ from ..program.watcher import Watcher
 from ..subscribing.subscriber import Subscriber, digest
 
 
+class FollowedKeys(NamedTuple):
+    """The stream whose keys are followed, and where each of them is."""
+
+    stream: KeyedStream
+    progress: Progress
+
+
 @final
 class PredictiveSubscription(SubscriptionForecaster):
     """`plan`: the compiled forecast; `notices`: those that are not collected yet.
@@ -38,11 +45,10 @@ class PredictiveSubscription(SubscriptionForecaster):
         plan: ForecastPlan,
         version: str,
         forecaster: Forecaster | ModelForm,
-        stream: KeyedStream,
-        progress: Progress,
+        followed: FollowedKeys,
         deadlines: list[tuple[int, int]],
     ) -> None:
-        identity = subscriber.identity()
+        identity, (stream, progress) = subscriber.identity(), followed
         super().__init__(number, since, identity, plan.settings, version, forecaster, stream, progress, deadlines)
         self.subscriber = subscriber
         self.plan = plan

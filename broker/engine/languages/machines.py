@@ -14,7 +14,7 @@ from ...forecast.plan import forecast_plan
 from ..compiler.foretold import ForecastPlans
 from ..compiler.templates import MachineTemplate
 from ..planner import Wanted, plan_of
-from ..subscribing.subscriber import ArcsOf, CompiledQuery
+from ..subscribing.subscriber import ArcsOf, CompiledQuery, QueryAutomata, QueryPlans, QueryResults, QueryWording
 from .language import CompileRequest
 
 
@@ -28,31 +28,24 @@ def machine_form(
     lineage: bool = True,
 ) -> CompiledQuery:
     """The compiled query with this automaton. `states`: their number for users, by default the automaton's; the others
-    are as in CompiledQuery."""
+    are as in QueryResults and QueryPlans."""
     definition, options = request.definition, request.surroundings.options
     forecast, published = definition.forecast is not None, publish is not None
     rewriting = rewritten(automaton, options.rules_off, forecast)
+    machine = MachineTemplate(rewriting.automaton, lambda each: plan_of(Wanted(each, forecast, published), options))
+    counted = len(automaton.states) if states is None else states
     return CompiledQuery(
-        definition.language,
-        request.written,
-        request.canonical,
-        request.sources,
-        publish,
-        automaton.schema,
-        states=len(automaton.states) if states is None else states,
-        template=None,
-        recipes=[],
-        machine=MachineTemplate(rewriting.automaton, lambda each: plan_of(Wanted(each, forecast, published), options)),
-        operands=operands,
-        report=definition.report,
-        forecast=definition.forecast,
-        foretells=foretelling(request),
-        changing=changing,
-        lineage=lineage,
-        constructed=(automaton,),
-        rewritings=(rewriting,),
-        rules_off=options.rules_off,
+        query_text(request),
+        QueryResults(publish, automaton.schema, operands, lineage),
+        QueryAutomata(counted, (automaton,), (rewriting,), options.rules_off),
+        QueryPlans(None, [], machine=machine, foretells=foretelling(request), changing=changing),
     )
+
+
+def query_text(request: CompileRequest) -> QueryWording:
+    """What the user wrote."""
+    said = request.definition
+    return QueryWording(said.language, request.written, request.canonical, request.sources, said.report, said.forecast)
 
 
 def foretelling(request: CompileRequest) -> ForecastPlans | None:

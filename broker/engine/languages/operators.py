@@ -20,9 +20,9 @@ from ..compiler.recipes import Recipe, recipe_of
 from ..compiler.templates import MachineTemplate, Template
 from ..executors.machine_plan import MachinePlan
 from ..planner import Wanted, is_merged, plan_of
-from ..subscribing.subscriber import CompiledQuery
+from ..subscribing.subscriber import CompiledQuery, QueryAutomata, QueryPlans, QueryResults
 from .language import CompileRequest
-from .machines import foretelling
+from .machines import foretelling, query_text
 
 Lower: TypeAlias = Callable[[Any, str, Callable[[str], Schema | None], Callable[[], list[str]]], Query]
 """From syntax and its text to operators; the two functions look up a stream's schema and list the known streams."""
@@ -52,23 +52,13 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], CompiledQuery | None]:
             recipes = [recipe_of(automaton, options) for automaton in found.automata]
         merged = [is_merged(Wanted(a, forecast), options) for a in found.automata]
         recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
+        states = sum(len(automaton.states) for automaton in found.automata)
+        branches = [MachineTemplate(automaton, planned) for automaton in template.automata]
         return CompiledQuery(
-            definition.language,
-            request.written,
-            request.canonical,
-            request.sources,
-            query.publish,
-            query.schema,
-            states=sum(len(automaton.states) for automaton in found.automata),
-            template=template,
-            recipes=recipes,
-            branches=[MachineTemplate(automaton, planned) for automaton in template.automata],
-            report=definition.report,
-            forecast=definition.forecast,
-            foretells=foretelling(request),
-            constructed=written.automata,
-            rewritings=rewritings,
-            rules_off=options.rules_off,
+            query_text(request),
+            QueryResults(query.publish, query.schema),
+            QueryAutomata(states, written.automata, rewritings, options.rules_off),
+            QueryPlans(template, recipes, branches, foretells=foretelling(request)),
         )
 
     return compiled

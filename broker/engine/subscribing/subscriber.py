@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -47,67 +47,63 @@ def branch_name(name: str, branch: int) -> str:
     return name if branch == 0 else f"{name} {branch}"
 
 
+class QueryWording(NamedTuple):
+    """What users wrote: the language, the text around the literals as `written`, the `canonical` text from which ids
+    are made, the streams that it reads with their schemas at that time, and how the subscription is to be reported and
+    forecast."""
+
+    language: str
+    written: Wording
+    canonical: Wording
+    sources: tuple[tuple[str, Schema | None], ...]
+    report: str | None = None
+    forecast: dict[str, Any] | None = None
+
+
+class QueryResults(NamedTuple):
+    """The stream where results are published, their schema, the names of a machine's `operands`, and whether results
+    have their `lineage` where a subscription does not say."""
+
+    publish: str | None
+    schema: Schema
+    operands: tuple[str, ...] = ()
+    lineage: bool = True
+
+
+class QueryAutomata(NamedTuple):
+    """The number of states, the automata as they were `constructed`, with marked literals, and what the rules have made
+    of each, without those of `rules_off`."""
+
+    states: int
+    constructed: tuple[Automaton, ...] = ()
+    rewritings: Sequence[Rewriting] = ()
+    rules_off: tuple[str, ...] = ()
+
+
+class QueryPlans(NamedTuple):
+    """How matches are found. `template` has the automata, `branches` their plans; `recipes`, one for each branch, say
+    how to register a branch without states of its own; None if it needs states. If a machine finds the matches,
+    `machine` has its automaton instead, and there are no recipes. With forecasts, `foretells` has their plans, and
+    there are no recipes either. `changing`: makes the arcs, if they may change while the subscription runs."""
+
+    template: Template | None
+    recipes: list[Recipe | None]
+    branches: Sequence[MachineTemplate] = ()
+    machine: MachineTemplate | None = None
+    foretells: ForecastPlans | None = None
+    changing: ArcsOf | None = None
+
+
 @final
 class CompiledQuery:
-    """The form of subscriptions of one shape: all that they have in common.
+    """The form of subscriptions of one shape: all that they have in common. `decisive`: what their literals have."""
 
-    It has the language, the streams that they read with their schemas at that time (`sources`), the stream that they
-    publish, the schema of their results, and the number of their states.
-
-    `written` is the text around the literals as the user wrote it, `canonical` the text from which ids are made.
-    `decisive`: what their literals have in common. `recipes`, one for each branch, say how to register
-    a branch without states of its own; None if it needs states. `template` has the automata, `branches` their plans. If
-    a machine finds the matches, `machine` has its automaton instead, `operands` their names, and there are no recipes.
-    With a `forecast`, `foretells` has the forecast plans, and there are no recipes either.
-    `changing`: makes the arcs, if they may change while the subscription runs. `lineage`: whether results have theirs
-    where a subscription does not say. `constructed`: the automata as they were written, with marked literals, and
-    `rewritings` what the rules have made of each, without those of `rules_off`.
-    """
-
-    def __init__(
-        self,
-        language: str,
-        written: Wording,
-        canonical: Wording,
-        sources: tuple[tuple[str, Schema | None], ...],
-        publish: str | None,
-        schema: Schema,
-        states: int,
-        template: Template | None,
-        recipes: list[Recipe | None],
-        machine: MachineTemplate | None = None,
-        operands: tuple[str, ...] = (),
-        report: str | None = None,
-        forecast: dict[str, Any] | None = None,
-        foretells: ForecastPlans | None = None,
-        changing: ArcsOf | None = None,
-        lineage: bool = True,
-        branches: Sequence[MachineTemplate] = (),
-        constructed: tuple[Automaton, ...] = (),
-        rewritings: Sequence[Rewriting] = (),
-        rules_off: tuple[str, ...] = (),
-    ) -> None:
-        self.language = language
-        self.written = written
-        self.canonical = canonical
+    def __init__(self, said: QueryWording, results: QueryResults, made: QueryAutomata, runs: QueryPlans) -> None:
+        self.language, self.written, self.canonical, self.sources, self.report, self.forecast = said
         self.decisive = Decisive()
-        self.sources = sources
-        self.publish = publish
-        self.schema = schema
-        self.states = states
-        self.template = template
-        self.recipes = recipes
-        self.branches = branches
-        self.machine = machine
-        self.operands = operands
-        self.report = report
-        self.forecast = forecast
-        self.foretells = foretells
-        self.changing = changing
-        self.lineage = lineage
-        self.constructed = constructed
-        self.rewritings = rewritings
-        self.rules_off = rules_off
+        self.publish, self.schema, self.operands, self.lineage = results
+        self.states, self.constructed, self.rewritings, self.rules_off = made
+        self.template, self.recipes, self.branches, self.machine, self.foretells, self.changing = runs
         self._written: tuple[MarkedParts, list[AutomatonMaker]] | None = None
         self._timed: tuple[str, ...] | None = None
 

@@ -20,7 +20,14 @@ from broker.engine.program.directory import Directory
 from broker.engine.program.target import Target
 from broker.engine.snapshot import EngineState
 from broker.engine.snapshot import machines as snapshot
-from broker.engine.subscribing.subscriber import CompiledQuery, Subscriber
+from broker.engine.subscribing.subscriber import (
+    CompiledQuery,
+    QueryAutomata,
+    QueryPlans,
+    QueryResults,
+    QueryWording,
+    Subscriber,
+)
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
 from broker.language.wording import Wording
@@ -55,7 +62,12 @@ class House:
         plan = PatternPlan(automaton_of_pattern(pattern))
         automaton = plan.automaton
         said, template = Wording((text,)), MachineTemplate(automaton, lambda _: plan)
-        form = CompiledQuery("sase", said, said, (), None, automaton.schema, 2, None, [], template, automaton.operands)
+        form = CompiledQuery(
+            QueryWording("sase", said, said, ()),
+            QueryResults(None, automaton.schema, automaton.operands),
+            QueryAutomata(2),
+            QueryPlans(None, [], machine=template),
+        )
         self.forms[name] = form
         self.machines.join(name, plan, Subscriber(name, form, (), None, True, 0, 0), None)
 

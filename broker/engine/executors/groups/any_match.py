@@ -9,7 +9,10 @@ another step, and only the texts of which the window has an event are searched. 
 step has such logs, too: the newest event that concerns a member bars those before it from being the last but one. Every
 event is an epoch.
 
-Here: all texts of a group, or of a partition. Not here: the matches of a member (tuples).
+A member's matches take one event of each of several logs, ascending. The events that are such for one member are read
+off block by block; a sum of prefix counts over these lists gives the number of matches, which are made when read.
+
+Here: all texts of a group, or of a partition. Not here: logs (starts).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from ....events.schema import Row
 from ..matches import Assigned
 from .any_template import AnyTemplate, LastStep
 from .beginnings import Beginning
-from .blocks import MatchBlocks
+from .blocks import LARGE, TOO_MANY, MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, filled
 from .kept_events import KeptEvents
@@ -32,7 +35,6 @@ from .stamps import Stamps
 from .starts import NONE, Starts
 from .steps import StepClause
 from .text_members import ANY, Text, texts_by_step
-from .tuples import tell_tuples
 
 
 @final
@@ -267,7 +269,39 @@ class AnyMatchCell(GroupCell):
                         barred = template.barred(handle, logs, logs[order[-1]], since)
                         if barred < 0:
                             continue
-                    tell_tuples(logs, order, place, points, at, since, barred, time, out)
+                    self._tell(logs, order, place, at, since, barred, time, out)
+
+    def _tell(
+        self, logs: list[Starts], order: list[int], member: i64, at: i64, since: i64, barred: i64, time: i64,
+        out: MatchBlocks,
+    ) -> None:  # fmt: skip
+        """Write the matches of a member with one event of each log in this order. `member`: the place of its handle;
+        `at`: that of its point; `barred`: events of the last log are not before it. O(blocks of the logs, events)."""
+        points = self.template.known.points
+        path = out.paths_upto
+        steps: i64 = len(order)
+        if steps == 1:
+            log = logs[order[0]]
+            count = log.walk(points, at, barred, log.head, log.count, time, out)
+            if count > 0:
+                out.close_one(member, path, count, 1)
+            return
+        last = steps - 1
+        step: i64
+        for step in range(steps):
+            place = out.paths_upto
+            out.add_number(0)
+            log = logs[order[step]]
+            count = log.walk(points, at, barred if step == last else since, log.head, log.count, time, out)
+            if count == 0:
+                out.paths_upto = path
+                return
+            out.paths[place] = count
+        ways = combinations(out, path, steps)
+        if ways == 0:
+            out.paths_upto = path
+        else:
+            out.close_combined(member, path, steps, ways)
 
     def _keep(self, row: Row, time: i64, event: i64) -> None:
         """Note an event for the steps behind which a match may go on, and what it forbids. O(steps)."""
@@ -343,3 +377,42 @@ class AnyMatchCell(GroupCell):
 
 def _all_equal(texts: tuple[Text, ...]) -> bool:
     return all(text == texts[0] for text in texts)
+
+
+def combinations(out: MatchBlocks, path: i64, steps: i64) -> i64:
+    """The number of ascending combinations of the lists written behind `path`; TOO_MANY beyond 62 bits. O(lists).
+
+    The counts are stored behind the lists, where the next numbers will be written.
+    """
+    paths = out.room_for_paths(out.paths_upto - path)
+    ways = out.paths_upto  # for each number the count of combinations that end there
+    at = path
+    before: i64 = 0  # the previous list: start of its numbers, start of its counts, length
+    before_ways: i64 = 0
+    count: i64 = 0
+    total: i64 = 0
+    size = 1.0
+    step: i64
+    for step in range(steps):
+        length = paths[at]
+        size *= float(length)
+        if size > LARGE:
+            return TOO_MANY
+        i: i64 = 0
+        sum_before: i64 = 0
+        total = 0
+        j: i64
+        for j in range(length):
+            number = paths[at + 1 + j]
+            if step == 0:
+                sum_before = 1
+            else:
+                while i < count and paths[before + i] < number:
+                    sum_before += paths[before_ways + i]
+                    i += 1
+            paths[ways + j] = sum_before
+            total += sum_before
+        before, before_ways, count = at + 1, ways, length
+        ways += length
+        at += 1 + length
+    return total

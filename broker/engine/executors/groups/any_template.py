@@ -10,10 +10,10 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ..matches import Assigned
+from .blocks import combined
 from .kept_events import KeptEvents
 from .starts import NONE, Starts
 from .steps import StepClause
-from .tuples import begun
 
 
 @final
@@ -96,7 +96,11 @@ class AnyTemplate:
     def _begun(
         self, steps: list[int], logs: list[Starts], point: list[float], since: list[int], time: int
     ) -> list[tuple[int, ...]]:
-        return begun([logs[self.log_of[step]] for step in steps], point, since, time)
+        lists: list[list[int]] = []
+        for step, first in zip(steps, since):
+            log = logs[self.log_of[step]]
+            lists.append([event for (event,) in log.waiting(point, first, log.head, log.count, time)])
+        return list(combined(lists))
 
 
 def _operand(taken: tuple[int, Any, int]) -> int:

@@ -99,7 +99,7 @@ class FoldCell(GroupCell):
                     numbers[place + TOUCHED] = 1
                     self._untouched -= 1
                 if step.take is None:
-                    self._go_on(step, i, waiting.floats, i * (waiting.d + 1), -INFINITY, row, time, length, out)
+                    self._go_on(step, i, waiting.floats, i * (waiting.d + 1), row, time, length, out)
                 elif not self._ends(step, waiting.rows[i]):
                     self._step(step, step.take, i, row, time, length, out)
 
@@ -251,16 +251,15 @@ class FoldCell(GroupCell):
         counter = self._counter
         if counter >= 0 and step.sign * float(before[old + counter] + step.end[0].added) < need:
             return
-        self._go_on(step, run, own, at, need, row, time, length, out)
+        self._go_on(step, run, own, at, row, time, length, out)
 
     def _go_on(
-        self, step: FoldStep, run: i64, own: Floats, at: i64, need: float, row: Row, time: i64, length: i64,
-        out: MatchBlocks,
-    ) -> None:  # fmt: skip
+        self, step: FoldStep, run: i64, own: Floats, at: i64, row: Row, time: i64, length: i64, out: MatchBlocks
+    ) -> None:
         """Let a run, whose values are there, move on with the event, or report, for the members whose end condition
         holds."""
         template, members, waiting = self.template, self.members, self._waiting
-        x, numbers, place = template.x, waiting.integers, run * waiting.each
+        x, numbers, place, need = template.x, waiting.integers, run * waiting.each, own[at + waiting.d]
         bound, slots, began = waiting.rows[run], self._slots(waiting, run), numbers[place + BEGAN]
         begun = out.members_upto
         j: i64

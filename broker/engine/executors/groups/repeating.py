@@ -93,7 +93,10 @@ class RepeatingCell(GroupCell):
             ending, runs = others.endings[place], texts[number]
             if runs is None or (several and not ending.possible(reached)):
                 continue
-            runs.end(ending, mask, row, time, self.position, self.place, self.item, event, out)
+            if not runs.end_all(ending, time, out):
+                runs.take(mask, row, time, self.position, self.place, self.item, event)
+                if runs.runs.count > 0:
+                    runs.complete(ending, row, time, out)
             self._count_lost(runs)
 
     def _count_lost(self, runs: TextRuns) -> None:

@@ -63,21 +63,16 @@ class TextRuns:
         if self._version != self.template.version:
             self._version, self._trusted = self.template.version, self.first + self.starts.count
 
-    def end(
-        self, ending: EndText, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, event: i64,
-        out: MatchBlocks,
-    ) -> None:  # fmt: skip
-        """Process an event that is not of the text, but may be the last one for these members."""
-        runs = self.runs
-        if ending.members is None and not self.template.measured and runs.end(time):
-            self._renew()
-            block, total = out.upto, out.total
-            self._complete_each(ending, True, out)
-            self._close(None, block, total, out)
-            return
-        self.take(mask, row, time, position, place, item, event)
-        if runs.count > 0:
-            self.complete(ending, row, time, out)
+    def end_all(self, ending: EndText, time: i64, out: MatchBlocks) -> bool:
+        """Let an event that is not of the text, but may be the last one for these members, end all runs, if it ends
+        them whatever it is."""
+        if ending.members is not None or self.template.measured or not self.runs.end(time):
+            return False
+        self._renew()
+        block, total = out.upto, out.total
+        self._complete_each(ending, True, out)
+        self._close(None, block, total, out)
+        return True
 
     def _begins(self, row: Row, time: i64) -> bool:
         """Whether an event may be the first one for some member, with its values as those of the next start."""

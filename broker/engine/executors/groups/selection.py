@@ -41,6 +41,8 @@ class SelectionCell(LoggedCell):
         self.template = template
         self._points: list[Floats] = [filled(len(each), 0.0) for each in template.axes]
         self._stride: i64 = 1
+        self._newest: i64 = NONE  # the event that nearly all runs have taken last, if it decides, and what it decides
+        self._ends = True
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. O(blocks of the window), and for each member found O(blocks and its events)."""
@@ -96,7 +98,7 @@ class SelectionCell(LoggedCell):
         steps = template.steps
         takes, own = self.logs[steps], self._points[steps]
         self._choose(points, at)
-        newest: i64 = NONE  # the event that nearly all runs have taken last, if it decides
+        newest: i64 = NONE
         ends = True
         if template.compared is not None and template.once:
             newest = takes.newest_for(own, 0, since - 1, False) if template.closes else FOREVER
@@ -107,6 +109,7 @@ class SelectionCell(LoggedCell):
                     return
                 if not ends and steps == 1:
                     since = newest + 1
+        self._newest, self._ends = newest, ends
         runs = self._chained(steps, since, time, out)
         if runs > 0:
             place = out.paths_upto
@@ -115,7 +118,7 @@ class SelectionCell(LoggedCell):
             count = takes.walk(own, 0, first + 1, takes.head, takes.count, time, out)
             kept = runs
             if template.compared is not None or len(template.lengths) > 0:
-                kept = self._ended(path, runs, place, count, newest, ends, points, at, row, time, out)
+                kept = self._ended(path, runs, place, count, at, row, time, out)
             if kept > 0:
                 self._close(path, kept, place, count, out)
                 out.close_repeated(member, path, kept, steps + 1)
@@ -206,12 +209,12 @@ class SelectionCell(LoggedCell):
             out.paths_upto = path
 
     def _ended(
-        self, path: i64, runs: i64, place: i64, count: i64, newest: i64, ends: bool, points: Floats, at: i64, row: Row,
-        time: i64, out: MatchBlocks,
-    ) -> i64:  # fmt: skip
+        self, path: i64, runs: i64, place: i64, count: i64, at: i64, row: Row, time: i64, out: MatchBlocks
+    ) -> i64:
         """Keep the runs that the event ends, by what it is compared with; returns their number. `place`: that of the
-        list of `count` further events; `ends`: what `newest`, if not NONE, decides for runs that have taken it last."""
-        template, paths, stride = self.template, out.paths, self._stride
+        list of `count` further events."""
+        template, paths, points, stride = self.template, out.paths, out.hits, self._stride
+        newest, ends = self._newest, self._ends
         asks = template.compared is not None
         own: i64 = 1 if template.closes else 2
         least, most = template.lengths_for(points, at)

@@ -135,8 +135,7 @@ class SkipTillCell(GroupCell):
     ) -> None:
         """Move the runs that wait for a step, or complete them. `asked`: the clauses that the event may satisfy."""
         template, members, values, d = self.template, self.members, self._values, self.template.d
-        last = depth + 1 == template.length
-        arrival = self.arrival
+        last, arrival = depth + 1 == template.length, self.arrival
         j: i64
         at = 0
         value = NAN
@@ -144,9 +143,7 @@ class SkipTillCell(GroupCell):
         if ascends is not None:
             value = ascends.given(row)
             if -EXACT < value < EXACT:
-                at = len(cohorts)
-                while at > 0 and cohorts[at - 1].greatest < value:
-                    at -= 1
+                at = _first_reached(cohorts, value)
             elif value != value:
                 return
             else:
@@ -329,3 +326,11 @@ class SkipTillCell(GroupCell):
             assert backwards == sorted(backwards)
             assert all(len(cohort.events) == depth for cohort in waiting)
             assert all(cohort.settled <= cohort.count for cohort in waiting)
+
+
+def _first_reached(cohorts: list[Cohort], value: float) -> int:
+    """Behind which of these, whose greatest values descend, none asks for more than the value. O(those behind)."""
+    at = len(cohorts)
+    while at > 0 and cohorts[at - 1].greatest < value:
+        at -= 1
+    return at

@@ -45,7 +45,6 @@ class Run(PartialMatch):
         t0: i64,
         t1: i64,
         born: i64,
-        limit: i64,
         trace: i64,
         lineage: Lineage,
     ) -> None:
@@ -55,7 +54,7 @@ class Run(PartialMatch):
         self.t0 = t0
         self.t1 = t1
         self.born = born
-        self.limit = limit
+        self.limit: i64 = FOREVER  # its maker may set it
         self.touched: i64 = UNTOUCHED
         self.trace = trace
         self.lineage = lineage

@@ -15,7 +15,8 @@ from ...program.transition import Place
 from ..member_matches import RUN
 from ..packed import Floats, Integers, integers, put_integer
 from .cells import Cell, Run
-from .column_plan import ColumnFold, ColumnPair, ColumnPlan
+from .column_plan import ColumnPair, ColumnPlan
+from .folding import ColumnFolding
 from .grouped_subscriptions import Bulk
 from .number_matrix import NumberMatrix
 from .number_tests import passes
@@ -37,7 +38,7 @@ class ColumnMatches(KeyedRuns):
         self.kept = WaitingEvents()
         self.recalled: list[Cell] = []
         self._paired: list[ColumnPair] = []  # those with matches in the batch
-        self.folding: list[ColumnFold] = []  # the same
+        self.folding = ColumnFolding(self.found, self.matrix, self.kept)
         self._handles = integers()  # 0, 1, 2, ...
         # Of the batch before, so that columns of matches need not grow: how many numbers they had, of how many events.
         self._blocks: i64 = 0
@@ -53,9 +54,9 @@ class ColumnMatches(KeyedRuns):
         for pair in self._paired:
             pair.found = None
         self._paired.clear()
-        for fold in self.folding:
+        for fold in self.folding.reported:
             fold.found = None
-        self.folding.clear()
+        self.folding.reported.clear()
 
     def note_room(self) -> None:
         """Note how many matches the batch has so far, and some more."""

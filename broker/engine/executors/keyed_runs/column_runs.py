@@ -17,6 +17,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....events.batch import TextColumn
+from ....events.schema import Row
 from ....events.text_codes import text_column
 from ...index.spaces import Key, Space
 from ...program.directory import Directory
@@ -25,13 +26,14 @@ from ...program.watcher import Watch
 from .cells import NO_RUNS, Cell
 from .column_matches import ColumnMatches
 from .column_plan import ColumnFold, ColumnPair, ColumnPlan, StreamColumns, columns_of
-from .folding import hold, step
+from .folding import hold
 from .grouped_subscriptions import Bulk
 from .number_tests import compared, passes
 from .waiting_events import NOBODY
 
 SHORTEST: Final = 16  # events for which a stretch is worth beginning
 NO_EVENT: Final = -1
+TAKEN: Final = -2  # an event has been taken by runs
 
 
 @final
@@ -45,9 +47,12 @@ class ColumnRuns(ColumnMatches):
         self._nothing = ColumnPlan(None, None, self.matrix, 0)
         self._before: list[ColumnPair] = []  # what the last event has begun that was kept
         self._touched: list[Cell] = []
+        # How the batch has its keys: as codes of texts, whose cells are here once found, in a column, or in rows.
+        self._codes: TextColumn | None = None
+        self._code: i64 = NO_EVENT
         self._coded: list[Cell | None] = []
-        self._mode: i64 = 0
-        self._keys: list[Any] = []
+        self._keys: list[Any] | None = None
+        self._rows: list[Row] = []
 
     def refresh(self) -> None:
         self.version += 1
@@ -79,6 +84,7 @@ class ColumnRuns(ColumnMatches):
             return first
         self._find_keys(keyed)
         self.kept = self.waiting[keyed.number]
+        self.folding.turn(found, self.kept)
         done = self._pass(stream, keyed, columns.open, first, upto)
         self.note_room()
         self.now = int(found.times[done - 1])
@@ -144,137 +150,144 @@ class ColumnRuns(ColumnMatches):
     def _find_keys(self, keyed: Space) -> None:
         """Prepare finding the cell of an event, by the form in which the batch has its keys."""
         batch = self.batch
-        self._mode = 0
+        self._codes, self._keys = None, None
+        self._code = NO_EVENT
+        if batch.made is not None:
+            self._rows = batch.made
         if batch.columns:
             column = text_column(batch, keyed.single)
             if column is not None and len(column.texts) <= 2 * batch.count:
-                self._mode = 1
+                self._codes = column
                 self._coded = [None] * len(column.texts)
             elif batch.made is None:
-                self._mode = 2
                 self._keys = batch.columns[keyed.single].values()
 
     # --- events -------------------------------------------------------------------------------------------------
 
     def _pass(self, stream: int, keyed: Space, opened: ColumnPlan, first: i64, upto: i64) -> i64:
         """Process events; returns behind the last one that was: before `upto` if one had an effect beyond runs."""
-        found, matrix, batch = self.found, self.matrix, self.batch
-        numbers, stride = matrix.numbers, matrix.stride
-        cells = self.cells[keyed.number]
-        single, mode, version = keyed.single, self._mode, self.version
-        rows = batch.made
-        coded, keys = self._coded, self._keys
-        column = batch.columns[single] if mode == 1 else None
-        codes = column.codes if isinstance(column, TextColumn) else None
-        texts = column.texts if isinstance(column, TextColumn) else []
-        touched, kept, folding = self._touched, self.kept, self.folding
-        waits = opened.waits()
-        fold = opened.fold
-        folds = fold is not None
-        derived, faults = found.derived, found.faults
-        lone = opened.lone
+        found, matrix = self.found, self.matrix
+        foretold, folding, none = self.foretold, self.folding, self._nothing
+        waits, fold, lone = opened.waits(), opened.fold, opened.lone
         test = lone.arcs[0].test if lone is not None else None
-        foretold = self.foretold
-        watched = foretold is not None and opened.watched
-        watches = lone.place.watches if lone is not None else None
+        numbers, stride = matrix.numbers, matrix.stride
+        version = self.version
         followed: i64 = 0
-        none = self._nothing
-        key: Key = None
-        code: i64 = NO_EVENT
         i: i64
         for i in range(first, upto):
             if foretold is not None:
                 foretold.begins(i)
-            cell: Cell | None = None
-            if codes is not None:
-                code = codes[i]
-                if code >= 0:
-                    cell = coded[code]
-                    if cell is None:
-                        key = texts[code]
-                        cell = cells.get(key)
-                else:
-                    key = None
-            else:
-                key = rows[i][single] if rows is not None else keys[i]
-                cell = cells.get(key) if key is not None else None
+            cell = self._cell_of(i, keyed, waits)
             plan = none
             last: i64 = NO_EVENT
-            if cell is None:
-                if waits and key is not None:
-                    cell = cells[key] = Cell(keyed, key, None)
             if cell is not None:
                 last = cell.last
                 if last < 0:
-                    plan = self._planned(cell, opened)
-                    fits = plan.fits and matrix.need(plan.slots)
-                    numbers = matrix.numbers  # it may have moved
-                    if cell.waiting >= 0:
-                        last = self._recalled_event(cell, opened, plan, fits)
-                    if fits:
-                        touched.append(cell)
-                        if codes is not None:
-                            coded[code] = cell
-                    if last < 0 and (cell.runs or not fits):
-                        if fits and not folds and plan.fold is None:
-                            self.single(opened, numbers, stride, i)
-                            self.single(plan, numbers, stride, i)
-                            if watched:
-                                self.tell_of_begun(opened, i)
-                            if plan.watched:
-                                self.tell_of_begun(plan, i)
-                            self._end(cell, i)
-                            cell.begun = NO_EVENT
-                            cell.last = i
-                        else:
-                            self._visit(stream, i)
-                            if fits:
-                                cell.last = cell.begun = i
-                                if cell.empty():  # it is not among the cells any more
-                                    cells[cell.key] = cell
-                        if len(faults) > 0 or len(derived) > 0:
+                    last = self._return(stream, cell, opened, i)
+                    if last == TAKEN:
+                        if len(found.faults) > 0 or len(found.derived) > 0:
                             self.begun += int(followed)
                             return i + 1
                         if foretold is not None:
                             foretold.ends(i)
                         continue
-                    cell.begun = last
-                elif cell.static is not None and cell.plan is not None:
-                    plan = cell.plan
+                    numbers = matrix.numbers  # it may have moved
                 cell.last = i
+                if cell.static is not None and cell.plan is not None:
+                    plan = cell.plan
             if opened.filters:
                 self.single(opened, numbers, stride, i)
             if plan.filters:
                 self.single(plan, numbers, stride, i)
-            if foretold is not None and cell is not None:
-                if watched:
-                    if watches is None:
-                        self.tell_of_begun(opened, i)
-                    else:
-                        self._tell_of_lone(watches, i, last)
-                if plan.watched:
-                    self.tell_of_begun(plan, i)
-            if last >= 0 and cell is not None:
-                fresh = last != cell.begun
-                if test is not None and lone is not None:
-                    if fresh:
-                        followed += 1
-                    if compared(test, numbers[test.slot * stride + i], numbers[test.other * stride + last]):
-                        self.complete(lone, 0, i, last)
-                elif waits and not folds:
-                    self.follow(opened, numbers, stride, i, last, fresh)
-                if plan is not none and len(plan.pairs) > 0:
-                    self.follow(plan, numbers, stride, i, last, fresh)
             if cell is not None:
+                if foretold is not None:
+                    self._tell_of_new(opened, plan, i, last)
+                if last >= 0:
+                    fresh = last != cell.begun
+                    if test is not None and lone is not None:
+                        if fresh:
+                            followed += 1
+                        if compared(test, numbers[test.slot * stride + i], numbers[test.other * stride + last]):
+                            self.complete(lone, 0, i, last)
+                    elif waits and fold is None:
+                        self.follow(opened, numbers, stride, i, last, fresh)
+                    if plan is not none and len(plan.pairs) > 0:
+                        self.follow(plan, numbers, stride, i, last, fresh)
                 if fold is not None:
-                    self.begun += step(fold, cell, kept, found, numbers, stride, i, last, folding)
+                    self.begun += folding.step(fold, cell, i, last)
                 elif plan is not none and plan.fold is not None:
-                    self.begun += step(plan.fold, cell, kept, found, numbers, stride, i, last, folding)
+                    self.begun += folding.step(plan.fold, cell, i, last)
             if foretold is not None:
                 foretold.ends(i)
         assert version == self.version
         self.begun += int(followed)
         return upto
+
+    def _cell_of(self, i: i64, keyed: Space, waits: bool) -> Cell | None:
+        """The cell of an event; made if something waits. None if there is none, and where the key is null."""
+        codes = self._codes
+        if codes is not None:
+            code = codes.codes[i]
+            if code < 0:
+                return None
+            cell = self._coded[code]
+            if cell is not None:
+                return cell
+            self._code = code
+            key: Key = codes.texts[code]
+        elif self._keys is not None:
+            key = self._keys[i]
+        else:
+            key = self._rows[i][keyed.single]
+        if key is None:
+            return None
+        cells = self.cells[keyed.number]
+        cell = cells.get(key)
+        if cell is None and waits:
+            cell = cells[key] = Cell(keyed, key, None)
+        return cell
+
+    def _return(self, stream: int, cell: Cell, opened: ColumnPlan, i: i64) -> i64:
+        """Turn to a key by its first event of the stretch. Returns the number of the event that waits; NO_EVENT.
+
+        Where there are runs, or the static part does not fit, the event goes the usual way, and it is TAKEN.
+        """
+        plan = self._planned(cell, opened)
+        fits = plan.fits and self.matrix.need(plan.slots)
+        last = self._recalled_event(cell, opened, plan, fits) if cell.waiting >= 0 else NO_EVENT
+        if fits:
+            self._touched.append(cell)
+            if self._code >= 0:
+                self._coded[self._code] = cell
+            if last >= 0 or not cell.runs:
+                cell.begun = last
+                return last
+            if opened.fold is None and plan.fold is None:
+                for each in (opened, plan):
+                    self.single(each, self.matrix.numbers, self.matrix.stride, i)
+                for each in (opened, plan):
+                    if each.watched and self.foretold is not None:
+                        self.tell_of_begun(each, i)
+                self._end(cell, i)
+                cell.begun = NO_EVENT
+                cell.last = i
+                return TAKEN
+        self._visit(stream, i)
+        if fits:
+            cell.last = cell.begun = i
+            if cell.empty():  # it is not among the cells any more
+                self.cells[cell.space.number][cell.key] = cell
+        return TAKEN
+
+    def _tell_of_new(self, opened: ColumnPlan, plan: ColumnPlan, i: i64, last: i64) -> None:
+        """Tell watchers of the pairs that an event begins."""
+        if opened.watched:
+            if opened.lone is None or opened.lone.place.watches is None:
+                self.tell_of_begun(opened, i)
+            else:
+                self._tell_of_lone(opened.lone.place.watches, i, last)
+        if plan.watched:
+            self.tell_of_begun(plan, i)
 
     def _tell_of_lone(self, watches: list[Watch], i: i64, last: i64) -> None:
         """Tell watchers of the pair that an event begins, which every event does, and of the one that it ends."""
@@ -344,8 +357,8 @@ class ColumnRuns(ColumnMatches):
             self._drop_if_empty(cell)
         self._touched.clear()
         self.recalled.clear()
-        self._coded = []
-        self._keys = []
+        self._codes, self._keys = None, None
+        self._coded, self._rows = [], []
 
     def _began(self, opened: ColumnPlan, plan: ColumnPlan, i: i64) -> list[ColumnPair]:
         """The pairs that an event has begun, in one list for events that have begun the same. O(pairs)."""

@@ -58,7 +58,8 @@ def _run(record: Sequence[Any], places: Sequence[Place], rows: Sequence[Any]) ->
     for item in ids or ():
         lineage = (lineage, item)
     kept = tuple([rows[s[0]] if isinstance(s, tuple) else s for s in slots])
-    run = Run(places[number], rows[row], kept, t0, t1, born, limit, trace, lineage)
+    run = Run(places[number], rows[row], kept, t0, t1, born, trace, lineage)
+    run.limit = limit
     if touched is not None:
         run.touched = touched
     return run

@@ -7,6 +7,8 @@ numbers (fold_matches), the order of events (column_runs), between batches (wait
 
 from __future__ import annotations
 
+from typing import final
+
 from mypy_extensions import i64
 
 from ....algebra.comparisons import related_integers
@@ -14,74 +16,117 @@ from ....algebra.computation import Slots
 from ...program.watcher import Watch
 from ..epoch_matches import EpochMatches
 from ..member_matches import RUN
-from ..packed import Floats
 from ..trace import mixed
 from .cells import UNTOUCHED, Cell, Run
 from .column_plan import ColumnFold
 from .fold_numbers import BEGUN, BORN, COUNT, FIELDS, T0, TRACE, FoldNumbers
+from .number_matrix import NumberMatrix
 from .number_tests import compared, passes
 from .waiting_events import WaitingEvents, folded
 
 
-def step(
-    fold: ColumnFold,
-    cell: Cell,
-    kept: WaitingEvents,
-    found: EpochMatches,
-    numbers: Floats,
-    stride: i64,
-    i: i64,
-    last: i64,
-    reported: list[ColumnFold],
-) -> int:
-    """Let the runs of a key take an event, or end; and begin one. Returns how many were made. O(runs of the key).
+@final
+class ColumnFolding:
+    """`kept`: the events that wait for the current stream; `reported`: FOLDs with matches in the batch."""
 
-    `reported`: FOLDs with matches in the batch.
-    """
-    place, runs = fold.place, cell.fold
-    if runs is None or runs.place is not fold.place:
-        runs = cell.fold = FoldNumbers(fold.place, fold.counter)
-    time: i64 = found.times[i]
-    item = found.ids.at(i)
-    begun = 0
-    if last < 0:
-        runs.clear()
-    elif last == cell.begun and cell.waiting < 0:
-        _absorb(fold, cell, runs, found.times[last])
-    if runs.upto > 0:
-        lone, counted = fold.lone, fold.counted
-        if lone is not None:
-            going = compared(lone, numbers[lone.slot * stride + i], numbers[lone.other * stride + last])
-        else:
-            going = passes(fold.goes_on, numbers, stride, i, last, 0, 0)
-        watches = place.watches
-        if going:
-            state = runs.numbers
-            ripe = counted is None or not fold.ripens or related_integers(counted.operator, state[COUNT], counted.whole)
-            at = runs.upto
-            while at > 0:  # the youngest first, as where they are objects
-                at -= FIELDS
-                count = state[at + COUNT]
-                if ripe and (counted is None or related_integers(counted.operator, count, counted.whole)):
-                    _report(fold, cell, runs, at, kept, found, numbers, stride, i, last, reported)
-                if watches is not None:
-                    for watch in watches:
-                        watch.watcher.entered(watch.state, state[at + BORN], state[at + T0], None)
-                        watch.watcher.left(watch.state, state[at + BORN], state[at + T0], None)
-                state[at + TRACE] = mixed(state[at + TRACE], item, place.depth)
-                state[at + COUNT] = count + fold.step
-                begun += 1
-        else:
-            if watches is not None:
-                _tell_of_end(watches, runs)
+    def __init__(self, found: EpochMatches, matrix: NumberMatrix, kept: WaitingEvents) -> None:
+        self.found = found
+        self.matrix = matrix
+        self.kept = kept
+        self.reported: list[ColumnFold] = []
+
+    def turn(self, found: EpochMatches, kept: WaitingEvents) -> None:
+        """Turn to a stretch of a batch."""
+        self.found = found
+        self.kept = kept
+
+    def step(self, fold: ColumnFold, cell: Cell, i: i64, last: i64) -> int:
+        """Let the runs of a key take an event, or end; begin one. Returns how many were made. O(runs of the key)."""
+        found, numbers, stride = self.found, self.matrix.numbers, self.matrix.stride
+        place, runs = fold.place, cell.fold
+        if runs is None or runs.place is not fold.place:
+            runs = cell.fold = FoldNumbers(fold.place, fold.counter)
+        time: i64 = found.times[i]
+        item = found.ids.at(i)
+        begun = 0
+        if last < 0:
             runs.clear()
-    if fold.begins is None or passes(fold.begins, numbers, stride, i, i, 0, 0):
-        runs.push(i, time, time, mixed(0, item, place.depth), fold.first)
-        if place.watches is not None:
-            for watch in place.watches:
-                watch.watcher.entered(watch.state, time, time, None)
-        begun += 1
-    return begun
+        elif last == cell.begun and cell.waiting < 0:
+            _absorb(fold, cell, runs, found.times[last])
+        if runs.upto > 0:
+            lone = fold.lone
+            if lone is not None:
+                going = compared(lone, numbers[lone.slot * stride + i], numbers[lone.other * stride + last])
+            else:
+                going = passes(fold.goes_on, numbers, stride, i, last, 0, 0)
+            if going:
+                begun = self._go_on(fold, cell, runs, i, last)
+            else:
+                if place.watches is not None:
+                    _tell_of_end(place.watches, runs)
+                runs.clear()
+        if fold.begins is None or passes(fold.begins, numbers, stride, i, i, 0, 0):
+            runs.push(i, time, time, mixed(0, item, place.depth), fold.first)
+            if place.watches is not None:
+                for watch in place.watches:
+                    watch.watcher.entered(watch.state, time, time, None)
+            begun += 1
+        return begun
+
+    def _go_on(self, fold: ColumnFold, cell: Cell, runs: FoldNumbers, i: i64, last: i64) -> int:
+        """Let all runs take an event, and report what it completes. Returns their number."""
+        state, counted, depth = runs.numbers, fold.counted, fold.place.depth
+        watches, item = fold.place.watches, self.found.ids.at(i)
+        ripe = counted is None or not fold.ripens or related_integers(counted.operator, state[COUNT], counted.whole)
+        begun = 0
+        at = runs.upto
+        while at > 0:  # the youngest first, as where they are objects
+            at -= FIELDS
+            count = state[at + COUNT]
+            if ripe and (counted is None or related_integers(counted.operator, count, counted.whole)):
+                self._report(fold, cell, runs, at, i, last)
+            if watches is not None:
+                for watch in watches:
+                    watch.watcher.entered(watch.state, state[at + BORN], state[at + T0], None)
+                    watch.watcher.left(watch.state, state[at + BORN], state[at + T0], None)
+            state[at + TRACE] = mixed(state[at + TRACE], item, depth)
+            state[at + COUNT] = count + fold.step
+            begun += 1
+        return begun
+
+    def _report(self, fold: ColumnFold, cell: Cell, runs: FoldNumbers, at: i64, i: i64, last: i64) -> None:
+        """Report the matches of an event that a run takes. O(arcs)."""
+        found, numbers, stride = self.found, self.matrix.numbers, self.matrix.stride
+        span = found.times[i] - runs.numbers[at + T0] + 1
+        count = runs.numbers[at + COUNT]
+        packed = found.packed
+        place: i64 = -1
+        number: i64
+        for number in range(len(fold.arcs)):
+            arc = fold.arcs[number]
+            watchers = arc.target.watchers
+            if arc.target.first is None and watchers is None:
+                continue
+            if not passes(arc.test, numbers, stride, i, last, span, count):
+                continue
+            if watchers is not None:
+                for watcher in watchers:
+                    watcher.matched(runs.numbers[at + BORN])
+            if arc.target.first is None:
+                continue
+            roster = fold.found
+            if roster is None:
+                roster = fold.matches(found.batch)
+                self.reported.append(fold)
+            born, width = runs.numbers[at + BORN], RUN
+            if last < found.batch.count:
+                width = 1
+                if place < 0:
+                    place = roster.add(runs, at, last)
+            elif place < 0:
+                place = len(packed.runs)
+                packed.runs.append(_recalled(fold, cell, runs, at, self.kept, found))
+            packed.add(i, roster, born, roster.handles, number, 1, place, width)
 
 
 def _tell_of_end(watches: list[Watch], runs: FoldNumbers) -> None:
@@ -90,52 +135,6 @@ def _tell_of_end(watches: list[Watch], runs: FoldNumbers) -> None:
     for at in range(0, runs.upto, FIELDS):
         for watch in watches:
             watch.watcher.left(watch.state, runs.numbers[at + BORN], runs.numbers[at + T0], None)
-
-
-def _report(
-    fold: ColumnFold,
-    cell: Cell,
-    runs: FoldNumbers,
-    at: i64,
-    kept: WaitingEvents,
-    found: EpochMatches,
-    numbers: Floats,
-    stride: i64,
-    i: i64,
-    last: i64,
-    reported: list[ColumnFold],
-) -> None:
-    """Report the matches of an event that a run takes. O(arcs)."""
-    span = found.times[i] - runs.numbers[at + T0] + 1
-    count = runs.numbers[at + COUNT]
-    packed = found.packed
-    place: i64 = -1
-    number: i64
-    for number in range(len(fold.arcs)):
-        arc = fold.arcs[number]
-        watchers = arc.target.watchers
-        if arc.target.first is None and watchers is None:
-            continue
-        if not passes(arc.test, numbers, stride, i, last, span, count):
-            continue
-        if watchers is not None:
-            for watcher in watchers:
-                watcher.matched(runs.numbers[at + BORN])
-        if arc.target.first is None:
-            continue
-        roster = fold.found
-        if roster is None:
-            roster = fold.matches(found.batch)
-            reported.append(fold)
-        born, width = runs.numbers[at + BORN], RUN
-        if last < found.batch.count:
-            width = 1
-            if place < 0:
-                place = roster.add(runs, at, last)
-        elif place < 0:
-            place = len(packed.runs)
-            packed.runs.append(_recalled(fold, cell, runs, at, kept, found))
-        packed.add(i, roster, born, roster.handles, number, 1, place, width)
 
 
 def hold(fold: ColumnFold, runs: FoldNumbers, found: EpochMatches) -> None:

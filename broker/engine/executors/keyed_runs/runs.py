@@ -278,7 +278,8 @@ class KeyedRuns(MergedRuns):
         if key is None:
             return
         lineage: Lineage = (links, self.link) if place.lineage else None
-        run = Run(place, row, filled, t0, time, born, limit, mixed(trace, self.item, place.depth), lineage)
+        run = Run(place, row, filled, t0, time, born, mixed(trace, self.item, place.depth), lineage)
+        run.limit = limit
         self.insert(run, key)
         self.begun += 1
         if told and place.watches is not None:

@@ -21,7 +21,7 @@ from ..epoch_matches import EpochMatches
 from ..matches import Lineage
 from ..packed import Floats, Integers, floats, integers, lengthened, lengthened_floats, put_integer
 from ..trace import mixed
-from .cells import FOREVER, Cell, Run
+from .cells import Cell, Run
 from .column_plan import ColumnPair
 from .fold_numbers import BEGUN, BORN, COUNT, FIELDS, T0, TRACE, FoldNumbers
 
@@ -213,13 +213,15 @@ def folded(fold: FoldNumbers, at: i64, slots: Slots, row: Row, time: i64) -> Run
         filled = list(slots)
         filled[fold.counter] = int(numbers[at + COUNT])
         slots = tuple(filled)
-    return Run(fold.place, row, slots, numbers[at + T0], time, numbers[at + BORN], FOREVER, numbers[at + TRACE], None)
+    return Run(fold.place, row, slots, numbers[at + T0], time, numbers[at + BORN], numbers[at + TRACE], None)
 
 
 def begun_by(pair: ColumnPair, row: Row, time: i64, item: i64) -> Run:
     """The run that an event has begun in a place, as `_enter` makes it (runs)."""
     place = pair.place
     slots = pair.update.fill(row, (), (), 1, 1) if pair.update is not None else ()
-    limit: i64 = time + place.window - 1 if place.window >= 0 else FOREVER
     lineage: Lineage = (None, int(item)) if place.lineage else None
-    return Run(place, row, slots, time, time, time, limit, mixed(0, item, place.depth), lineage)
+    run = Run(place, row, slots, time, time, time, mixed(0, item, place.depth), lineage)
+    if place.window >= 0:
+        run.limit = time + place.window - 1
+    return run

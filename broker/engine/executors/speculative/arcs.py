@@ -112,12 +112,12 @@ class ArcTable(ArcLists):
 
     def _numbered(self, made: Written) -> bool:
         """Number the conditions of an arc on events alone, if all have numbers. O(their sizes)."""
-        keys = [(int(made.stream), alone) for alone in made.alone]
+        keys = [(int(made.stream), alone) for alone in made.terms.alone]
         numbers = [self.classes.numbers.get(key, UNKNOWN) for key in keys]
         if UNKNOWN in numbers:
             return False
-        made.numbers = numbers
-        made.numbered = self.classes.numbering
+        made.terms.numbers = numbers
+        made.terms.numbered = self.classes.numbering
         return True
 
     def amend(self, state: i64, place: i64, arcs: list[Written], begin: i64, end: i64) -> bool:
@@ -127,7 +127,7 @@ class ArcTable(ArcLists):
         live) for the usual change, of all later events; else O(epochs).
         """
         for made in arcs:
-            if made.numbered != self.classes.numbering and not self._numbered(made):
+            if made.terms.numbered != self.classes.numbering and not self._numbered(made):
                 self._written[state][place : place + 1] = arcs
                 self.classes.number(self._written)
                 self._divide()

@@ -112,14 +112,14 @@ class EventClasses:
         self.numbers = {}
         for written in arcs:
             for made in written:
-                made.numbers = []
-                made.numbered = self.numbering
-                for alone in made.alone:
+                made.terms.numbers = []
+                made.terms.numbered = self.numbering
+                for alone in made.terms.alone:
                     number = self.numbers.get((int(made.stream), alone))
                     if number is None:
                         number = self.numbers[(int(made.stream), alone)] = len(self._forms[made.stream])
                         self._forms[made.stream].append(conjunction(tuple([floated(atom) for atom in alone])))
-                    made.numbers.append(number)
+                    made.terms.numbers.append(number)
         if before == self.numbers and self.numbering > 1:
             return False
         self.forget()

@@ -5,13 +5,13 @@ Hot. Not here: the translation into forms (operations), conditions without a for
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import Final, cast, final
 
 from mypy_extensions import i64
 
 from ....algebra.comparisons import related_floats, related_integers
 from ....events.schema import Row
-from ..packed import Floats, Integers
+from ..packed import Floats, Integers, floats, integers
 from .arena import FIRST, NULLS
 from .operations import (
     ADD_FLOAT,
@@ -27,6 +27,24 @@ from .operations import (
 )
 
 INTEGER_MAX: Final = 9223372036854775807
+
+
+@final
+class Record:
+    """A record in columns: its words and its numbers begin at `word` and at `number`. Made once, and moved about."""
+
+    def __init__(self) -> None:
+        self.words: Integers = integers()
+        self.numbers: Floats = floats()
+        self.word: i64 = 0
+        self.number: i64 = 0
+
+    def move(self, words: Integers, numbers: Floats, word: i64, number: i64) -> None:
+        """Be another record."""
+        self.words = words
+        self.numbers = numbers
+        self.word = word
+        self.number = number
 
 
 def related(
@@ -67,19 +85,17 @@ def related(
     return number - number == 0.0 and related_floats(operator, event, number)
 
 
-def assign(
-    code: Integers, constants: Floats, at: i64, words: Integers, numbers: Floats, source: i64, before: i64,
-    new_words: Integers, new_numbers: Floats, target: i64, after: i64, row: Row,
-) -> None:  # fmt: skip
-    """Assign a register of the new record at `target` and `after` from those of the one at `source` and `before`."""
+def assign(code: Integers, constants: Floats, at: i64, source: Record, target: Record, row: Row) -> None:
+    """Assign a register of a record from those of another one and an event."""
     form, place, bit = code[at], code[at + 1], code[at + 2]
+    nulled = source.words[source.word + NULLS] & code[at + 4] != 0  # where there is a source
     known = True
     if form <= FROM_EVENT_INTEGER:
         integer = code[at + 5]
         if form == ADD_INTEGER:
             added = integer
-            integer = words[source + FIRST + code[at + 3]]
-            if words[source + NULLS] & code[at + 4]:
+            integer = source.words[source.word + FIRST + code[at + 3]]
+            if nulled:
                 known = False
             elif added > 0:
                 known = integer <= INTEGER_MAX - added
@@ -92,12 +108,12 @@ def assign(
                 known = False
             else:
                 integer = cast("i64", given)
-        new_words[target + FIRST + place] = integer if known else 0
+        target.words[target.word + FIRST + place] = integer if known else 0
     else:
         number = 0.0
         if form <= ADD_FLOAT:
-            known = words[source + NULLS] & code[at + 4] == 0
-            number = numbers[before + code[at + 3]]
+            known = not nulled
+            number = source.numbers[source.number + code[at + 3]]
         if form == SET_FLOAT:
             number = constants[at + 5]
         elif form == ADD_FLOAT:
@@ -112,6 +128,6 @@ def assign(
                 number = number + cast("float", value)
         if number - number != 0.0:
             known = False
-        new_numbers[after + place] = number if known else 0.0
-    nulls = new_words[target + NULLS]
-    new_words[target + NULLS] = nulls & ~bit if known else nulls | bit
+        target.numbers[target.number + place] = number if known else 0.0
+    nulls = target.words[target.word + NULLS]
+    target.words[target.word + NULLS] = nulls & ~bit if known else nulls | bit

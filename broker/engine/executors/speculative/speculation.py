@@ -7,7 +7,7 @@ was found and lost within one batch is not reported. Not here: one key (timeline
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 from mypy_extensions import i64
 
@@ -23,7 +23,6 @@ from .arena import START, STATE, Arena, NodeLayout, read_registers
 from .changes import Changes
 from .compaction import Compaction
 from .entries import TimelineEntry
-from .expanding import expand
 from .nodes import BlockStepper
 from .timeline import ALL_STATES, Timeline, bit
 from .visits import Visits
@@ -35,38 +34,56 @@ CLASSES_MIN: Final = 256  # classes that are always kept
 SLACK: Final = 256  # nodes beyond three times the live ones, at which the arena is compacted: as many automata have one
 
 
+class SpeculationSwitches(NamedTuple):
+    """`lineage`: results name their events, and results that differ only in these are different. For comparison:
+    `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
+    `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions,
+    `passing`: a change of arcs passes over events whose runs cannot follow them. `slack`: how many nodes are wasted, at
+    most, beyond those that are there. `classes_max`: how many classes of events are known, or twice those of the stored
+    ones; 0: as the number of states says.
+    """
+
+    lineage: bool = True
+    sharing: bool = True
+    cancelling: bool = True
+    waiting: bool = True
+    cutting: bool = True
+    passing: bool = True
+    slack: int = SLACK
+    classes_max: int = 0
+
+
+STANDARD: Final = SpeculationSwitches()
+
+
 @final
 class Speculation:
     """`newest`: the time of the newest event; `promised`: no earlier event comes. -FOREVER before either.
 
     `runs_max`: the most nodes of an event, and the most runs of a key that wait.
 
-    `lineage`: results name their events, and results that differ only in these are different. Switches, for comparison:
-    `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
-    `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions,
-    `passing`: a change of arcs passes over events whose runs cannot follow them.
-    `labels`: what digests say of the targets of arcs. `slack`: how many nodes are wasted, at most, beyond those that
-    are there. `classes_max`: how many classes of events are known, or twice those of the stored ones; 0: as the number
-    of states says.
+    `labels`: what digests say of the targets of arcs.
     """
 
     def __init__(
-        self, automaton: Automaton, runs_max: int = UNLIMITED, lineage: bool = True, sharing: bool = True,
-        cancelling: bool = True, waiting: bool = True, cutting: bool = True, labels: list[int] | None = None,
-        slack: int = SLACK, passing: bool = True, classes_max: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        automaton: Automaton,
+        runs_max: int = UNLIMITED,
+        labels: list[int] | None = None,
+        switches: SpeculationSwitches = STANDARD,
+    ) -> None:
         self.automaton = automaton
-        self.lineage = lineage
-        self.sharing = sharing
-        self.cancelling = cancelling
-        self.passing = passing
+        self.lineage = lineage = switches.lineage
+        self.sharing = switches.sharing
+        self.cancelling = switches.cancelling
+        self.passing = switches.passing
         self.layout = NodeLayout(automaton)
         self.arena = Arena(self.layout)
         self._spare = Arena(self.layout)
-        self.table = ArcTable(automaton, self.layout, labels, cutting)
-        self.classes_max: i64 = classes_max or max(CLASSES_MIN, LISTS_MAX // max(1, len(automaton.states)))
+        self.table = ArcTable(automaton, self.layout, labels, switches.cutting)
+        self.classes_max: i64 = switches.classes_max or max(CLASSES_MIN, LISTS_MAX // max(1, len(automaton.states)))
         self.within: i64 = FOREVER if automaton.within is None else automaton.within
-        states = wait_states(automaton, self.layout) if waiting else []
+        states = wait_states(automaton, self.layout) if switches.waiting else []
         self.table.waiting = states
         self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, lineage, states, runs_max)
         self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
@@ -74,9 +91,8 @@ class Speculation:
         self.changes = Changes(self.layout, self.within, lineage)
         self.newest: i64 = -FOREVER
         self.promised: i64 = -FOREVER
-        self.slack: i64 = slack
-        self.full: i64 = slack
-        self.full_links: i64 = slack
+        self.slack: i64 = switches.slack
+        self.full = self.full_links = self.slack
         self._unchanged = Changes(self.layout, self.within, lineage)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
         self._alone: Timeline | None = None  # of the only key, where there is no BY
@@ -318,7 +334,7 @@ class Speculation:
         self.stepper.waiting = []
         self.visits = None
         for timeline in self.timelines.values():
-            expand(timeline, states)
+            timeline.expand(states)
 
     def _renew(self, classes: bool, begin: i64, end: i64, states: i64) -> None:
         if not classes and begin > self.newest:

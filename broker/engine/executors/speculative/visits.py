@@ -19,10 +19,10 @@ from ....algebra.predicate import All, holds
 from ....events.instant import FOREVER
 from ...program.account import Exhausted
 from .arcs import UNKNOWN
-from .arena import NULLS, ORDER, START, STATE, Arena, read_registers
+from .arena import NULLS, START, STATE, Arena, read_registers
 from .changes import Changes
 from .entries import TimelineEntry
-from .forms import assign, related
+from .forms import Record, assign, related
 from .nodes import BlockStepper
 from .operations import COMPUTATION, EVENT_FLOAT, EVENT_INTEGER, WORDS
 from .waiting import SPAN, WaitingRuns
@@ -38,105 +38,118 @@ class Visits:
         self.stepper = stepper
         self.table = stepper.table
         self.arena: Arena = stepper.arena
+        self.source = Record()
+        self.target = Record()
 
     def event(self, runs: WaitingRuns, entries: list[TimelineEntry], at: i64, changes: Changes, inserted: bool) -> None:
         """Let the event there, which was inserted or is to be removed, meet the runs that wait. O(these)."""
         entry = entries[at]
-        within = self.stepper.within
-        alive = entry.time - within
-        first = runs.first(alive, FOREVER)
+        first = runs.first(entry.time - self.stepper.within, FOREVER)
         behind = runs.first(entry.time, entry.order)
         if first >= behind or not self._concerns(entry):
             return
-        table = self.table
-        code = table.code
+        self.stepper.met += behind - first
+        while first < behind:
+            plan = self._plan(runs.words[first * runs.layout.stride + STATE], entry)
+            if plan >= 0:
+                first = self._compare(runs, first, behind, entry, plan, changes, inserted)
+            elif plan == ANY:
+                first = self._ask(runs, first, behind, entries, at, changes, inserted)
+            else:
+                first = self._behind(runs, first, behind)
+
+    def _behind(self, runs: WaitingRuns, first: i64, behind: i64) -> i64:
+        """Behind the runs that are in the state of the first one. So are those that the next two meet."""
+        words, stride = runs.words, runs.layout.stride
+        state = words[first * stride + STATE]
+        while first < behind and words[first * stride + STATE] == state:
+            first += 1
+        return first
+
+    def _compare(
+        self, runs: WaitingRuns, first: i64, behind: i64, entry: TimelineEntry, plan: i64, changes: Changes,
+        inserted: bool,
+    ) -> i64:  # fmt: skip
+        """Let runs of which one comparison of floats is asked meet an event; returns behind them."""
+        code = self.table.code
+        asked = plan + HEAD + 1
+        place, bit, operator = code[asked + 1], code[asked + 2], code[asked + 3]
+        given = entry.row[code[asked + 4]]
+        if given is None:
+            return self._behind(runs, first, behind)
+        value = cast("float", given)
+        target, updated = code[plan + TARGET], code[plan + UPDATES] > 0
         stride, floats = runs.layout.stride, runs.layout.floats
         words, numbers, spans = runs.words, runs.numbers, runs.spans
-        time, order = entry.time, entry.order
-        self.stepper.met += behind - first
-        state: i64 = -1
-        plan: i64 = NOTHING
-        place: i64 = 0
-        bit: i64 = 0
-        operator: i64 = 0
-        head: i64 = 0
-        value: float = 0.0
+        state = words[first * stride + STATE]
+        time, order, alive = entry.time, entry.order, entry.time - self.stepper.within
+        count, upto = changes.count, behind
+        changes.reserve(count + behind - first)
+        copies, copied, heads = changes.words, changes.numbers, changes.places
+        head = changes.head(time, inserted, True, entry.id, code[plan + LABEL])
         i: i64
         j: i64
-        # What results are written to. Other writers get the count first, and may change the columns.
-        copies, copied, heads = changes.words, changes.numbers, changes.places
-        target: i64 = NOTHING
-        count = changes.count
         for i in range(first, behind):
             source = i * stride
+            if words[source + STATE] != state:
+                upto = i
+                break
             until = spans[i * SPAN + 2]
-            if until < time or words[source + START] <= alive:
+            if until < time or words[source + START] <= alive or (until == time and spans[i * SPAN + 3] < order):
+                continue
+            other = numbers[i * floats + place]
+            # The operators one after the other, and no call, as this is the loop that counts.
+            if operator == GE:
+                met = value >= other
+            elif operator == GT:
+                met = value > other
+            elif operator == LE:
+                met = value <= other
+            elif operator == LT:
+                met = value < other
+            else:
+                met = related_floats(operator, value, other)
+            if not met or words[source + NULLS] & bit != 0:
+                continue
+            to = count * stride
+            for j in range(stride):
+                copies[to + j] = words[source + j]
+            copies[to + STATE] = target
+            for j in range(floats):
+                copied[count * floats + j] = numbers[i * floats + j]
+            heads[count] = head
+            if updated:
+                self._update(runs, i, entry, plan, changes, count)
+            count += 1
+        if not inserted:
+            changes.withdrawn += count - changes.count
+        changes.count = count
+        return upto
+
+    def _ask(
+        self, runs: WaitingRuns, first: i64, behind: i64, entries: list[TimelineEntry], at: i64, changes: Changes,
+        inserted: bool,
+    ) -> i64:  # fmt: skip
+        """Let runs of which all is asked meet an event; returns behind them. Their intervals end at it, or no more."""
+        entry = entries[at]
+        time, order = entry.time, entry.order
+        stride, spans = runs.layout.stride, runs.spans
+        upto = self._behind(runs, first, behind)
+        i: i64
+        for i in range(first, upto):
+            until = spans[i * SPAN + 2]
+            if until < time or runs.words[i * stride + START] <= time - self.stepper.within:
                 continue
             if until == time and spans[i * SPAN + 3] < order:
                 continue
-            if words[source + STATE] != state:
-                state = words[source + STATE]
-                plan = self._plan(state, entry)
-                code = table.code
-                if plan >= 0:
-                    position = plan + HEAD + 1
-                    place, bit, operator = code[position + 1], code[position + 2], code[position + 3]
-                    given = entry.row[code[position + 4]]
-                    if given is None:
-                        plan = NOTHING
-                    else:
-                        value = cast("float", given)
-                        target = NOTHING
-                        if code[plan + UPDATES] == 0:
-                            target = code[plan + TARGET]
-                        changes.count = count
-                        changes.reserve(count + behind - first)
-                        copies, copied, heads = changes.words, changes.numbers, changes.places
-                        head = changes.head(time, inserted, True, entry.id, code[plan + LABEL])
-            if plan >= 0:
-                other = numbers[i * floats + place]
-                # The operators one after the other, and no call, as this is the loop that counts.
-                if operator == GE:
-                    met = value >= other
-                elif operator == GT:
-                    met = value > other
-                elif operator == LE:
-                    met = value <= other
-                elif operator == LT:
-                    met = value < other
-                else:
-                    met = related_floats(operator, value, other)
-                if met and words[source + NULLS] & bit == 0:
-                    if target != NOTHING:
-                        to = count * stride
-                        copies[to] = words[source]
-                        copies[to + ORDER] = words[source + ORDER]
-                        copies[to + STATE] = target
-                        for j in range(NULLS, stride):
-                            copies[to + j] = words[source + j]
-                        for j in range(floats):
-                            copied[count * floats + j] = numbers[i * floats + j]
-                        heads[count] = head
-                        count += 1
-                        if not inserted:
-                            changes.withdrawn += 1
-                    else:
-                        changes.count = count
-                        self._result(runs, i, entry, plan, changes, inserted)
-                        count = changes.count
-                        copies, copied, heads = changes.words, changes.numbers, changes.places
-            elif plan == ANY:
-                changes.count = count
-                kept = self._meet(runs, i, entry, changes, inserted)
-                if inserted and not kept:
-                    self._meet_from(runs, i, entries, at + 1, changes, False)
-                    spans[i * SPAN + 2], spans[i * SPAN + 3] = time, order
-                elif not inserted and until == time and spans[i * SPAN + 3] == order:
-                    spans[i * SPAN + 2], spans[i * SPAN + 3] = FOREVER, 0
-                    self._meet_from(runs, i, entries, at + 1, changes, True)
-                count = changes.count
-                copies, copied, heads = changes.words, changes.numbers, changes.places
-        changes.count = count
+            kept = self._meet(runs, i, entry, changes, inserted)
+            if inserted and not kept:
+                self._meet_from(runs, i, entries, at + 1, changes, False)
+                spans[i * SPAN + 2], spans[i * SPAN + 3] = time, order
+            elif not inserted and until == time and spans[i * SPAN + 3] == order:
+                spans[i * SPAN + 2], spans[i * SPAN + 3] = FOREVER, 0
+                self._meet_from(runs, i, entries, at + 1, changes, True)
+        return upto
 
     def begin(self, runs: WaitingRuns, entries: list[TimelineEntry], at: i64, node: i64, changes: Changes) -> None:
         """A run waits since the event there. O(runs that wait since later events, and events in its interval).
@@ -281,22 +294,24 @@ class Visits:
         self, runs: WaitingRuns, run: i64, entry: TimelineEntry, here: i64, changes: Changes, inserted: bool
     ) -> None:
         """The result of an arc that a waiting run takes."""
+        code = self.table.code
+        head = changes.head(entry.time, inserted, True, entry.id, code[here + LABEL])
+        at = changes.add(runs.words, runs.numbers, [], run, head)
+        changes.words[at * runs.layout.stride + STATE] = code[here + TARGET]
+        self._update(runs, run, entry, here, changes, at)
+
+    def _update(self, runs: WaitingRuns, run: i64, entry: TimelineEntry, here: i64, changes: Changes, at: i64) -> None:
+        """Assign the registers of a result there that the arc changes."""
         code, constants = self.table.code, self.table.numbers
         layout = runs.layout
         stride, floats = layout.stride, layout.floats
-        head = changes.head(entry.time, inserted, True, entry.id, code[here + LABEL])
-        at = changes.add(runs.words, runs.numbers, [], run, head)
-        words, numbers = changes.words, changes.numbers
-        target = at * stride
-        words[target + STATE] = code[here + TARGET]
+        self.source.move(runs.words, runs.numbers, run * stride, run * floats)
+        self.target.move(changes.words, changes.numbers, at * stride, at * floats)
         end = here + code[here + LENGTH]
         position = end - WORDS * code[here + UPDATES]
         while position < end:
             if code[position] < COMPUTATION:
-                assign(
-                    code, constants, position, runs.words, runs.numbers, run * stride, run * floats, words, numbers,
-                    target, at * floats, entry.row,
-                )  # fmt: skip
+                assign(code, constants, position, self.source, self.target, entry.row)
             else:
                 term = cast("Computation", self.table.objects[code[position + 5]])
                 registers = read_registers(layout, runs.words, runs.numbers, [], run)

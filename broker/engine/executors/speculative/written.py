@@ -28,44 +28,51 @@ HEAD: Final = 6
 
 @final
 @mypyc_attr(acyclic=True)
-class Written:
-    """An arc with split clauses: for each, its condition on the event alone, the number of that, and the rest.
+class WrittenTerms:
+    """What an arc asks and assigns: for each clause its condition on the event alone, the number of that, and the rest.
 
-    A `target` beyond the states is a result, of the final state with that number. `ignores`: the arc leaves a run that
-    is under way unchanged, but for what it notes. It exists for events of the times [`begin`, `end`). `numbered`: which
-    numbering of conditions `numbers` are of. `arc`: that of the automaton.
+    `ignores`: the arc leaves a run that is under way unchanged, but for what it notes. `numbered`: which numbering of
+    conditions `numbers` are of.
     """
 
-    __slots__ = (
-        "alone", "arc", "begin", "end", "ignores", "label", "numbered", "numbers", "rests", "source", "stream",
-        "target", "updates",
-    )  # fmt: skip
+    __slots__ = ("alone", "ignores", "numbered", "numbers", "rests", "updates")
 
     def __init__(
-        self, source: i64, target: i64, label: i64, stream: i64, begin: i64, end: i64, alone: list[Clause],
-        rests: list[list[Operation]], updates: list[Operation], ignores: bool, numbers: list[int], numbered: i64,
-        arc: object,
-    ) -> None:  # fmt: skip
-        self.source = source
-        self.target = target
-        self.label = label
-        self.stream = stream
-        self.begin = begin
-        self.end = end
+        self, alone: list[Clause], rests: list[list[Operation]], updates: list[Operation], ignores: bool
+    ) -> None:
         self.alone = alone
         self.rests = rests
         self.updates = updates
         self.ignores = ignores
-        self.numbers = numbers
-        self.numbered = numbered
+        self.numbers: list[int] = []
+        self.numbered: i64 = 0
+
+
+@final
+@mypyc_attr(acyclic=True)
+class Written:
+    """An arc. A `target` beyond the states is a result, of the final state with that number.
+
+    It exists for events of the times [`begin`, `end`). `arc`: that of the automaton.
+    """
+
+    __slots__ = ("arc", "begin", "end", "label", "source", "stream", "target", "terms")
+
+    def __init__(
+        self, source: i64, target: i64, label: i64, stream: i64, terms: WrittenTerms, begin: i64, end: i64, arc: object
+    ) -> None:
+        self.source = source
+        self.target = target
+        self.label = label
+        self.stream = stream
+        self.terms = terms
+        self.begin = begin
+        self.end = end
         self.arc = arc
 
     def lasting(self, begin: i64, end: i64, arc: object = None) -> Written:
         """The same arc for other times, in which it is another one of the automaton. O(1)."""
-        return Written(
-            self.source, self.target, self.label, self.stream, begin, end, self.alone, self.rests, self.updates,
-            self.ignores, self.numbers, self.numbered, arc,
-        )  # fmt: skip
+        return Written(self.source, self.target, self.label, self.stream, self.terms, begin, end, arc)
 
 
 def written(arc: Arc, stream: int, final_state: int, label: int, layout: NodeLayout) -> Written:
@@ -82,4 +89,5 @@ def written(arc: Arc, stream: int, final_state: int, label: int, layout: NodeLay
     told = any(isinstance(source, Computed) and not source.noted for source in arc.update)
     ignores = arc.kind is Kind.LOOP and arc.target < final_state and not told
     named = target if label < 0 else label
-    return Written(arc.source, target, named, stream, arc.begin, arc.end, alone, rests, changed, ignores, [], 0, arc)
+    terms = WrittenTerms(alone, rests, changed, ignores)
+    return Written(arc.source, target, named, stream, terms, arc.begin, arc.end, arc)

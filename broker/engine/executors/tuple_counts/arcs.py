@@ -6,7 +6,7 @@ the automaton (counting_plan), counts of any stream (cell_counting, window_count
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 from mypy_extensions import i64
 
@@ -49,6 +49,18 @@ class CountedState:
         self.at: i64 = NOWHERE
 
 
+class ArcQuestions(NamedTuple):
+    """What an arc asks of an event: `checks` of the distance, by its number, from the time in a slot; `recents` of the
+    allowed distances from an event so many positions before; `tests` of attributes to be as variables; `equals`, pairs
+    of attributes; `present`, those that must not be null."""
+
+    checks: list[tuple[int, int]]
+    recents: list[tuple[int, Distances]]
+    tests: list[tuple[int, int]]
+    equals: list[tuple[int, int]]
+    present: list[int]
+
+
 @final
 class CountedArc:
     """An event of `operand` leads from the state numbered `source` to `target` if
@@ -70,15 +82,12 @@ class CountedArc:
         source: int,
         target: int,
         states: list[CountedState],
-        checks: list[tuple[int, int]],
-        recents: list[tuple[int, Distances]],
-        tests: list[tuple[int, int]],
-        equals: list[tuple[int, int]],
-        present: list[int],
+        asked: ArcQuestions,
         times: list[int],
         values: list[int],
         limits: list[Distances],
     ) -> None:
+        checks, present = asked.checks, asked.present
         before, after = states[source], states[target]
         self.operand: i64 = operand
         self.source: i64 = source
@@ -86,14 +95,14 @@ class CountedArc:
         self.checks: list[int] = [slot for slot, _ in checks]
         self.check_bits: list[int] = [1 << limit for _, limit in checks]
         self.check_ranges: list[list[int]] = [flat(limits[limit]) for _, limit in checks]
-        self.recents: list[int] = [distance for distance, _ in recents]
-        self.recent_ranges: list[list[int]] = [flat(allowed) for _, allowed in recents]
-        self.equals: list[int] = [attribute for pair in equals for attribute in pair]
+        self.recents: list[int] = [distance for distance, _ in asked.recents]
+        self.recent_ranges: list[list[int]] = [flat(allowed) for _, allowed in asked.recents]
+        self.equals: list[int] = [attribute for pair in asked.equals for attribute in pair]
         self.present = present
         self.times = times
         self.values = values
         attributes: dict[int, int] = {}
-        for attribute, variable in tests:
+        for attribute, variable in asked.tests:
             if variable in attributes:
                 self.equals += [attributes[variable], attribute]
             attributes.setdefault(variable, attribute)

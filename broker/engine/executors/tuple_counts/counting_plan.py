@@ -18,7 +18,7 @@ from ....automaton.analyses.variables import equal_attributes, read_by, variable
 from ....automaton.automaton import Arc, Automaton, Carry, Stay
 from ....automaton.distances import Distances
 from ....automaton.topological import topological_order
-from .arcs import CountedArc, CountedState
+from .arcs import ArcQuestions, CountedArc, CountedState
 
 WIDTH_EXACT: Final = 2  # independent times in a key; the cells of wider ones are limited in number
 
@@ -134,16 +134,19 @@ class _Planned:
         if end < self.waiting:
             sources = [arc.update[slot] for slot in self.kept[end]]
             times = [before.index(source.slot) if isinstance(source, Carry) else -1 for source in sources]
-        return CountedArc(
-            operand=arc.operand,
-            source=self.number[arc.source],
-            target=self.number[end],
-            states=self.states,
+        asked = ArcQuestions(
             checks=[(before.index(e.slot), e.number) for e in arc.elapsed if e.slot >= 0],
             recents=[(-e.slot, e.allowed) for e in arc.elapsed if e.slot < 0],
             tests=tests,
             equals=equals,
             present=present,
+        )
+        return CountedArc(
+            operand=arc.operand,
+            source=self.number[arc.source],
+            target=self.number[end],
+            states=self.states,
+            asked=asked,
             times=times,
             values=[bound.index(v) if v in slot_of else -1 - read[v] for v in self.bound[end]],
             limits=self.limits,
