@@ -1,7 +1,8 @@
 """A window subscription as its host knows it: the windows of each partition.
 
 Here: the class of an event, which partition it belongs to, when time completes windows. Not here: the effect of an
-event on a partition (stepping, longest), windows of the clock (clock), the form that all executors have (contract).
+event on a partition (stepping, longest), windows without conditions (pane_machine), the form that all executors have
+(contract).
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Old groups move, a start begins if the prefix before the event allows it, and th
 that meet in a state merge; aggregates do not belong to groups, so that merging moves intervals only. Cost: groups; O(1)
 amortised for all else.
 
-Here: groups and starts. Hot. Not here: reporting windows (completing, longest), windows of the clock (clock).
+Here: groups and starts. Hot. Not here: reporting windows (completing, longest), windows without conditions
+(pane_machine).
 """
 
 from __future__ import annotations

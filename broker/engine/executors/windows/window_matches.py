@@ -1,7 +1,7 @@
 """Windows as matches: numbers of a batch, made into matches when they are read.
 
 A row refers to columns of its partition, which only grow or are replaced, so that it stays valid. Here: values of
-aggregates from what measures have said, or from rows. Not here: writing rows (stepping, clock, longest), measures
+aggregates from what measures have said, or from rows. Not here: writing rows (completing, longest), measures
 themselves.
 """
 
