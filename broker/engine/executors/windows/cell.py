@@ -20,9 +20,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
-from ....events.batch import Batch
 from ....events.schema import Row
-from ..event_ids import EventIds
 from ..matches import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
@@ -70,7 +68,7 @@ class WindowCell(PanePartition):
     the state of the prefix automaton; then by part, if windows are bounded, the first pane whose windows are not too
     long, and the first whose windows are too short. `before`: the rows of its newest events, the newest first, and
     `times` of them. `ends`, for windows that wait, by pane: the last event at which there was a window, or NONE_YET,
-    and its time; groups know better. `slot`: its place among those that wait. `given`: the event at which the newest
+    and its time; groups know better. `given`: the event at which the newest
     start began that a limit has given up, where its windows would have been told instead of others, or GIVEN_NONE, and
     its time in `given_time`.
     `measure`: the first of its measures, which are a chain.
@@ -93,7 +91,6 @@ class WindowCell(PanePartition):
             self.times = [None] * tables.back
         self.groups: list[Group] = [] if tables.parts > 0 else NO_GROUPS
         self.ends: Integers = integers()
-        self.slot: i64 = -1
 
     def open(self, time: i64) -> i64:
         """Begin a pane at the current event; returns its number."""
@@ -110,20 +107,12 @@ class WindowCell(PanePartition):
             measure = measure.rest
         return columns.base + count
 
-    def note(self, row: Row, times: Slots, number: i64, item: Item) -> None:
+    def note(self, row: Row, times: Slots, item: Item) -> None:
         """Add the current event to the log, as that says, and to all measures."""
-        self.columns.note(row, number, item)
+        self.columns.note(row, item)
         measure = self.measure
         while measure is not None:
             measure.push(row, times, self.count)
-            measure = measure.rest
-
-    def note_all(self, batch: Batch, ids: EventIds, first: i64, upto: i64) -> None:
-        """Add the events from the index `first` to below `upto`, which come before the current one."""
-        self.columns.extend(batch, ids, first, upto)
-        measure = self.measure
-        while measure is not None:
-            measure.push_all(batch, first, upto, self.count - (upto - first))
             measure = measure.rest
 
     def measures(self) -> list[WindowMeasure]:

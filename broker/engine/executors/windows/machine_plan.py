@@ -105,9 +105,6 @@ class WindowsPlan(MachinePlan):
         machine = WindowMachine(tables, needed, account, *limits, True)
         machine.batches = options.batches
         machine.stepper.prolongs = machine.stepper.prolongs and options.window_columns
-        machine.stretches = machine.stretches and options.window_columns
-        machine.placed = machine.placed and options.window_columns
-        machine.by_columns = machine.stretches or machine.placed
         return machine
 
     @property
