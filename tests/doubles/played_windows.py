@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from doubles.read_columns import in_columns
@@ -10,11 +11,8 @@ from strategies.windows import SCHEMA, Event
 from broker.algebra.window.lowering import lower
 from broker.algebra.window.semantics import TimedEvent, results
 from broker.engine import Engine, Options
-from broker.engine.executors.windows.clock import ClockMachine
 from broker.engine.executors.windows.machine import WindowMachine
-from broker.engine.executors.windows.packed_clock import PackedClockMachine
-from broker.engine.executors.windows.packed_count import PackedCountMachine
-from broker.engine.executors.windows.sessions import SessionMachine
+from broker.engine.executors.windows.pane_machine import PaneMachine
 from broker.language.window import print_query
 from broker.language.window.syntax import WindowQuery
 
@@ -39,8 +37,10 @@ def play(
     again: Options | None = None,
 ) -> list[list[Found]]:
     """What each subscription gets. `cuts`: lengths of batches; `saved`: the batch after which the engine is restored,
-    with the options `again`; `promises`: a punctuation comes before each batch."""
+    with the options `again`, but the switch that decides what machines keep of windows by numbers of events;
+    `promises`: a punctuation comes before each batch."""
     engine = Engine(options)
+    again = replace(again or Options(), window_columns=options is None or options.window_columns)
     engine.add_stream("S", {name: f"{kind}?" for name, kind in (("ty", "string"), ("v", "int"), ("x", "float"))})
     for number, text in enumerate(texts):
         engine.subscribe(f"q{number}", language="window", query=text, lineage=True)
@@ -75,5 +75,5 @@ def trim(engine: Engine, at_once: bool) -> None:
             machine = matcher.machine
             if isinstance(machine, WindowMachine):
                 machine.stepper.trims_at_once = at_once
-            elif isinstance(machine, ClockMachine | PackedClockMachine | PackedCountMachine | SessionMachine):
+            elif isinstance(machine, PaneMachine):
                 machine.trims_at_once = at_once

@@ -125,6 +125,6 @@ def told(query: Any, numbers: tuple[Any, ...], seed: int, saved: int, in_columns
                 assert repr(tuple(match.data.values())) == repr(result_of(expression, inside, None).values)
                 count += 1
         if batch == saved:
-            engine = Engine.restore(engine.snapshot())
+            engine = Engine.restore(engine.snapshot(), engine.options)
         batch += 1
     return count

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from strategies.windows import AGGREGATES, SCHEMA, Event, queries, streams
 
 from broker.engine import Engine, Options
-from broker.engine.executors.windows.machine import WindowMachine
 from broker.language.window import parse, print_query
 from broker.language.window.syntax import WindowQuery
 
@@ -96,10 +95,6 @@ def in_order(text: str, events: list[Event], cuts: list[int], options: Options, 
     engine = Engine(options)
     engine.add_stream("S", SCHEMA.declared())
     engine.subscribe("q", language="window", query=text, lineage=True)
-    for lane in engine.program.machines.lanes.values():
-        for matcher in lane.matchers:
-            if isinstance(matcher.machine, WindowMachine):
-                matcher.machine.patience = matcher.machine.patience_max = 1
     engine.add_stream("T", {"n": "int"})
     engine.subscribe("other", "window", "FROM T WINDOW SESSION 1", lineage=True)
     found: list[str] = []

@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from broker.engine import Engine, Match, Options
-from broker.engine.executors.windows.packed_count import OVER, SPARE, PackedCountMachine
+from broker.engine.executors.windows.pane_machine import PaneMachine
+from broker.engine.executors.windows.pane_table import OVER, SPARE
 
 EVENTS, KEYS = 12_000, 3
 TEXTS = {
@@ -52,7 +53,7 @@ def test_one_log_of_all_partitions_is_bounded_and_says_the_same(rare: bool, wind
         query = f"FROM S BY k WINDOW {windows} AGGREGATE sum(p) AS s, median(p) AS m"
         engine.subscribe("w", language="window", query=query)
         (machine,) = [each.machine for lane in engine.program.machines.lanes.values() for each in lane.matchers]
-        assert isinstance(machine, PackedCountMachine) is packed
+        assert isinstance(machine, PaneMachine) is packed
         found: list[Match] = []
         longest = 0
         if rare:
@@ -61,11 +62,11 @@ def test_one_log_of_all_partitions_is_bounded_and_says_the_same(rare: bool, wind
             numbers = range(first, upto)
             rows = [(f"key {at * at % 131}", at % 97 / 7) for at in numbers]
             found += engine.publish("S", list(numbers), rows)
-            if isinstance(machine, PackedCountMachine):
-                longest = max(longest, int(machine.log.count - machine.log.base))
+            if isinstance(machine, PaneMachine):
+                longest = max(longest, int(machine.table.log.count - machine.table.log.base))
         engine.check_invariants()
         told.append(found)
-        if isinstance(machine, PackedCountMachine):
-            assert longest <= SPARE + (OVER + 1) * machine.live + 500
+        if isinstance(machine, PaneMachine):
+            assert longest <= SPARE + (OVER + 1) * machine.table.live + 500
     assert len(told[0]) > 500
     assert [(m.id, m.lineage, m.data) for m in told[0]] == [(m.id, m.lineage, m.data) for m in told[1]]

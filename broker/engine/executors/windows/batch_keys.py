@@ -1,7 +1,7 @@
 """The keys of a batch's events, and which numbers partitions have, as a machine of all partitions asks for them.
 
 A text in a column is a number of a dictionary: where its partition is, has to be looked up once for a text, as long as
-no partition is forgotten. Here: that. Hot. Not here: partitions (packed_panes, sessions).
+no partition is forgotten. Here: that. Hot. Not here: partitions (pane_table).
 """
 
 from __future__ import annotations

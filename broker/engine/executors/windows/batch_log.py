@@ -58,8 +58,8 @@ class BatchLog:
         self._grow(upto - first)
         return place
 
-    def add(self, row: Row, item: Item, before: i64) -> i64:
-        """Add an event behind another one of its partition; returns its place. O(1) amortised."""
+    def add(self, row: Row, item: Item) -> i64:
+        """Add an event, which has no link yet; returns its place. O(1) amortised."""
         place = self.count
         if not self.loose or place - self.begins[-1] >= LOOSE_MAX:
             self._begin(int(place), 0, batch_of_rows([]) if self.rowed else None, NO_IDS, True)
@@ -68,8 +68,6 @@ class BatchLog:
         if batch is not None:
             batch.rows().append(row)
         self._grow(1)
-        if self.linked:
-            self.links[place - self.base] = before
         return place
 
     def _begin(self, place: int, first: int, batch: Batch | None, ids: EventIds, loose: bool) -> None:
@@ -89,13 +87,16 @@ class BatchLog:
         """Forget the events from a place on, which are in the last stretch of a batch."""
         self.count = count
 
-    def restore(self, saved: Any, first: int) -> i64:
-        """Add events of a partition that has none here, from this index of saved items and rows on; returns the place
-        of the newest one. O(events)."""
+    def restore(self, saved: Any) -> i64:
+        """Add saved items and rows of a partition that has no events here; returns the place of the newest one, NOTHING
+        if there is none. O(events)."""
         items, rows = saved
         newest: i64 = NOTHING
-        for at in range(first, len(items)):
-            newest = self.add(tuple(rows[at]) if rows else (), tuple_item(items[at]), newest)
+        for at in range(len(items)):
+            place = self.add(tuple(rows[at]) if rows else (), tuple_item(items[at]))
+            if self.linked:
+                self.links[place - self.base] = newest
+            newest = place
         return newest
 
     def behind(self, first: i64) -> BatchLog:

@@ -20,9 +20,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
-from ....events.batch import Batch
 from ....events.schema import Row
-from ..event_ids import EventIds
 from ..matches import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
@@ -70,21 +68,16 @@ class WindowCell(PanePartition):
     the state of the prefix automaton; then by part, if windows are bounded, the first pane whose windows are not too
     long, and the first whose windows are too short. `before`: the rows of its newest events, the newest first, and
     `times` of them. `ends`, for windows that wait, by pane: the last event at which there was a window, or NONE_YET,
-    and its time; groups know better. `slot`: its place among those that wait. `upto`: of windows of the clock, the
-    newest that it is in; `periods`: by pane, its period; `head`: the first pane of an open window, behind the base,
-    and its `period`. `given`: the event at which the newest start began that a limit has given up, where its windows
-    would have been told instead of others, or GIVEN_NONE, and its time in `given_time`; of windows of the clock, the
-    newest that has been given up.
+    and its time; groups know better. `given`: the event at which the newest
+    start began that a limit has given up, where its windows would have been told instead of others, or GIVEN_NONE, and
+    its time in `given_time`.
     `measure`: the first of its measures, which are a chain.
     """
 
     def __init__(self, key: Any, tables: WindowTables) -> None:
         self.key = key
-        self.count: i64 = 0  # what windows of the clock read lies together
+        self.count: i64 = 0
         self.last: i64 = 0
-        self.head: i64 = 0
-        self.period: i64 = 0
-        self.upto: i64 = 0
         self.given: i64 = GIVEN_NONE
         self.given_time: i64 = 0
         self.columns = PaneColumns(0, integers(), 0, tables.rows)
@@ -98,8 +91,6 @@ class WindowCell(PanePartition):
             self.times = [None] * tables.back
         self.groups: list[Group] = [] if tables.parts > 0 else NO_GROUPS
         self.ends: Integers = integers()
-        self.slot: i64 = -1
-        self.periods: Integers = integers()
 
     def open(self, time: i64) -> i64:
         """Begin a pane at the current event; returns its number."""
@@ -116,20 +107,12 @@ class WindowCell(PanePartition):
             measure = measure.rest
         return columns.base + count
 
-    def note(self, row: Row, times: Slots, number: i64, item: Item) -> None:
+    def note(self, row: Row, times: Slots, item: Item) -> None:
         """Add the current event to the log, as that says, and to all measures."""
-        self.columns.note(row, number, item)
+        self.columns.note(row, item)
         measure = self.measure
         while measure is not None:
             measure.push(row, times, self.count)
-            measure = measure.rest
-
-    def note_all(self, batch: Batch, ids: EventIds, first: i64, upto: i64) -> None:
-        """Add the events from the index `first` to below `upto`, which come before the current one."""
-        self.columns.extend(batch, ids, first, upto)
-        measure = self.measure
-        while measure is not None:
-            measure.push_all(batch, first, upto, self.count - (upto - first))
             measure = measure.rest
 
     def measures(self) -> list[WindowMeasure]:
@@ -186,15 +169,6 @@ class WindowCell(PanePartition):
             measure.reset()
             measure = measure.rest
 
-    def renew(self, key: Any) -> None:
-        """Be the partition of another key, of windows of the clock, as if it were new: no window is open."""
-        self.key = key
-        self.forget()
-        self.columns.base = 0
-        self.periods = integers()
-        self.count = self.last = self.head = self.period = 0
-        self.given = GIVEN_NONE
-
     def trim(self, first: i64, at_once: bool = False) -> None:
         """Drop the panes below the number `first` and the events before them, if that is worth while.
 
@@ -211,9 +185,6 @@ class WindowCell(PanePartition):
         self.columns = old.behind(first, events, old.panes[2 * dead : 2 * old.count])
         if len(self.ends) > 0:
             self.ends = self.ends[2 * dead :]
-        if len(self.periods) > 0:
-            self.periods = self.periods[dead:]
-            self.head = max(self.head - dead, 0)
         measure = self.measure
         while measure is not None:
             measure.trim(dead, start)
@@ -252,10 +223,9 @@ class WindowCell(PanePartition):
     def copied(self, tables: WindowTables) -> WindowCell:
         """The same partition, which goes on by itself. O(its events and panes)."""
         copy = WindowCell(self.key, tables)
-        copy.count, copy.last, copy.upto = self.count, self.last, self.upto
-        copy.head, copy.period = self.head, self.period
+        copy.count, copy.last = self.count, self.last
         copy.given, copy.given_time = self.given, self.given_time
-        copy.marks, copy.ends, copy.periods = self.marks[:], self.ends[:], self.periods[:]
+        copy.marks, copy.ends = self.marks[:], self.ends[:]
         if len(self.before) > 0:
             copy.before, copy.times = self.before[:], self.times[:]
         if len(self.groups) > 0:
@@ -272,7 +242,7 @@ class WindowCell(PanePartition):
 
     def dump(self) -> list[Any]:
         columns = self.columns
-        numbers = [self.count, columns.base, columns.logged, self.last, self.upto, self.head]
+        numbers = [self.count, columns.base, columns.logged, self.last]
         if self.given != GIVEN_NONE:
             numbers += [self.given, self.given_time]
         return [
@@ -282,16 +252,16 @@ class WindowCell(PanePartition):
             [list(row) for row in self.before],
             list(self.times),
             [[int(one.state), one.intervals(), int(one.last), int(one.moment)] for one in self.groups],
-            [[int(number) for number in column] for column in (columns.begun(), self.ends, self.periods)],
+            [[int(number) for number in column] for column in (columns.begun(), self.ends)],
             [list(columns.items()), [list(row) for row in columns.made()]],
             [measure.dump() for measure in self.measures()],
         ]
 
     def load(self, data: Any) -> None:
         _, numbers, marks, before, times, groups, panes, log, measures = data
-        self.count, base, logged, self.last, self.upto, self.head = numbers[:6]
-        if len(numbers) > 6:
-            self.given, self.given_time = numbers[6:]
+        self.count, base, logged, self.last = numbers[:4]
+        if len(numbers) > 4:
+            self.given, self.given_time = numbers[4:]
         self.marks = integers_of(marks)
         if before:
             self.before, self.times = [tuple(row) for row in before], list(times)
@@ -305,7 +275,7 @@ class WindowCell(PanePartition):
         self.columns = PaneColumns(base, integers_of(panes[0]), logged, self.columns.rowed)
         if log[0]:
             self.columns.fill([tuple_item(item) for item in log[0]], [tuple(row) for row in log[1]])
-        self.ends, self.periods = integers_of(panes[1]), integers_of(panes[2])
+        self.ends = integers_of(panes[1])
         for measure, saved in zip(self.measures(), measures, strict=True):
             measure.load(saved)
 

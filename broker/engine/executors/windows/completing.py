@@ -12,12 +12,11 @@ from mypy_extensions import i64
 
 from ...program.account import Account
 from ..completions import HEADER, Completions
-from ..packed import Integers
 from .cell import GIVEN_NONE, WindowCell
 from .pane_groups import NO_REST, Group, below, joined, without
 from .stepping import Stepper
 from .tables import WindowTables
-from .window_page import ONE, ONE_NUMBERS, SEVERAL, SEVERAL_NUMBERS, WindowPage
+from .window_page import COUNTED, ONE, ONE_NUMBERS, SEVERAL, SEVERAL_NUMBERS, WindowPage
 
 EACH: Final = 0
 SHORTEST: Final = 1
@@ -100,7 +99,7 @@ class CompletedPanes:
                 self._close(cell, [*rest, int(low), int(high)])
         amount: i64 = 1
         if low == high and len(rest) == 0:
-            report_one(cell, low - cell.columns.base, cell.count, time, 0, found)
+            _report_one(cell, low - cell.columns.base, time, found)
         else:
             amount = _report_several(cell, low, high, rest, time, found)
         self.account.spend(amount)
@@ -129,31 +128,24 @@ def page_of(found: Completions) -> WindowPage:
     return page if isinstance(page, WindowPage) else WindowPage()
 
 
-def report_one(cell: WindowCell, at: i64, last: i64, end: i64, begin: i64, found: Completions) -> None:
-    """Report the window from the pane with this index to the event number `last` at the time `end`."""
+def _report_one(cell: WindowCell, at: i64, time: i64, found: Completions) -> None:
+    """Report the window from the pane with this index to the current event."""
     page = page_of(found)
-    numbers = found.room(ONE_NUMBERS)
-    write_one(cell, at, last, end, begin, page, numbers, found.upto + HEADER)
-    found.close(page, 0, ONE, ONE_NUMBERS, 1)
-
-
-def write_one(
-    cell: WindowCell, at: i64, last: i64, end: i64, begin: i64, page: WindowPage, numbers: Integers, place: i64
-) -> None:
-    """Write the numbers of such a window to a place in a row, and its values to the page."""
     columns = cell.columns
+    numbers = found.room(ONE_NUMBERS)
+    place = found.upto + HEADER
     numbers[place] = page.of(columns)
     numbers[place + 1] = columns.base + at
-    numbers[place + 2] = last
-    numbers[place + 3] = end
-    numbers[place + 4] = begin
-    numbers[place + 5] = page.float_count
-    numbers[place + 6] = page.count_count
-    numbers[place + 7] = len(page.values)
+    numbers[place + 2] = cell.count
+    numbers[place + 3] = time
+    numbers[place + 4] = page.float_count
+    numbers[place + 5] = page.count_count
+    numbers[place + 6] = len(page.values)
     measure = cell.measure
     while measure is not None:
         measure.settle(page, at, columns.panes)
         measure = measure.rest
+    found.close(page, 0, ONE, ONE_NUMBERS, 1)
 
 
 def _report_several(
@@ -170,8 +162,8 @@ def _report_several(
     numbers[place] = page.of(columns)
     numbers[place + 1] = cell.count
     numbers[place + 2] = time
-    numbers[place + 3] = 0
     numbers[place + 4] = page.close(closings)
+    start = place
     place += SEVERAL_NUMBERS
     amount = high - low + 1
     at: i64
@@ -182,5 +174,6 @@ def _report_several(
         place += 2
     numbers[place] = low
     numbers[place + 1] = high
+    numbers[start + COUNTED] = amount
     found.close(page, 0, SEVERAL, count, amount)
     return amount

@@ -11,10 +11,9 @@ from typing import Any, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Computation, Slots
-from ....events.batch import Batch, FloatColumn
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, floats_of, integers, integers_of, put, put_integer
-from .measures import WindowMeasure, column_of, position_of
+from .measures import WindowMeasure, position_of
 from .window_page import ExtremeClosing, MeasureClosing, WindowPage, first_at_least
 
 
@@ -47,26 +46,6 @@ class FloatExtremeMeasure(WindowMeasure):
             return
         self._add(found, position)
 
-    def push_at(self, batch: Batch, at: i64, position: i64) -> None:
-        column = column_of(batch, self.attribute)
-        if isinstance(column, FloatColumn):
-            value = column.numbers[at]
-            if value == value:
-                self._add(value, position)
-        else:
-            super().push_at(batch, at, position)
-
-    def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
-        column = column_of(batch, self.attribute)
-        if not isinstance(column, FloatColumn):
-            super().push_all(batch, first, upto, position)
-            return
-        numbers = column.numbers
-        at: i64
-        for at in range(first, upto):
-            value = numbers[at]
-            if value == value:
-                self._add(value, position + at - first)
 
     def _add(self, value: float, position: i64) -> None:
         values = self.values

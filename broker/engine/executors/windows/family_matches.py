@@ -1,7 +1,6 @@
 """The windows of a family as matches: rectangles of a row, read for each member.
 
-A row is as that of several windows (window_page), with how many windows there are instead of a beginning, and with the
-members from and to below behind each interval of panes.
+A row is as that of several windows (window_page), with the members from and to below behind each interval of panes.
 Here: who gets which windows of a row. Not here: writing rows (family_stepping), the windows themselves
 (window_matches).
 """
@@ -18,11 +17,10 @@ from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events, Served
 from ..matches import MatchSource
 from .family_cell import SIDES
-from .family_stepping import COUNTED
 from .pane_groups import joined
 from .tables import WindowTables
 from .window_matches import CompletedWindows
-from .window_page import SEVERAL, SEVERAL_NUMBERS, WindowPage
+from .window_page import COUNTED, SEVERAL, SEVERAL_NUMBERS, WindowPage
 
 
 @final

@@ -9,7 +9,7 @@ Here: rectangles that move, begin and are reported. Hot. Not here: which range s
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import final
 
 from mypy_extensions import i64
 
@@ -20,13 +20,10 @@ from ..matches import Item
 from .completing import page_of
 from .family_cell import NEARBY, SIDES, FamilyCell, RectangleGroup
 from .family_columns import FamilyColumns
-from .pane_columns import NO_ID
 from .pane_groups import cut_all, oldest
 from .stepping import FEW, Stepper
 from .tables import WindowTables
-from .window_page import SEVERAL, SEVERAL_NUMBERS, first_at_least
-
-COUNTED: Final = 3  # where a row has the number of its windows
+from .window_page import COUNTED, SEVERAL, SEVERAL_NUMBERS, first_at_least
 
 
 @final
@@ -62,7 +59,7 @@ class FamilyStepper:
         self._begin(family, time)
         if len(family.groups) > 0:
             self.stepper.item = item
-            if self.stepper.note(cell, row, time, NO_ID):
+            if self.stepper.note(cell, row, time):
                 self._limit(family)
             self._report(family, time, found)
             self._settle(family)

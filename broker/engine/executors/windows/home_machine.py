@@ -24,8 +24,7 @@ from ..matches import Item, WaitingRun
 from .cell import WindowCell, sizes
 from .completing import CompletedPanes
 from .home_tests import HomeConstants, HomeTests, Shape
-from .pane_columns import NO_ID
-from .stepping import NO_EVENTS, NO_PLACE, QUIET, Stepper
+from .stepping import Stepper
 from .tables import WindowTables
 from .window_matches import WindowAudience, waiting_starts
 
@@ -171,9 +170,7 @@ class HomeMachine(Executor):
             cell = member.cell = WindowCell(member.key, self.tables)
         stepper = self.stepper
         self.account.spend(1 + len(cell.groups))
-        stepper.item = item
-        done = stepper.step(cell, column, row, NO_EVENTS, NO_PLACE, time, NO_ID)
-        if done != QUIET:
+        if not stepper.step(cell, column, row, time, item):
             if len(cell.groups) > 0:
                 found.serve(member.audience(self.tables))
             self.completing.finish(cell, time, found)

@@ -4,25 +4,21 @@ A start is reported when no longer window of it can come: its groups are gone, o
 spans, or the input has ended. Until then a group notes the last event at which its panes had a window; where its panes
 had not all the same, each pane does. Where windows are bounded, or of several parts, panes are looked at one by one.
 
-Here: what differs from windows that are reported at once (completing), and in which order partitions wait. O(groups) an
-event; O(open starts) with bounds.
+Here: what differs from windows that are reported at once (completing). O(groups) an event; O(open starts) with bounds.
 """
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import final
 
 from mypy_extensions import i64
 
 from ..completions import HEADER, Completions
-from ..packed import Integers, integers, put_integer
 from .cell import WindowCell
 from .completing import page_of
 from .pane_groups import NONE_YET, Group, below
 from .stepping import Stepper
 from .window_page import OVER
-
-NOBODY: Final = -1
 
 
 @final
@@ -142,79 +138,3 @@ class LongestWindows:
             place += 4
         found.close(page, 0, OVER, count, len(panes))
         self.stepper.account.spend(len(panes))
-
-
-@final
-class WaitingCells:
-    """The partitions with windows that wait, the one that had its newest event first at the front. All O(1)."""
-
-    def __init__(self) -> None:
-        self.cells: list[WindowCell | None] = []
-        self.front: i64 = NOBODY
-        self.back: i64 = NOBODY
-        self._before: Integers = integers()
-        self._behind: Integers = integers()
-        self._free: list[int] = []
-
-    def first(self) -> WindowCell | None:
-        return None if self.front == NOBODY else self.cells[self.front]
-
-    def touch(self, cell: WindowCell) -> None:
-        """Put a partition at the back."""
-        slot = cell.slot
-        if slot == NOBODY:
-            slot = self._slot(cell)
-        elif slot == self.back:
-            return
-        else:
-            self._unlink(slot)
-        self._before[slot] = self.back
-        self._behind[slot] = NOBODY
-        if self.back == NOBODY:
-            self.front = slot
-        else:
-            self._behind[self.back] = slot
-        self.back = slot
-
-    def drop(self, cell: WindowCell) -> None:
-        """Take a partition out, if it is in."""
-        slot = cell.slot
-        if slot != NOBODY:
-            self._unlink(slot)
-            self.cells[slot] = None
-            self._free.append(int(slot))
-            cell.slot = NOBODY
-
-    def _slot(self, cell: WindowCell) -> i64:
-        slot: i64 = len(self.cells)
-        if len(self._free) > 0:
-            slot = self._free.pop()
-            self.cells[slot] = cell
-        else:
-            self.cells.append(cell)
-            self._before = put_integer(self._before, slot, NOBODY)
-            self._behind = put_integer(self._behind, slot, NOBODY)
-        cell.slot = slot
-        return slot
-
-    def _unlink(self, slot: i64) -> None:
-        before, behind = self._before[slot], self._behind[slot]
-        if before == NOBODY:
-            self.front = behind
-        else:
-            self._behind[before] = behind
-        if behind == NOBODY:
-            self.back = before
-        else:
-            self._before[behind] = before
-
-    def all(self) -> list[WindowCell]:
-        """From front to back."""
-        found: list[WindowCell] = []
-        slot = self.front
-        while slot != NOBODY:
-            cell = self.cells[slot]
-            assert cell is not None
-            found.append(cell)
-            slot = self._behind[slot]
-        return found

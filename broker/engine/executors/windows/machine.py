@@ -1,50 +1,42 @@
 """A window subscription as its host knows it: the windows of each partition.
 
 Here: the class of an event, which partition it belongs to, when time completes windows. Not here: the effect of an
-event on a partition (stepping, longest), windows of the clock (clock), the form that all executors have (contract).
+event on a partition (stepping, longest), windows without conditions (pane_machine), the form that all executors have
+(contract).
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....events.batch import Batch, TextColumn
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ....events.text_codes import text_column
 from ...program.account import Account
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
-from ..event_span import EventSpan
 from ..matches import Item, WaitingRun
 from .cell import WindowCell, drop_idle, looked, sizes, slots_of
 from .completing import CompletedPanes
-from .longest import NOBODY, LongestWindows, WaitingCells
-from .pane_columns import NO_ID, NO_ROWS
-from .stepping import NO_EVENTS, NO_PLACE, NO_ROW, QUIET, Stepper
+from .longest import LongestWindows
+from .stepping import Stepper
 from .tables import WindowTables
 from .window_inputs import WindowInputs
 from .window_matches import WindowAudience, waiting_starts
 
-CALM_MIN: Final = 2  # events, behind which others are tried together where that has last been worth while
-CALM_MAX: Final = 32  # the same where it has not been
-STRETCH: Final = 8  # events of which that is worth while
-ROWS_SHARE: Final = 4  # the share of events, one in so many, beyond which rows of columns are made all at once
-PATIENCE: Final = 16  # batches after which rows are again made one by one
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
-NONE_WAITS: Final = WaitingCells()  # that of windows which are told as they end; it stays empty
 
 
 @final
 class WindowMachine(Executor):
     """The partitions of one subscription, by the attributes of BY: by the value of one, or a tuple of several. Without
-    BY there is one, of the key (), and several of its events may be processed at once.
+    BY there is one, of the key ().
 
-    `keys_max`: the most partitions. `gap`: after so much time without an event, windows that wait are over; -1 if
-    unknown.
+    `keys_max`: the most partitions. `queue`: those with windows that wait, by key, in the order of their newest events.
+    `gap`: after so much time without an event, windows that wait are over; -1 if unknown.
     """
 
     def __init__(
@@ -66,16 +58,7 @@ class WindowMachine(Executor):
         self.cells: dict[Any, WindowCell] = {}
         self.lone = len(tables.positions) == 0
         self.only: WindowCell | None = None  # the partition, if there is no BY
-        self.queue = NONE_WAITS if self.waiting is None else WaitingCells()
-        self.calm: i64 = 0  # so many events, the newest ones, have only made windows longer
-        self.patience: i64 = CALM_MAX  # so many events are taken alone, until others are tried together
-        self.patience_max: i64 = CALM_MAX
-        self.alone: i64 = 0  # so many events have been taken alone
-        self.rowing: i64 = 0  # so many batches more have rows made at once
-        self.stretches = self.lone and self.stepper.stretches
-        self.quick = len(tables.gaps) == 0 and len(tables.dense) > 0 and self.waiting is None and tables.back == 0
-        self.quick = self.quick and self.stepper.prolongs
-        self.placed = self.quick and tables.by_column  # events are read from columns, where there are any
+        self.queue: OrderedDict[Any, WindowCell] = OrderedDict()
 
     @property
     def method(self) -> str:
@@ -84,122 +67,6 @@ class WindowMachine(Executor):
 
     def audience(self) -> Audience:
         return WindowAudience([] if self.member is None else [self.member.target], self.tables)
-
-    def take_span(self, span: EventSpan, found: Completions) -> None:
-        batch, times = span.batch, span.times
-        n: i64 = len(times)
-        if not self.stretches:
-            column = text_column(batch, int(self.tables.single)) if self.quick else None
-            if not self.placed or column is None:
-                span.read()
-            if self.quick and len(self.needed.key) == 0 and self.tables.single >= 0:
-                self._take_keyed(column, span, found)
-            else:
-                self.take_rows(span, n, found)
-            return
-        by_columns = not self.placed and batch.made is None
-        if by_columns and self.rowing > 0:
-            self.rowing -= 1
-            batch.rows()
-            by_columns = False
-        first, alone, at = span.at, self.alone, span.at
-        while at >= 0:
-            cell = self.only
-            until = min(at + self.patience, n)
-            if self.quick and cell is not None and cell.columns.count > 0:
-                self._take_several(cell, span, until, found)
-            else:
-                self.take_rows(span, until, found)
-            if self.lost > 0:
-                return
-            cell = self.only
-            at = span.at
-            if cell is not None and self.calm > 0 and at >= 0:
-                self._stretch(cell, span)
-            if at >= 0 and (span.at < 0 or span.at - at >= STRETCH):
-                self.patience = CALM_MIN
-            elif self.patience < self.patience_max:
-                self.patience += 1
-            at = span.at
-        if by_columns and ROWS_SHARE * (self.alone - alone) > n - first:
-            self.rowing = PATIENCE
-
-    def _take_several(self, cell: WindowCell, span: EventSpan, upto: i64, found: Completions) -> None:
-        """Take events of the only partition one by one, as long as it has open windows."""
-        dense, shift, batch, made = self.tables.dense, self.shift, span.batch, span.batch.made is not None
-        times, masks, ids, rows = span.times, span.masks, span.ids, batch.rows() if made else NO_ROWS
-        row, place, at = NO_ROW, NO_PLACE, span.at
-        span.moved = True
-        self.stepper.item = None
-        while at < upto and self.lost == 0 and cell.columns.count > 0:
-            time: i64 = times[at]
-            found.event = at
-            self.account.earn()
-            self.alone += 1
-            calm = self.calm
-            self.calm = 0
-            if made:
-                row = rows[at]
-            elif self.placed:
-                place = at
-            else:
-                row = batch.row(at)
-            self._take_open(cell, dense[masks[at] >> shift], row, batch, place, time, ids.at(at), found, calm)
-            at += 1
-            span.go_to(at)
-
-    def _take_keyed(self, column: TextColumn | None, span: EventSpan, found: Completions) -> None:
-        """As `take_rows`, where the value of one attribute is the key: as a text of a column it is looked up once."""
-        dense, shift, batch, ids = self.tables.dense, self.shift, span.batch, span.ids
-        times, masks = span.times, span.masks
-        n: i64 = len(times)
-        cells, single = self.cells, self.tables.single
-        known: list[WindowCell | None] = [None] * (0 if column is None else len(column.texts))
-        made, rows = batch.made is not None, NO_ROWS if batch.made is None else batch.made
-        row, place, at = NO_ROW, NO_PLACE, span.at
-        while at < n and self.lost == 0:
-            time: i64 = times[at]
-            mask = masks[at]
-            if self.interest.key is not None or mask & self.interest.mask != 0:
-                found.event = at
-                self.account.earn()
-                cell: WindowCell | None = None
-                if made:
-                    row = rows[at]
-                else:
-                    place = at
-                if column is None:
-                    cell = cells.get(row[single])
-                elif column.codes[at] >= 0:
-                    code = column.codes[at]
-                    cell = known[code]
-                    if cell is None:
-                        cell = known[code] = cells.get(column.texts[code])
-                if cell is not None and cell.columns.count > 0:
-                    span.moved = True
-                    self.stepper.item = None
-                    self._take_open(cell, dense[mask >> shift], row, batch, place, time, ids.at(at), found, 0)
-                elif self.take(mask, batch.row(at), time, 0, 0, 0, ids.item(at), found):
-                    span.moved = True
-            at += 1
-            span.go_to(at)
-
-    def _stretch(self, cell: WindowCell, span: EventSpan) -> None:
-        """Pass all events from the next one on that do nothing but make open windows longer."""
-        first, stepper = span.at, self.stepper
-        upto: i64 = len(span.times)
-        paid = first + self.account.left // 2
-        room = first + stepper.events_max - cell.columns.size
-        upto = min(upto, min(paid, room))  # noqa: PLW3301  compiled, two numbers are compared without a call
-        if upto <= first:
-            return
-        upto = stepper.stretch(cell, span.masks, self.shift, span.times, first, upto)
-        self.calm = upto - first
-        if upto > first:
-            cell.note_all(span.batch, span.ids, first, upto)
-            self.account.turn_over(upto - first, 2)
-            cell.last = span.times[upto - 1]
-            span.go_to(upto)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
@@ -212,14 +79,7 @@ class WindowMachine(Executor):
             if key is None:
                 return False
             cell = self.cells.get(key)
-        self.alone += 1
-        calm = self.calm
-        self.calm = 0
         letter = mask >> self.shift
-        self.stepper.item = item
-        if self.quick and cell is not None and cell.columns.count > 0:
-            self._take_open(cell, self.tables.dense[letter], row, NO_EVENTS, NO_PLACE, time, NO_ID, found, calm)
-            return True
         looks = len(tables.gaps) > 0
         if tables.gap >= 0:
             looks = False
@@ -241,12 +101,10 @@ class WindowMachine(Executor):
         stepper, waiting = self.stepper, self.waiting
         opened = cell.columns.count > 0
         self.account.spend(1 + len(cell.groups))
-        done = stepper.step(cell, tables.column(letter), row, NO_EVENTS, NO_PLACE, time, NO_ID)
-        if done == QUIET:
-            self.calm = calm + 1
-        elif waiting is None:
+        quiet = stepper.step(cell, tables.column(letter), row, time, item)
+        if not quiet and waiting is None:
             self.completing.finish(cell, time, found)
-        else:
+        elif not quiet and waiting is not None:
             waiting.completed(cell, time, found)
             if cell.columns.count > 0:
                 stepper.settle(cell)
@@ -263,25 +121,6 @@ class WindowMachine(Executor):
             stepper.lost = 0
         return True
 
-    def _take_open(
-        self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, number: i64,
-        found: Completions, calm: i64,
-    ) -> None:  # fmt: skip
-        """As `take`, for a partition with open windows that are told as they end, by conditions on the event alone."""
-        stepper = self.stepper
-        self.account.spend(1 + len(cell.groups))
-        if stepper.step(cell, column, row, batch, place, time, number) == QUIET:
-            self.calm = calm + 1
-        else:
-            self.completing.finish(cell, time, found)
-        if self.sleeps and cell.columns.count == 0:
-            self._count_opened(-1)
-        cell.last = time
-        cell.count += 1
-        if stepper.lost > 0:
-            self.lost += stepper.lost
-            stepper.lost = 0
-
     def _count_opened(self, more: i64) -> None:
         self.opened += more
         self.interest = self.needed.awake if self.opened > 0 else self.needed.asleep
@@ -297,39 +136,37 @@ class WindowMachine(Executor):
 
     def _wait(self, cell: WindowCell) -> None:
         """Note that the cell waits, behind all that had their events earlier; or that it does not wait any more."""
-        queue = self.queue
-        front = queue.front
         if cell.columns.count > 0:
-            queue.touch(cell)
+            self.queue[cell.key] = cell
+            self.queue.move_to_end(cell.key)
         else:
-            queue.drop(cell)
-        if queue.front != front:  # an alarm that is too early is put right when it wakes the machine
-            self._set_alarm()
+            self.queue.pop(cell.key, None)
+        self._set_alarm()
 
     def _set_alarm(self) -> None:
-        first = self.queue.first()
         self.alarm = NOTHING_DUE
-        if first is not None:
+        for first in self.queue.values():
             self.alarm = END if self.gap < 0 else first.last + self.gap
+            break
 
     def advance(self, time: i64, found: Completions) -> None:
         waiting = self.waiting
         if waiting is None:
             return
-        cell = self.queue.first()
-        while cell is not None and (time >= FOREVER or (self.gap >= 0 and cell.last + self.gap < time)):
+        while time >= FOREVER or self.alarm < time:
+            if len(self.queue) == 0:
+                return
+            _, cell = self.queue.popitem(last=False)
             waiting.end(cell, found)
-            self.queue.drop(cell)
             if self.sleeps:
                 self._count_opened(-1)
-            cell = self.queue.first()
-        self._set_alarm()
+            self._set_alarm()
 
     # --- state -------------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
         self.cells, self.only = {}, None
-        self.queue = NONE_WAITS if self.waiting is None else WaitingCells()
+        self.queue = OrderedDict()
         self.opened = 0
         if self.sleeps:
             self.interest = self.needed.asleep
@@ -352,21 +189,20 @@ class WindowMachine(Executor):
         return {"windows": 1, **sizes(list(self.cells.values()), "window")}
 
     def check_invariants(self) -> None:
-        assert NONE_WAITS.first() is None
         assert self.only is (self.cells.get(()) if self.lone else None)
         for key, cell in self.cells.items():
             assert cell.key == key
             cell.check_invariants(self.tables)
         assert self.opened == (sum(cell.columns.count > 0 for cell in self.cells.values()) if self.sleeps else 0)
-        waiting = self.queue.all()
+        waiting = list(self.queue.values())
         lasts = [cell.last for cell in waiting]
         assert lasts == sorted(lasts)
-        assert all(cell.columns.count > 0 and self.queue.cells[cell.slot] is cell for cell in waiting)
-        assert sum(cell.slot != NOBODY for cell in self.cells.values()) == len(waiting)
+        assert all(cell.columns.count > 0 and self.cells[cell.key] is cell for cell in waiting)
+        assert not waiting or self.waiting is not None
 
     def dump(self) -> Any:
         numbers = {id(cell): number for number, cell in enumerate(self.cells.values())}
-        return [[cell.dump() for cell in self.cells.values()], [numbers[id(cell)] for cell in self.queue.all()]]
+        return [[cell.dump() for cell in self.cells.values()], [numbers[id(cell)] for cell in self.queue.values()]]
 
     def load(self, data: Any) -> None:
         saved, waiting = data
@@ -379,5 +215,5 @@ class WindowMachine(Executor):
                 self._count_opened(1)
         cells = list(self.cells.values())
         for number in waiting:
-            self.queue.touch(cells[number])
+            self.queue[cells[number].key] = cells[number]
         self._set_alarm()

@@ -24,13 +24,10 @@ from ...program.target import Outcome
 from ..contract import EventPlaces, Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker
 from ..revising import Reviser
-from .clock import ClockMachine
 from .machine import WindowMachine
-from .packed_clock import PackedClockMachine, keeps_packed_clock
-from .packed_count import PackedCountMachine, keeps_packed_count
+from .pane_machine import PaneMachine, keeps_panes
 from .progress import WindowProgress
 from .reviser import WindowReviser
-from .sessions import SessionMachine, keeps_sessions
 from .tables import tables_of
 from .window_inputs import WindowInputs
 
@@ -45,7 +42,7 @@ class WindowsPlan(MachinePlan):
     __slots__ = ("_keyed_inputs", "_needed", "windows")
 
     executor = "windows"
-    version = 2
+    version = 3
     figures: ClassVar[tuple[str, ...]] = ("windows", "window_keys", "window_starts", "window_groups", "window_events")
     kind = "windows"
 
@@ -90,31 +87,21 @@ class WindowsPlan(MachinePlan):
         return lambda bound, automaton: WindowsPlan(automaton(bound))
 
     def alike(self, options: Options) -> Hashable:
-        return (self.automaton, self._keyed(), self._counts(options))
+        return (self.automaton, self._keyed(), self._panes(options))
 
-    def _counts(self, options: Options) -> bool:
-        """Whether its partitions are numbers, as only the number of events decides; forecasts ask others."""
-        if not options.window_columns or self.wanted.forecast:
-            return False
-        return keeps_packed_count(tables_of(self.automaton), options.runs_max, options.nodes_max)
+    def _panes(self, options: Options) -> bool:
+        """Whether a pane table keeps its windows, as the clock, the number of events or a gap decides them."""
+        return keeps_panes(tables_of(self.automaton), options.window_columns and not self.wanted.forecast)
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
         tables = tables_of(self.automaton)
         needed = self._needs(self._keyed())
-        if options.window_columns and keeps_packed_clock(tables):
-            return PackedClockMachine(tables, needed, account, options.bindings_max, options.nodes_max)
-        if self.windows.clock is not None:
-            return ClockMachine(tables, needed, account, options.bindings_max, options.nodes_max)
         limits = options.bindings_max, options.runs_max, options.nodes_max
-        if options.window_columns and keeps_sessions(tables):
-            return SessionMachine(tables, needed, account, *limits)
-        if self._counts(options):
-            return PackedCountMachine(tables, needed, account, options.bindings_max)
+        if self._panes(options):
+            return PaneMachine(tables, needed, account, *limits)
         machine = WindowMachine(tables, needed, account, *limits, True)
         machine.stepper.prolongs = machine.stepper.prolongs and options.window_columns
-        machine.stretches = machine.stretches and options.window_columns
-        machine.placed = machine.placed and options.window_columns
         return machine
 
     @property

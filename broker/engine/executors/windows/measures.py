@@ -12,12 +12,11 @@ Here: counts and sums, a class each. Hot. Not here: stacks (extreme_measures), w
 
 from __future__ import annotations
 
-from typing import Any, Final, final
+from typing import Any, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Computation, EventValue, Slots
-from ....events.batch import Batch, Column, FloatColumn, IntegerColumn
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, floats_of, integers, integers_of, put, put_integer
 from .exact_sums import between
@@ -29,19 +28,10 @@ from .window_page import (
     WindowPage,
 )
 
-NO_TIMES: Final[Slots] = ()
-NO_ROWS: Final[list[Row]] = []
-SMALL: Final = 1 << 61  # numbers below, of which two add up to one of 64 bits
-
 
 def position_of(value: Computation) -> int:
     """The attribute that a value is, if it is nothing else; else -1."""
     return value.position if isinstance(value, EventValue) else -1
-
-
-def column_of(batch: Batch, attribute: i64) -> Column | None:
-    """The column of an attribute, if a batch has columns."""
-    return batch.columns[attribute] if attribute >= 0 and len(batch.columns) > 0 else None
 
 
 @mypyc_attr(acyclic=True)  # a value is computed from rows, which know no measures
@@ -62,16 +52,6 @@ class WindowMeasure:
         """Add an event; `times` has its time."""
         raise AssertionError
 
-    def push_at(self, batch: Batch, at: i64, position: i64) -> None:
-        """Add an event of a batch."""
-        self.push(batch.row(at), NO_TIMES, position)
-
-    def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
-        """Add the events from the index `first` to below `upto`, of which the first one has this position."""
-        rows = batch.rows()
-        at: i64
-        for at in range(first, upto):
-            self.push(rows[at], NO_TIMES, position + at - first)
 
     def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
         """Write the value of the window that ends now, and began with a pane; `panes` as cell.PaneColumns has them."""
@@ -140,7 +120,6 @@ class IntegerMeasure(WindowMeasure):
 
     def __init__(self, value: Computation, nullable: bool) -> None:
         self.value = value
-        self.attribute: i64 = position_of(value)
         self.nullable = nullable
         self.count: i64 = 0
         self.total = 0
@@ -158,31 +137,6 @@ class IntegerMeasure(WindowMeasure):
             self.count += 1
             self.total += value
 
-    def push_at(self, batch: Batch, at: i64, position: i64) -> None:
-        column = column_of(batch, self.attribute)
-        if isinstance(column, IntegerColumn):
-            self.count += 1
-            self.total += int(column.numbers[at])
-        else:
-            super().push_at(batch, at, position)
-
-    def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
-        column = column_of(batch, self.attribute)
-        if not isinstance(column, IntegerColumn):
-            super().push_all(batch, first, upto, position)
-            return
-        numbers = column.numbers
-        self.count += upto - first
-        part: i64 = 0
-        at: i64
-        for at in range(first, upto):
-            value = numbers[at]
-            if -SMALL < value < SMALL and -SMALL < part < SMALL:
-                part += value
-            else:
-                self.total += int(part) + int(value)
-                part = 0
-        self.total += int(part)
 
     def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
         page.values.append(self.total - self.totals[pane])
@@ -249,14 +203,6 @@ class FloatMeasure(WindowMeasure):
         if found is not None:
             self._add(found)
 
-    def push_at(self, batch: Batch, at: i64, position: i64) -> None:
-        column = column_of(batch, self.attribute)
-        if isinstance(column, FloatColumn):
-            value = column.numbers[at]
-            if value == value:
-                self._add(value)
-        else:
-            super().push_at(batch, at, position)
 
     def _add(self, value: float) -> None:
         """Add a number, as exact_sums says."""
@@ -271,41 +217,6 @@ class FloatMeasure(WindowMeasure):
         magnitude = high if high >= 0.0 else -high
         if magnitude > self.greatest:
             self.greatest = magnitude
-
-    def push_all(self, batch: Batch, first: i64, upto: i64, position: i64) -> None:
-        where = self.attribute
-        if where < 0:
-            super().push_all(batch, first, upto, position)
-            return
-        column = column_of(batch, where)
-        typed = isinstance(column, FloatColumn)
-        numbers = column.numbers if isinstance(column, FloatColumn) else floats()
-        rows = NO_ROWS if typed else batch.rows()
-        high, low, greatest = self.high, self.low, self.greatest
-        count = self.count
-        at: i64
-        for at in range(first, upto):
-            value = 0.0
-            if typed:
-                value = numbers[at]
-                if value != value:
-                    continue
-            else:
-                found: Any = rows[at][where]
-                if found is None:
-                    continue
-                value = found
-            count += 1
-            total = high + value
-            part = total - high
-            rest = ((high - (total - part)) + (value - part)) + low
-            high = total + rest
-            low = rest - (high - total)
-            magnitude = high if high >= 0.0 else -high
-            if magnitude > greatest:
-                greatest = magnitude
-        self.high, self.low, self.greatest = high, low, greatest
-        self.count = count
 
     def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
         sums = self.sums

@@ -1,7 +1,6 @@
 """The panes and the log of a partition, as columns that only grow.
 
-Here: these columns, and rows that are made of columns of a batch when somebody reads them. Hot. Not here: the partition
-(cell), who reads a log (window_matches).
+Here: these columns. Hot. Not here: the partition (cell), who reads a log (window_matches).
 """
 
 from __future__ import annotations
@@ -10,58 +9,18 @@ from typing import Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ....events.batch import Batch
 from ....events.schema import Row
-from ..event_ids import EventIds
 from ..matches import Item
-from ..packed import Integers, integers, integers_of, put_integer, roomy
+from ..packed import Integers, integers, integers_of, put_integer
 from .sliding import MovingWindows
 from .window_page import SharedColumns
 
 EMPTIED_MAX: Final = 32  # numbers of panes up to which their column is used again
-UNMADE: Final[Row] = ()  # instead of a row that is in a column
-NO_ID: Final = 0  # of an event that is given by its item
+NO_ROW: Final[Row] = ()  # where rows are not kept
 
 # A log that does not need them has these, which stay empty.
 NO_ITEMS: Final[list[Item]] = []
 NO_ROWS: Final[list[Row]] = []
-
-
-@final
-@mypyc_attr(acyclic=True)
-class ColumnStretch:
-    """Events of a log whose rows are still in columns: those from the number `begin` to below `end`, of which the first
-    one has the index `first` in the batch. The others follow it there, or have these `indexes`."""
-
-    def __init__(self, batch: Batch, first: i64, begin: i64, end: i64) -> None:
-        self.batch = batch
-        self.first = first
-        self.begin = begin
-        self.end = end
-        self.indexes: Integers = integers()
-
-    def row(self, number: i64) -> Row:
-        """The row of an event."""
-        at = number - self.begin
-        return self.batch.row(self.first + at if len(self.indexes) == 0 else self.indexes[at])
-
-    def add(self, batch: Batch, at: i64, number: i64) -> bool:
-        """Add the event with this number; False if it does not belong here."""
-        if self.batch is not batch or self.end != number:
-            return False
-        count = self.end - self.begin
-        if len(self.indexes) > 0:
-            self.indexes = put_integer(self.indexes, count, at)
-        elif self.first + count != at:
-            if count > 1:
-                return False
-            self.indexes = put_integer(put_integer(self.indexes, 0, self.first), 1, at)
-        self.end += 1
-        return True
-
-
-NO_STRETCHES: Final[list[ColumnStretch]] = []
-"""Those of a log that has all its rows; it stays empty."""
 
 
 @final
@@ -74,9 +33,8 @@ class PaneColumns(SharedColumns):
     have other columns.
 
     Events are known by their `ids`, of which objects are made when somebody reads them; with `mixed`, some have others,
-    and there are objects of all. `rowed`: rows are kept, too, or the `stretches` that they are made of. The row of the
-    first event is beside the list, which is made when another one comes, or somebody reads: where partitions are many,
-    most have one event.
+    and there are objects of all. `rowed`: rows are kept, too. The row of the first event is beside the list, which is
+    made when another one comes, or somebody reads: where partitions are many, most have one event.
     """
 
     def __init__(self, base: i64, panes: Integers, logged: i64, rowed: bool) -> None:
@@ -92,7 +50,6 @@ class PaneColumns(SharedColumns):
         self.row: Row = ()
         self.rows: list[Row] = NO_ROWS
         self.moving: MovingWindows | None = None  # of the windows that were read
-        self.stretches: list[ColumnStretch] = NO_STRETCHES
 
     def end(self) -> i64:
         """The number of the next pane."""
@@ -109,7 +66,6 @@ class PaneColumns(SharedColumns):
         self._items = NO_ITEMS
         self.mixed = False
         self.rows = NO_ROWS
-        self.stretches = NO_STRETCHES
         self.row = ()
         self.moving = None
         return self
@@ -118,13 +74,11 @@ class PaneColumns(SharedColumns):
         """The numbers of its panes."""
         return self.panes[: 2 * self.count]
 
-    def note(self, row: Row, number: i64, item: Item) -> None:
-        """Add an event to the log: with the id `number`, or with the `item`, unless that is None."""
+    def note(self, row: Row, item: Item) -> None:
+        """Add an event to the log."""
         size = self.size
         if self.mixed:
-            self._items.append(int(number) if item is None else item)
-        elif item is None:
-            self.ids = put_integer(self.ids, size, number)
+            self._items.append(item)
         elif isinstance(item, int):
             self.ids = put_integer(self.ids, size, item)
         else:
@@ -146,47 +100,6 @@ class PaneColumns(SharedColumns):
         self.mixed = True
         items.append(item)
 
-    def note_at(self, batch: Batch, at: i64, number: i64) -> None:
-        """Add an event of a batch to the log; its row is made when somebody reads it."""
-        if self.size == 0 or not self.rowed:
-            self.note(batch.row(at) if self.rowed else UNMADE, number, None)
-            return
-        begin = self.logged + self.size
-        self.note(UNMADE, number, None)
-        stretches = self.stretches
-        if len(stretches) == 0:
-            self.stretches = [ColumnStretch(batch, at, begin, begin + 1)]
-        elif not stretches[-1].add(batch, at, begin):
-            stretches.append(ColumnStretch(batch, at, begin, begin + 1))
-
-    def extend(self, batch: Batch, ids: EventIds, first: i64, upto: i64) -> None:
-        """Add several events to the log, which has some. O(their number)."""
-        size, end = self.size, self.size + upto - first
-        at: i64
-        if self.mixed:
-            for at in range(first, upto):
-                self._items.append(ids.item(at))
-        else:
-            if len(self.ids) < end:
-                self.ids = roomy(self.ids, end)
-            numbers = self.ids
-            for at in range(first, upto):
-                numbers[size + at - first] = ids.at(at)
-        if self.rowed:
-            self.listed()
-            made = batch.made
-            if made is None:
-                begin = self.logged + self.size
-                stretch = ColumnStretch(batch, first, begin, begin + upto - first)
-                if len(self.stretches) == 0:
-                    self.stretches = [stretch]
-                else:
-                    self.stretches.append(stretch)
-                self.rows += [UNMADE] * int(upto - first)
-            else:
-                self.rows += made[first:upto]
-        self.size = end
-
     def items(self) -> list[Item]:
         """The ids of the events of the log, or what they have instead. O(those that came since it was asked)."""
         items = self._items
@@ -200,16 +113,8 @@ class PaneColumns(SharedColumns):
         return items
 
     def made(self) -> list[Row]:
-        """The rows of the log, if it has any. O(those that are still in columns)."""
-        self.listed()
-        rows = self.rows
-        upto = self.logged + self.size  # another log may go on with the last stretch
-        for stretch in self.stretches:
-            at: i64
-            for at in range(max(stretch.begin, self.logged), min(stretch.end, upto)):
-                rows[at - self.logged] = stretch.row(at)
-        self.stretches = NO_STRETCHES
-        return rows
+        """The rows of the log, if it has any. O(1)."""
+        return self.listed().rows
 
     def listed(self) -> PaneColumns:
         """Have the rows of the log, if there are any, in `rows`. O(1)."""
@@ -233,7 +138,7 @@ class PaneColumns(SharedColumns):
         if self.size == 0:
             return self.fill(items, rows)
         for at, item in enumerate(items):
-            self.note(rows[at] if self.rowed else UNMADE, NO_ID, item)
+            self.note(rows[at] if self.rowed else NO_ROW, item)
         return self
 
     def behind(self, first: i64, events: i64, panes: Integers) -> PaneColumns:
@@ -248,8 +153,6 @@ class PaneColumns(SharedColumns):
             left.mixed = True
         else:
             left.ids = self.ids[events : self.size]
-        if len(self.stretches) > 0:
-            left.stretches = [stretch for stretch in self.stretches if stretch.end > left.logged]
         return left
 
 

@@ -4,8 +4,8 @@ Only what waits is counted: columns that begin with panes that are over are shor
 is given up has no windows. Where an event is told the earliest of its windows only, and a start that was given up might
 have it, it is told none: one that begins later would be another window.
 
-Here: which starts are given up. Hot. Not here: groups without them (stepping, family_stepping), windows of the clock
-(clock), telling (completing).
+Here: which starts are given up. Hot. Not here: groups without them (stepping, family_stepping), windows without
+conditions (boundaries), telling (completing).
 """
 
 from __future__ import annotations

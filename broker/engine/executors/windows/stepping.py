@@ -4,7 +4,8 @@ Old groups move, a start begins if the prefix before the event allows it, and th
 that meet in a state merge; aggregates do not belong to groups, so that merging moves intervals only. Cost: groups; O(1)
 amortised for all else.
 
-Here: groups and starts. Hot. Not here: reporting windows (completing, longest), windows of the clock (clock).
+Here: groups and starts. Hot. Not here: reporting windows (completing, longest), windows without conditions
+(pane_machine).
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
-from ....events.batch import Batch, batch_of_rows
 from ....events.schema import Row
 from ...program.account import Account
 from ..matches import Item
@@ -26,9 +26,6 @@ from .tables import WindowTables
 
 FEW: Final = 8  # groups up to which the one in a state is searched for
 NO_TIME: Final[Slots] = ()
-NO_ROW: Final[Row] = ()
-NO_PLACE: Final = -1
-NO_EVENTS: Final = batch_of_rows([])  # of an event that has no place in one
 UNTOUCHED: Final = 0
 QUIET: Final = 1
 STEPPED: Final = 2
@@ -38,9 +35,9 @@ STEPPED: Final = 2
 class Stepper:
     """Steps all partitions of a machine.
 
-    `item`: what the current event is known by, None if that is an id, its `number`. `lost`: how many open starts a
-    limit has cut off since it was last asked. `over`: the groups that the current event has ended, if windows wait for
-    that and their bounds do not. `prolongs`: whether `prolong` may be asked; `stretches`: and `stretch`.
+    `item`: what the current event is known by. `lost`: how many open starts a limit has cut off since it was last
+    asked. `over`: the groups that the current event has ended, if windows wait for that and their bounds do not.
+    `prolongs`: whether `prolong` may be asked.
     """
 
     def __init__(self, tables: WindowTables, account: Account, starts_max: int, events_max: int) -> None:
@@ -54,7 +51,6 @@ class Stepper:
         self.over: list[Group] = []
         self.item: Item = None
         self.prolongs = tables.parts == 1 and (tables.plain or not tables.waits)
-        self.stretches = self.prolongs and not (tables.waits or tables.timed) and tables.foresees
         self.trims_at_once = False  # for tests
         self._where: Integers = integers()  # by state: its group, while there are many
         self._stamp: Integers = integers()
@@ -62,19 +58,18 @@ class Stepper:
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
-    def step(self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, number: i64) -> i64:
-        """Take the windows of a partition along an event, and begin those that begin with it. Says what `prolong` says.
-
-        The event is the `row`; or, if nothing needs that, the one with the index `place` in a batch, not -1.
-        """
+    def step(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> bool:
+        """Take the windows of a partition along an event, and begin those that begin with it. True: there is no window
+        to report, nor a group to drop."""
+        self.item = item
         if self.prolongs and cell.columns.count > 0:
-            done = self.prolong(cell, column, row, batch, place, time, number)
+            done = self.prolong(cell, column, row, time)
             if done != UNTOUCHED:
-                return done
-        self.move(cell, column, row if place < 0 else batch.row(place), time, number)
-        return STEPPED
+                return done == QUIET
+        self.move(cell, column, row, time)
+        return False
 
-    def prolong(self, cell: WindowCell, column: i64, row: Row, batch: Batch, place: i64, time: i64, number: i64) -> i64:
+    def prolong(self, cell: WindowCell, column: i64, row: Row, time: i64) -> i64:
         """Do what `move` does, if the only group stays alone. O(measures, and panes that become too old).
 
         Most events only make the windows of a group longer. Returns UNTOUCHED if more than one group may be left, and
@@ -121,67 +116,11 @@ class Stepper:
             group.high = cell.open(time)
             quiet = quiet and (tables.final[state] == 0 or tables.least[0] > 1)
         marks[0] = tables.prefix[before]
-        if tables.timed:
-            if self.note(cell, row, time, number):
-                self._limit(cell)
-            return QUIET if quiet else STEPPED
-        measure = cell.measure
-        if place >= 0:
-            kept.note_at(batch, place, number)
-            while measure is not None:
-                measure.push_at(batch, place, cell.count)
-                measure = measure.rest
-        else:
-            kept.note(row, number, self.item)
-            while measure is not None:
-                measure.push(row, NO_TIME, cell.count)
-                measure = measure.rest
-        if kept.count > self.starts_max or kept.size > self.events_max:
+        if self.note(cell, row, time):
             self._limit(cell)
         return QUIET if quiet else STEPPED
 
-    def stretch(
-        self, cell: WindowCell, masks: Integers, shift: i64, times: list[int], first: i64, upto: i64
-    ) -> i64:
-        """Do what `prolong` does along several events, but for log and measures, while it would say QUIET and no start
-        begins. Returns the index behind the last one. O(events)."""
-        tables = self.tables
-        if len(cell.groups) != 1:
-            return first
-        group = cell.groups[0]
-        if tables.bounded and len(group.rest) > 0:
-            return first
-        columns, dense = tables.columns, tables.dense
-        body, prefix = tables.body, tables.prefix
-        begins = tables.first
-        final = tables.final
-        terminal = tables.terminal
-        bounded = tables.bounded
-        place = 2 * (group.low - cell.columns.base)
-        oldest = cell.columns.panes[place]
-        until = cell.columns.panes[place + 1] + tables.within[0]
-        longest = oldest + tables.most[0] - 1  # the number of the last event that is not too late for it
-        least = oldest + tables.least[0] - 1 if bounded else 0
-        count = cell.count
-        state = group.state
-        before = cell.marks[0]
-        at = first
-        while at < upto and count <= longest and times[at] <= until:
-            column = dense[masks[at] >> shift]
-            entry = before * columns + column
-            after = body[state * columns + column]
-            if begins[entry] >= 0 or after < 0 or terminal[after] != 0 or (final[after] != 0 and count >= least):
-                break
-            state = after
-            before = prefix[entry]
-            count += 1
-            at += 1
-        group.state = state
-        cell.marks[0] = before
-        cell.count = count
-        return at
-
-    def move(self, cell: WindowCell, column: i64, row: Row, time: i64, number: i64) -> None:
+    def move(self, cell: WindowCell, column: i64, row: Row, time: i64) -> None:
         """Move all groups along the event, begin a start if it begins one, and add it to log and measures."""
         tables = self.tables
         columns = tables.columns
@@ -210,19 +149,19 @@ class Stepper:
             if after != before:
                 marks[part] = after
         if n > 0:
-            if self.note(cell, row, time, number):
+            if self.note(cell, row, time):
                 self._limit(cell)
         elif cell.columns.count > 0 and not self.waits:
             cell.forget()
 
-    def note(self, cell: WindowCell, row: Row, time: i64, number: i64) -> bool:
+    def note(self, cell: WindowCell, row: Row, time: i64) -> bool:
         """Add an event to log and measures. Whether that is more than may be kept."""
         tables = self.tables
         if tables.timed:
             moment = int(time)  # rows may have more attributes by now
-            cell.note((*row[: tables.width], moment), (moment,), number, self.item)
+            cell.note((*row[: tables.width], moment), (moment,), self.item)
         else:
-            cell.note(row, NO_TIME, number, self.item)
+            cell.note(row, NO_TIME, self.item)
         kept = cell.columns
         return kept.count > self.starts_max or kept.size > self.events_max
 

@@ -13,7 +13,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Computation, EventValue
+from ....algebra.computation import Computation
 from ....algebra.normal_form import ALWAYS, NEVER, Form
 from ....algebra.predicate import All, computation, condition
 from ....algebra.terms import (
@@ -76,7 +76,6 @@ class MeasurePlan:
         self.sums = kind in (TOTAL, EXACT)
         self.greatest = kind == GREATEST
         self.floats = kind == EXACT or (not self.sums and term.type == "float")
-        self.by_column = (self.floats or self.sums) and isinstance(self.value, EventValue)
 
     def make(self) -> WindowMeasure:
         if self.counts:
@@ -120,11 +119,9 @@ class WindowTables:
     `forgets`: a partition without open windows needs no state; `begins`: by column, whether one may begin then.
     `expires`: windows may become too long; `bounded`: or be too short; `waits`: they are told when they are over.
     `plain`: one part without bounds. `sleeps`: without open windows, an event that satisfies no condition changes
-    nothing. `foresees`: what an event satisfies is known without those before it, and has a column in `dense`. `rows`:
-    the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are measures, of these
-    `kinds`; `counted`: they say how many values there were; `by_column`: measures read events in columns.
-    `marks`: of a partition that has had no event (cell).
-    `blank`: a row of nulls.
+    nothing. `rows`: the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are
+    measures, of these `kinds`; `counted`: they say how many values there were. `marks`: of a partition that has had no
+    event (cell). `blank`: a row of nulls.
 
     `order`: the conditions as machines number them; the first `plain_bits` read the event alone. `rousing`: of these,
     an event that begins a window satisfies one.
@@ -155,7 +152,6 @@ class WindowTables:
             self.back = 0  # the time of the newest event is known anyway
         self._read_classes(windows if family is None else None)
         self._read_parts(windows)
-        self.foresees = len(self.gaps) == 0 and len(self.dense) > 0
         self.sleeps = self.forgets and len(self.gaps) == 0 and windows.clock is None
         self.rousing: i64 = -1
         if family is None:
@@ -331,7 +327,6 @@ class WindowTables:
         self.plans = [MeasurePlan(kind, term) for kind, term in self._measured]
         self.counted = [plan.counts or (plan.sums and plan.nullable) for plan in self.plans]
         self.measured = len(self._measured) > 0
-        self.by_column = not self.timed and all(plan.by_column for plan in self.plans)
 
     def measures(self) -> WindowMeasure | None:
         """The measures of a new partition, as a chain."""

@@ -1,7 +1,7 @@
 """Windows as matches: numbers of a batch, made into matches when they are read.
 
 A row refers to columns of its partition, which only grow or are replaced, so that it stays valid. Here: values of
-aggregates from what measures have said, or from rows. Not here: writing rows (stepping, clock, longest), measures
+aggregates from what measures have said, or from rows. Not here: writing rows (completing, longest), measures
 themselves.
 """
 
@@ -23,9 +23,11 @@ from .pane_columns import PaneColumns
 from .sliding import FEW, MovingWindows, aggregate_of, ratio
 from .tables import COUNT, EXACT, TOTAL, AggregatePlan, WindowTables
 from .window_page import (
+    COUNTED,
     ONE,
     ONE_NUMBERS,
     OVER,
+    OVER_NUMBERS,
     SEVERAL,
     SEVERAL_NUMBERS,
     CountClosing,
@@ -54,16 +56,11 @@ class WindowAudience(Audience):
 
     def total(self, found: Completions, at: i64) -> int:
         kind = found.numbers[at + 2] & 3
-        first = at + HEADER
-        amount: i64 = found.numbers[at + 4] // ONE_NUMBERS
+        amount: i64 = 1
         if kind == OVER:
-            amount = found.numbers[at + 4] // 4
+            amount = found.numbers[at + 4] // OVER_NUMBERS
         elif kind == SEVERAL:
-            amount = 0
-            place = first + SEVERAL_NUMBERS
-            while place < first + found.numbers[at + 4]:
-                amount += found.numbers[place + 1] - found.numbers[place] + 1
-                place += 2
+            amount = found.numbers[at + HEADER + COUNTED]
         return int(amount) * self.served()[-1]
 
 
@@ -82,45 +79,41 @@ class CompletedWindows(MatchSource):
 
     def amount(self) -> int:
         if self.kind == OVER:
-            return len(self.numbers) // 4
+            return len(self.numbers) // OVER_NUMBERS
         if self.kind == ONE:
-            return len(self.numbers) // ONE_NUMBERS
-        intervals = self.numbers[SEVERAL_NUMBERS:]
+            return 1
+        intervals = self.numbers[SEVERAL_NUMBERS:]  # COUNTED is of all members, where there are several
         return sum([high - low + 1 for low, high in zip(intervals[::2], intervals[1::2])])
 
     def all(self) -> Iterator[Matched]:
-        numbers = self.numbers
-        columns = self.columns
+        numbers, columns = self.numbers, self.columns
         if self.kind != ONE and self.amount() > FEW:
             self.moving = MovingWindows(True)
         if self.kind == OVER:
-            for at in range(1, len(numbers), 4):
-                first, last, start, end = numbers[at : at + 4]
-                values = tuple([self._of_rows(plan, first, last, None) for plan in self.tables.aggregates])
+            for at in range(1, len(numbers), OVER_NUMBERS):
+                first, last, start, end = numbers[at : at + OVER_NUMBERS]
+                values = tuple([self._of_rows(plan, first, last) for plan in self.tables.aggregates])
                 yield matched_window(columns, first, last, start, end, values, None)
             return
-        if self.kind == ONE:
-            for at in range(0, len(numbers), ONE_NUMBERS):
-                columns = self.columns = cast(PaneColumns, self.page.columns[numbers[at]])
-                pane = numbers[at + 1] - int(columns.base)
-                first, start = int(columns.panes[2 * pane]), int(columns.panes[2 * pane + 1])
-                begin = numbers[at + 4] if self.tables.windows.clock is not None else None
-                values = self._settled(at, first, begin)
-                yield matched_window(columns, first, numbers[at + 2], start, numbers[at + 3], values, begin)
-            return
         base = int(columns.base)
-        last, end = numbers[1], numbers[2]
-        begin = numbers[3] if self.tables.windows.clock is not None else None
-        for at in range(SEVERAL_NUMBERS, len(numbers), 2):
-            for pane in range(numbers[at] - base, numbers[at + 1] - base + 1):
+        intervals = [numbers[1], numbers[1]]
+        last, end = numbers[2:4]
+        if self.kind == SEVERAL:
+            last, end = numbers[1:3]
+            intervals = numbers[SEVERAL_NUMBERS:]
+        for low, high in zip(intervals[::2], intervals[1::2]):
+            for pane in range(low - base, high - base + 1):
                 first, start = int(columns.panes[2 * pane]), int(columns.panes[2 * pane + 1])
-                values = tuple([self._value(plan, pane, first, last, begin) for plan in self.tables.aggregates])
-                yield matched_window(columns, first, last, start, end, values, begin)
+                if self.kind == ONE:
+                    values = self._settled(first)
+                else:
+                    values = tuple([self._value(plan, pane, first, last) for plan in self.tables.aggregates])
+                yield matched_window(columns, first, last, start, end, values, None)
 
-    def _settled(self, at: int, first: int, begin: int | None) -> Row:
-        """The values of a single window, which measures have written; its numbers begin `at` this index."""
-        page, last = self.page, self.numbers[at + 2]
-        floats, counts, values = self.numbers[at + 5 : at + ONE_NUMBERS]
+    def _settled(self, first: int) -> Row:
+        """The values of a single window, which measures have written."""
+        page, last = self.page, self.numbers[2]
+        floats, counts, values = self.numbers[4:ONE_NUMBERS]
         said: list[tuple[Any, int]] = []
         for kind, counted in zip(self.tables.kinds, self.tables.counted):
             told: Any = None
@@ -138,21 +131,19 @@ class CompletedWindows(MatchSource):
         found: list[Value] = []
         for plan in self.tables.aggregates:
             if plan.measure < 0:
-                found.append(self._of_rows(plan, first, last, begin))
+                found.append(self._of_rows(plan, first, last))
             else:
                 told, count = said[plan.measure]
-                found.append(self._value_of(plan, told, count, first, last, begin))
+                found.append(self._value_of(plan, told, count, first, last))
         return tuple(found)
 
-    def _value_of(
-        self, plan: AggregatePlan, told: Any, count: int, first: int, last: int, begin: int | None
-    ) -> Value:
-        return value_of_measure(self.tables, plan, told, count, self.columns, first, last, begin, self.moving)
+    def _value_of(self, plan: AggregatePlan, told: Any, count: int, first: int, last: int) -> Value:
+        return value_of_measure(self.tables, plan, told, count, self.columns, first, last, None, self.moving)
 
-    def _value(self, plan: AggregatePlan, pane: int, first: int, last: int, begin: int | None) -> Value:
+    def _value(self, plan: AggregatePlan, pane: int, first: int, last: int) -> Value:
         """The value for one of several windows."""
         if plan.measure < 0:
-            return self._of_rows(plan, first, last, begin)
+            return self._of_rows(plan, first, last)
         closing = self.page.closings[self.numbers[4]][plan.measure]
         told: Any = None
         count = last - first + 1
@@ -172,16 +163,16 @@ class CompletedWindows(MatchSource):
             sums = closing.sums
             high, low = sums[2 * pane], sums[2 * pane + 1]
             told = between(closing.high, closing.low, high, low, float(closing.count), closing.greatest)
-        return self._value_of(plan, told, count, first, last, begin)
+        return self._value_of(plan, told, count, first, last)
 
     def value_at(self, position: int, pane: int) -> Value:
         """The value of an aggregate of the window that begins with this pane, one of several."""
         at = pane - int(self.columns.base)
         first = int(self.columns.panes[2 * at])
-        return self._value(self.tables.aggregates[position], at, first, self.numbers[1], None)
+        return self._value(self.tables.aggregates[position], at, first, self.numbers[1])
 
-    def _of_rows(self, plan: AggregatePlan, first: int, last: int, begin: int | None) -> Value:
-        return value_of_rows(self.tables, plan, self.columns, first, last, begin, self.moving)
+    def _of_rows(self, plan: AggregatePlan, first: int, last: int) -> Value:
+        return value_of_rows(self.tables, plan, self.columns, first, last, None, self.moving)
 
 
 def open_windows(tables: WindowTables, cell: WindowCell) -> CompletedWindows:

@@ -14,11 +14,13 @@ from mypy_extensions import i64, mypyc_attr
 from ..packed import Floats, Integers, floats, integers, put, put_integer
 
 # Kinds of rows, and their numbers; `columns` is the index of the partition's columns in the page.
-ONE: Final = 0  # single ones, of each: columns, pane, last event, its time, begin, where floats, counts, values begin
-SEVERAL: Final = 1  # of panes: columns, last event, its time, begin, closings, and intervals of panes
+ONE: Final = 0  # a single one: columns, pane, last event, its time, where floats, counts, values begin
+SEVERAL: Final = 1  # of panes: columns, last event, its time, how many windows, closings, and intervals of panes
 OVER: Final = 2  # that waited: columns, and of each the first and the last event and their times
-ONE_NUMBERS: Final = 8  # of each
+ONE_NUMBERS: Final = 7
 SEVERAL_NUMBERS: Final = 5
+COUNTED: Final = 3  # where that has how many windows
+OVER_NUMBERS: Final = 4  # of each
 
 
 @mypyc_attr(acyclic=True)

@@ -250,7 +250,7 @@ def test_columns_that_are_used_again_are_as_new_ones(rowed: bool) -> None:
     for shared in (False, True):
         columns = PaneColumns(4, integers_of([7, 100, 9, 120]), 7, rowed)
         for item in (11, 12, 13):
-            columns.note(("A", 1.0), item, None)
+            columns.note(("A", 1.0), item)
         columns.shared = shared
         fresh = columns.emptied()
         assert (fresh is columns) is not shared

@@ -1,7 +1,6 @@
-"""Windows of packed partitions as matches: the numbers of those that end together, made into matches when they
-are read.
+"""Windows of the pane table as matches: the numbers of those that end together, made into matches when they are read.
 
-Not here: machines that write them (packed_clock, packed_count), values that are computed from rows (window_matches).
+Not here: the machine that writes them (pane_machine), values that are computed from rows (window_matches).
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from ..completions import HEADER, Audience, Completions, Events
 from ..matches import Matched, MatchSource
 from ..packed import Floats, Integers, floats, integers, put_integer, roomy_floats
 from .batch_log import BatchLog
-from .sliding import SHORT
-from .tables import EXACT, TOTAL, WindowTables
+from .tables import EXACT, TOTAL, AggregatePlan, WindowTables
 from .window_matches import matched_window, value_of_measure, value_of_rows
 
 ROW_NUMBERS: Final = 4  # of a row: when windows of the clock begin, where their floats, totals and counts begin
+FEW: Final = 4  # events up to which those of a window are found at once, although others have had most of them
 EACH_NUMBERS: Final = 4  # of a window: the place of its newest event, how many it has, times of the first and the last
 
 
 @final
 @mypyc_attr(acyclic=True)
-class PackedPage:
+class PanePage:
     """What windows of a batch need to be read: the log of their events, and their sums, those of a window together."""
 
     def __init__(self, log: BatchLog) -> None:
@@ -59,40 +58,47 @@ class PackedPage:
 
 
 @final
-class PackedAudience(Audience):
-    """The subscribers of a machine of packed partitions."""
+class PaneAudience(Audience):
+    """The subscribers of a machine with a pane table. `summed`: by measure, whether pages have what it says; `overlap`:
+    an event is in several windows."""
 
-    def __init__(self, targets: list[Target], tables: WindowTables, overlap: bool) -> None:
+    def __init__(self, targets: list[Target], tables: WindowTables, summed: list[bool], overlap: bool) -> None:
         super().__init__(targets, False)
         self.tables = tables
+        self.summed = summed
         self.overlap = overlap
+        self.from_rows = any(plan.values and not said(plan, summed) for plan in tables.aggregates)
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         page = found.pages[found.numbers[at + 2] >> 2]
-        assert isinstance(page, PackedPage)
+        assert isinstance(page, PanePage)
         count = found.numbers[at + 4]
         numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
-        return CompletedPacked(self.tables, page, numbers, self.overlap)
+        return PaneWindows(self, page, numbers)
 
     def total(self, found: Completions, at: i64) -> int:
         return int((found.numbers[at + 4] - ROW_NUMBERS) // EACH_NUMBERS) * self.served()[-1]
 
 
-def page_of(page: PackedPage | None, log: BatchLog, found: Completions) -> PackedPage:
+def said(plan: AggregatePlan, summed: list[bool]) -> bool:
+    """Whether pages have what an aggregate is made of; windows that wait for their end have no measures."""
+    return 0 <= plan.measure < len(summed) and summed[plan.measure]
+
+
+def page_of(page: PanePage | None, log: BatchLog, found: Completions) -> PanePage:
     """The page, if it is that of the last row and its events are in this log; or a new one."""
     if page is None or found.page is not page or page.log is not log:
-        return PackedPage(log)
+        return PanePage(log)
     return page
 
 
 @final
 @mypyc_attr(acyclic=True)
-class CompletedPacked(MatchSource):
-    """The windows of a row; its numbers as ROW_NUMBERS and EACH_NUMBERS say. `overlap`: an event is in several."""
+class PaneWindows(MatchSource):
+    """The windows of a row; its numbers as ROW_NUMBERS and EACH_NUMBERS say."""
 
-    def __init__(self, tables: WindowTables, page: PackedPage, numbers: list[int], overlap: bool) -> None:
-        self.tables = tables
-        self.overlap = overlap
+    def __init__(self, audience: PaneAudience, page: PanePage, numbers: list[int]) -> None:
+        self.audience = audience
         self.page = page
         self.numbers = numbers
 
@@ -101,41 +107,40 @@ class CompletedPacked(MatchSource):
 
     def all(self) -> Iterator[Matched]:
         numbers = self.numbers
-        page, tables = self.page, self.tables
+        page, tables, summed = self.page, self.audience.tables, self.audience.summed
         _, floats_at, totals_at, counts_at = numbers[:ROW_NUMBERS]
         begin = None if tables.windows.clock is None else numbers[0]
-        read = tables.rows and any(plan.measure < 0 for plan in tables.aggregates)
+        read = self.audience.from_rows
         for at in range(ROW_NUMBERS, len(numbers), EACH_NUMBERS):
             newest, events, start, end = numbers[at : at + EACH_NUMBERS]
-            said: list[tuple[Any, int]] = []
+            told: list[tuple[Any, int]] = []
             certain = True  # a sum that is not has to be made of rows
-            for kind, counted in zip(tables.kinds, tables.counted):
-                told: Any = None
-                if kind == EXACT:
+            for kind, counted, own in zip(tables.kinds, tables.counted, summed):
+                value: Any = None
+                count = events
+                if own and kind == EXACT:
                     exact = float(page.floats[floats_at])
                     certain = certain and exact - exact == 0.0
-                    told = exact
+                    value = exact
                     floats_at += 1
-                elif kind == TOTAL:
-                    told = page.totals[totals_at]
+                elif own and kind == TOTAL:
+                    value = page.totals[totals_at]
                     totals_at += 1
-                count = events
-                if counted:
+                if own and counted:
                     count = int(page.counts[counts_at])
                     counts_at += 1
-                said.append((told, count))
-            summed = read or (tables.rows and not certain)
-            if self.overlap and events > SHORT and read == summed:
+                told.append((value, count))
+            if self.audience.overlap and events > FEW and (read or certain):
                 columns = page.log.going_on(newest, events, read)
             else:
-                columns = page.log.columns(newest, events, summed)
+                columns = page.log.columns(newest, events, read or not certain)
             last = int(columns.logged + columns.size) - 1
             first = last - events + 1
             values: list[Value] = []
             for plan in tables.aggregates:
-                if plan.measure < 0:
-                    values.append(value_of_rows(tables, plan, columns, first, last, begin))
+                if said(plan, summed):
+                    value, count = told[plan.measure]
+                    values.append(value_of_measure(tables, plan, value, count, columns, first, last, begin))
                 else:
-                    told, count = said[plan.measure]
-                    values.append(value_of_measure(tables, plan, told, count, columns, first, last, begin))
+                    values.append(value_of_rows(tables, plan, columns, first, last, begin))
             yield matched_window(columns, first, last, start, end, tuple(values), begin)
