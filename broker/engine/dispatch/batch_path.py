@@ -96,7 +96,7 @@ class BatchPath:
         clock = self.clock
         few = self.few
         symbols = self.symbols
-        faults = found.epochs.faults
+        faults = found.faults
         i: i64
         for i in range(n):
             row = rows[i]

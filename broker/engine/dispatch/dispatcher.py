@@ -18,7 +18,7 @@ from mypy_extensions import i64
 from ...algebra.timed_stream import timed, timed_row
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
-from ..executors.epoch_matches import Fault
+from ..executors.batch_events import Fault
 from ..executors.event_ids import EventIds
 from ..executors.matches import flattened
 from ..program.directory import NO_STREAM
@@ -53,6 +53,7 @@ class Dispatcher:
         self._faults: list[Fault] = []  # those on the machine path
         self._feeding = True  # whether a stream of machines' results may have a reader
         self._known = False
+        self._apart = False  # the machines had their turn with the whole batch
         self.order = TimeOrder()  # of the streams whose events come now
         self.order_of: Callable[[str], TimeOrder] | None = None  # None: all streams share it
         program.machines.clock.orders = [self.order]
@@ -116,7 +117,7 @@ class Dispatcher:
         before = self.results.tally_after(times[0] if times else None)
         results = Results(times, batch, ids, starts, before, self.result_ids)
         self.results = results
-        found = runs.found = results.epochs
+        found = runs.found = results.found
         spaces = directory.spaces[number]
         machines = self.program.machines
         clock = machines.clock
@@ -125,8 +126,6 @@ class Dispatcher:
         foretold = len(forecasts.scopes) > 0
         scopes = forecasts.scopes.get(number)
         found.feeding = self.feeds()
-        if entries is None:
-            found.latest = directory.latest
         alone = directory.others[number] == 0
         self.later = self.program.options.batches and not self._feeding and not foretold
         if with_times >= 0 and (not alone or directory.others[with_times] > 0):
@@ -136,11 +135,10 @@ class Dispatcher:
         now: i64 = BEFORE if runs.now is None else runs.now
         done: i64 = 0
         first: i64 = 0
-        if entries is not None:
-            self._room.open(results.completions, n)
+        self._room.open(found, n)
         matching = entries is not None
         plainly = matching and self.later and with_times < 0
-        apart = plainly and n > 1 and self._pass_by_machine(stream, results, batch, alone)
+        apart = self._apart = plainly and n > 1 and self._pass_by_machine(stream, results, batch, alone)
         if apart:
             entries = None
             if alone:  # no cell has anything to do with the events
@@ -151,7 +149,7 @@ class Dispatcher:
                     runs.expire(now)
                 runs.time = now
         elif plainly and alone:
-            first = machines.batch_path(stream).travel(results.completions, times, batch, ids, now)
+            first = machines.batch_path(stream).travel(found, times, batch, ids, now)
             if first > 0:
                 now = times[first - 1]
                 runs.now = now
@@ -203,7 +201,7 @@ class Dispatcher:
             if time > now:
                 now = time
                 if clock.next < time:
-                    results.completions.event = i
+                    found.event = i
                     done = self.wake(results, n, done, time)
                 runs.now = time
                 if runs.due < time:
@@ -242,14 +240,13 @@ class Dispatcher:
             runs.symbols = []  # the machines have had the events
         if self._faults:
             self._give_up_machines(results)
-        if matching:
-            self._room.close(results.completions)
+        self._room.close(found)
         return results
 
     def _pass_by_machine(self, stream: str, results: Results, batch: Batch, alone: bool) -> bool:
         """Pass a batch to one machine of the stream after the other; False if that could mix up what others do, or one
         machine is all that there is."""
-        machines, times = self.program.machines, results.epochs.times
+        machines, found, times = self.program.machines, results.found, results.found.times
         path = machines.batch_path(stream)
         if self.program.directory.feeds > 0 or (path.alone and alone):  # derived events come between the batch's
             return False
@@ -258,12 +255,10 @@ class Dispatcher:
         by_machine = path.by_machine()
         if by_machine is None:
             return False
-        epochs = results.epochs
-        if not by_machine.travel(results.completions, times, batch, epochs.ids, epochs.starts):
+        if not by_machine.travel(found, times, batch, found.ids, found.starts):
             return False
-        results.completions.unordered = True
-        epochs.packed.by_key = epochs.packed.upto
-        self._faults, epochs.faults = epochs.faults, []
+        found.unordered = True
+        self._faults, found.faults = found.faults, []
         return True
 
     def _give_up_machines(self, results: Results) -> None:
@@ -271,8 +266,8 @@ class Dispatcher:
         runs = self.runs
         newest = runs.time
         for fault in sorted(self._faults, key=_event_of):
-            runs.time = results.epochs.times[fault.event]
-            results.epochs.faults.append(fault)
+            runs.time = results.found.times[fault.event]
+            results.found.faults.append(fault)
             self.give_up(results, fault.event)
         runs.time = newest
         self._faults = []
@@ -291,10 +286,11 @@ class Dispatcher:
 
     def give_up(self, results: Results, event: i64) -> bool:
         """Suspend the subscriptions behind the errors raised at this event; returns whether there were any."""
-        if len(results.epochs.faults) == 0 or self.suspend is None:
+        if len(results.found.faults) == 0 or self.suspend is None:
             return False
-        if not results.completions.unordered:  # otherwise what the machine path found is put in order at the end
+        if not self._apart:  # otherwise what the machines found is put in order at the end
             report(results, self.runs.time)
+            results.read()
         self.suspend(results, event)
         return True
 
@@ -317,7 +313,7 @@ class Dispatcher:
         clock, runs = self.program.machines.clock, self.runs
         if self.later or not self._feeding:
             runs.time = time
-            clock.advance(time, results.completions)
+            clock.advance(time, results.found)
             if not self.later:
                 report(results, time)
             return done
@@ -326,7 +322,7 @@ class Dispatcher:
             runs.now = runs.time = moment
             if runs.due < moment:
                 runs.expire(moment)
-            clock.advance(moment + 1, results.completions)
+            clock.advance(moment + 1, results.found)
             report(results, moment)
             done = self.derive(results, events, done)
         return done
@@ -335,7 +331,7 @@ class Dispatcher:
         """Process the derived events from number `done` on, and those that they cause; returns how many there are."""
         directory, forecasts, runs = self.program.directory, self.program.forecasts, self.runs
         all_entries = self.program.machines.entries
-        found = results.epochs
+        found = results.found
         depth_ends = done
         if self.later:  # their matches follow those of the events before
             report(results, runs.time)
@@ -392,11 +388,11 @@ class Dispatcher:
         if len(symbols) > 0:
             runs.symbols = []
         item: Any = runs.link if isinstance(runs.link, int) else (int(runs.item), tuple(flattened(runs.link)))
-        found = self.results.completions
+        found = self.results.found
         found.event = runs.index
         for entry in entries:
             entry.lane.take(entry.stream, symbols, runs.row, runs.time, item, found)
-        if not self.later and found.reported < found.upto:
+        if not self.later and found.settled < found.upto:
             report(self.results, runs.time)
 
     def go_back(self, time: int | None) -> None:

@@ -1,7 +1,6 @@
 """The room that a batch's completions usually need, allocated at once: copying zeros is cheaper than growing.
 
-Here: these columns of zeros, and how they follow what batches write. Not here: what is written (completions,
-member_matches).
+Here: this column of zeros, and how it follows what batches write. Not here: what is written (completions).
 """
 
 from __future__ import annotations
@@ -18,14 +17,12 @@ NUMBERS_MAX: Final = 1 << 16  # for which room is made
 
 @final
 class UsualRoom:
-    """Zeros for about what the last batch wrote: so many `usual` numbers an event, its packed blocks, their members."""
+    """Zeros for about what the last batch wrote: so many `usual` numbers an event."""
 
     def __init__(self) -> None:
         self.usual: i64 = 0
         self._events: i64 = 1
         self._blank: Integers = integers()
-        self._blocks: Integers = integers()
-        self._members: Integers = integers()
 
     def open(self, found: Completions, events: i64) -> None:
         """Make room for a batch of so many events. O(what the last batch wrote)."""
@@ -35,19 +32,8 @@ class UsualRoom:
             if len(self._blank) < wanted:
                 self._blank = roomy(self._blank, wanted)
             found.numbers = self._blank[:wanted]
-        found.epochs.packed.make_room(self._blocks, self._members)
 
     def close(self, found: Completions) -> None:
         """Note what a batch has written."""
-        packed = found.epochs.packed
-        self._blocks = _fitting(self._blocks, packed.upto)
-        self._members = _fitting(self._members, packed.listed)
         written = (found.upto + self._events - 1) // self._events
         self.usual = written + (written >> 2)  # a batch that writes somewhat more grows no column
-
-
-def _fitting(zeros: Integers, count: i64) -> Integers:
-    """A column of zeros for about so many numbers."""
-    if count > len(zeros):
-        return roomy(zeros, count)
-    return zeros[: len(zeros) >> 1] if 4 * count < len(zeros) else zeros

@@ -92,8 +92,8 @@ class Executor:
     rows made only of some. `awake`: it needs events that satisfy none of its inputs, too, with the mask 0; only those
     of the key `home`, if it has one, which all inputs ask for. `rousing`: as long as it is not awake, it needs only
     events that satisfy one of these inputs. `by_symbols`: its inputs are those of all members, which join and leave;
-    it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and its completions go to
-    `found.epochs`, which also has the start of the current event (`found.epochs.start(found.event)`). `serves`: it
+    it gets `spell` instead of `take`. `epochs`: its automata are over epochs, and its matches are runs
+    (`found.start_of(found.event)` is the start of the current event). `serves`: it
     names its audience itself, where it completes something. `stream`: which of its plan's streams the current event is
     of, where these are several.
     """

@@ -18,10 +18,9 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Computation
 from ....events.schema import Row
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions, Events, Served
+from ..completions import EPOCHS, HEADER, MACHINES, Audience, Completions, Events, Served, served
 from ..match_graph import Found
 from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
-from ..member_matches import EventPath
 from ..packed import Integers, integers, put_integer
 from .blocks import (
     COMBINED,
@@ -30,6 +29,7 @@ from .blocks import (
     LATE,
     RANKED,
     REPEATED,
+    RUN,
     TOO_MANY,
     CommonPage,
     combined,
@@ -56,8 +56,9 @@ class GroupAudience(Audience):
     """The targets of a group.
 
     `counted`: all matches of a member at one event, which have one block, are one result. `members`: targets by handle;
-    those in `gone` have left. `outputs`: the computations of a match's values, which read slots; `slots`: for each slot
-    the step whose event it has. `runs`: how runs over epochs are made, if times are epochs. `orders`: if steps have
+    those in `gone` have left. `single`: each has one subscriber; `newest`: the latest time since which one is there.
+    `outputs`: the computations of a match's values, which read slots; `slots`: for each slot the step whose event it
+    has. `runs`: how runs over epochs are made, if times are epochs. `orders`: if steps have
     several orders, of each the operands in that order. `selection`: the operands, if one repeats.
     """
 
@@ -70,7 +71,9 @@ class GroupAudience(Audience):
         orders: list[list[int]] | None = None,
         selection: SelectionTemplate | None = None,
     ) -> None:
-        super().__init__([], counted)
+        super().__init__([], counted, MACHINES if runs is None else EPOCHS)
+        self.single = True
+        self.newest: i64 = -(1 << 62)
         self.selection = selection
         self.orders: list[list[int]] = [] if orders is None else orders
         self.runs = runs
@@ -84,16 +87,9 @@ class GroupAudience(Audience):
         fresh = GroupAudience(
             self.outputs, self.slots, self.compressed, self.runs, self.orders, self.selection
         )  # fmt: skip
-        fresh.single, fresh.feeding, fresh.newest = self.single, self.feeding, self.newest
+        fresh.single, fresh.newest = self.single, self.newest
         fresh.members = {known: target for known, target in self.members.items() if known not in self.gone}
         return fresh
-
-    def target(self, handle: int) -> Target:
-        return self.members[handle]
-
-    def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
-        assert self.runs is not None, "only groups over epochs write blocks with paths of their own"
-        return self.runs.run(path, first, count)
 
     def everybody(self) -> list[Target]:
         return [target for handle, target in self.members.items() if handle not in self.gone]
@@ -102,7 +98,9 @@ class GroupAudience(Audience):
         return [0, len(self.members) - len(self.gone)]
 
     def total(self, found: Completions, at: i64) -> int:
-        """The number of results. O(blocks)."""
+        """The number of results. O(blocks); O(matches) over epochs, if some may be older than a subscriber."""
+        if self.runs is not None and not self._all_newer(found, at):
+            return self._total_of_runs(found, at)
         numbers, compressed = found.numbers, self.compressed
         place = at + HEADER
         end = place + numbers[at + 4]
@@ -130,6 +128,42 @@ class GroupAudience(Audience):
         if isinstance(page, CommonPage):
             return CommonBlocks(self, page, own, numbers[at + 3], row, time, item)
         return BlocksFound(self, cast(EventPage, page), own, row, time, item)
+
+    def _all_newer(self, found: Completions, at: i64) -> bool:
+        """Whether each match of a row is one result: its run was born after the newest subscriber was there."""
+        page = cast(EventPage, found.pages[found.numbers[at + 2] >> 2])
+        oldest = found.end_of(found.numbers[at]) if page.count == 0 else page.time(0)
+        return self.single and oldest > self.newest
+
+    def _total_of_runs(self, found: Completions, at: i64) -> int:
+        total = 0
+        for target, run in self.ended(found, at):
+            total += served(target, found.end_of(found.numbers[at]) if run is None else run.born)
+        return total
+
+    def ended(self, found: Completions, at: i64) -> list[tuple[Target, PartialMatch | None]]:
+        numbers, runs, members = found.numbers, self.runs, self.members
+        assert runs is not None
+        page = cast(EventPage, found.pages[numbers[at + 2] >> 2])
+        ended: list[tuple[Target, PartialMatch | None]] = []
+        place = at + HEADER
+        end = place + numbers[at + 4]
+        each: i64
+        while place < end:
+            kind, count, width = numbers[place], numbers[place + 2], numbers[place + 3]
+            handles = place + BLOCK_FIELDS
+            path = handles + numbers[place + 1]
+            for _ in range(count):
+                run: PartialMatch | None = None
+                if kind == RUN:
+                    run = found.runs[numbers[path]]
+                elif width > 0:
+                    run = runs.run(page, numbers, path, width)
+                for each in range(handles, handles + numbers[place + 1]):
+                    ended.append((members[int(numbers[each])], run))
+                path += width
+            place = handles + numbers[place + 1] + numbers[place + 4]
+        return ended
 
     def values(self, rows: list[Row]) -> Row:
         """The values of a match with these events, one for each step, and further ones of an operand that repeats."""

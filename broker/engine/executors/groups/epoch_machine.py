@@ -13,11 +13,7 @@ from ....events.schema import Row
 from ...program.target import Outcome
 from ..completions import Completions
 from ..contract import Input
-from ..epoch_matches import EpochMatches
 from ..matches import Item
-from ..member_matches import ALONE
-from ..member_matches import RUN as RUN_OBJECT
-from .blocks import FIELDS, RUN
 from .cell import GroupCell
 from .chain import ChainCell
 from .epoch_runs import EpochRuns
@@ -72,7 +68,7 @@ class EpochMachine(GroupMachine):
             if cell is None:
                 return False
         event = self.number
-        start = found.epochs.start(found.event)
+        start = found.start_of(found.event)
         cell.began = start
         cell.item = item
         cell.position = position
@@ -85,7 +81,7 @@ class EpochMachine(GroupMachine):
         if noted:
             self.events.add(event, row, start, time, item)
         if out.upto > 0:
-            self._complete(found.epochs, found.event)
+            self._tell(found)
         if noted and self.events.grown():
             self._sweep(time)
         return True
@@ -96,7 +92,6 @@ class EpochMachine(GroupMachine):
         for target in self._newcomers:
             first = target.first
             if target.feeds is not None:
-                audience.feeding = True
                 self._epoch_runs.lineage = True
             if first is None:
                 audience.single = False
@@ -106,32 +101,3 @@ class EpochMachine(GroupMachine):
                 if first.since > audience.newest:
                     audience.newest = first.since
         self._newcomers = []
-
-    def _complete(self, matches: EpochMatches, event: i64) -> None:
-        """Write the completions of an event. O(members and paths)."""
-        out, packed, audience, page = self._found, matches.packed, self._audience, self.events.page
-        blocks, paths, path = out.blocks, out.paths, packed.path
-        block: i64 = 0
-        i: i64
-        j: i64
-        while block < out.upto:
-            first, number = blocks[block + 3], blocks[block + 4]
-            begin, count, width = blocks[block + 5], blocks[block + 6], blocks[block + 7]
-            for i in range(count):
-                if blocks[block + 2] == RUN:
-                    run = out.runs[begin]
-                    packed.runs.append(run)
-                    packed.add(event, audience, run.born, out.members, first, number, len(packed.runs) - 1, RUN_OBJECT)
-                elif width == 0:
-                    born = matches.end(event)
-                    packed.add(event, audience, born, out.members, first, number, 0, ALONE)
-                else:
-                    to: i64 = len(path.rows)
-                    for j in range(begin + i * width, begin + (i + 1) * width):
-                        at = page.place(paths[j])
-                        path.add(page.row(at), page.item(at), page.start(at), page.time(at))
-                    packed.add(event, audience, path.times[to], out.members, first, number, to, width)
-            block += FIELDS
-        out.clear()
-        if audience.feeding and matches.feeding:
-            matches.unpack()

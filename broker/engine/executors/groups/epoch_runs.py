@@ -15,8 +15,9 @@ from ....algebra.terms import Arithmetic, Constant, Register
 from ....automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ....events.schema import Row
 from ..matches import Item, Lineage, PartialMatch, ids
-from ..member_matches import EventPath
+from ..packed import Integers
 from ..trace import mixed
+from .kept_events import EventPage
 
 CARRIED: Final = 0
 BOUND: Final = 1
@@ -106,23 +107,24 @@ class EpochRuns:
                 found.append(fill.computation.value(row, bound, slots, length, span))
         return tuple(found)
 
-    def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
-        """The run that took these events. O(events)."""
+    def run(self, page: EventPage, numbers: Integers, first: i64, count: i64) -> PartialMatch:
+        """The run that took the events with these numbers, so many from the first place on. O(events log)."""
         trace: i64 = 0
         lineage: Lineage = None
         slots: Slots = ()
         row: Row = ()
-        began = path.starts[first]
+        at = page.place(numbers[first])
+        began, born = page.start(at), page.time(at)
         step: i64
         for step in range(count):
-            at = first + step
-            item = path.items[at]
+            at = page.place(numbers[first + step])
+            item = page.item(at)
             trace, lineage = mixed(trace, traced(item), step + 1), linked(lineage, item)
-            bound, row = row, path.rows[at]
+            bound, row = row, page.row(at)
             if self.fills:
-                length, span = path.times[at] - path.starts[at] + 1, path.times[at] - began + 1
+                length, span = page.time(at) - page.start(at) + 1, page.time(at) - began + 1
                 slots = self.filled(step, row, bound, slots, int(length), int(span))
-        return PartialMatch(row, slots, began, path.times[first], trace, lineage)
+        return PartialMatch(row, slots, began, born, trace, lineage)
 
 
 def plain(constant: object) -> bool:

@@ -9,7 +9,7 @@ from mypy_extensions import i64
 
 from ..completions import HEADER, Completions
 from .audience import BLOCK_FIELDS
-from .blocks import COMBINED, FIELDS, KIND_BITS, PART_FIELDS, RANKED, REPEATED, MatchBlocks
+from .blocks import COMBINED, FIELDS, KIND_BITS, PART_FIELDS, RANKED, REPEATED, RUN, MatchBlocks
 
 
 def tell(out: MatchBlocks, page: object, compressed: bool, found: Completions) -> None:
@@ -50,6 +50,8 @@ def _write(
             for _ in range(width):
                 length += 1 + paths[path + length]
         served += number
+        if kind == RUN:
+            width = length = 1
         numbers[at] = kind | blocks[block + 1] << KIND_BITS
         numbers[at + 1] = number
         numbers[at + 2] = count
@@ -63,8 +65,13 @@ def _write(
             for j in range(first, first + number):
                 numbers[at] = members[j]
                 at += 1
-        for j in range(path, path + length):
-            numbers[at] = paths[j]
+        if kind == RUN:
+            numbers[at] = len(found.runs)
+            found.runs.append(out.runs[path])
             at += 1
+        else:
+            for j in range(path, path + length):
+                numbers[at] = paths[j]
+                at += 1
         block += FIELDS
     found.close(page, upto, 0, at - begin, served if compressed else total)

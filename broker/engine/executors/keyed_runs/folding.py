@@ -2,7 +2,7 @@
 
 Whether runs go on depends on this event and the last one alone, so that it is asked once for all of them. Here: one
 event, and runs that are objects before a stretch. Hot. Not here: the numbers themselves (fold_numbers), matches as
-numbers (fold_matches), the order of events (column_runs), between batches (waiting_events).
+numbers (ended_folds), the order of events (column_runs), between batches (waiting_events).
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from mypy_extensions import i64
 from ....algebra.comparisons import related_integers
 from ....algebra.computation import Slots
 from ...program.watcher import Watch
-from ..epoch_matches import EpochMatches
-from ..member_matches import RUN
+from ..completions import Completions
 from ..packed import Floats
 from ..trace import mixed
 from .cells import UNTOUCHED, Cell, Run
@@ -27,7 +26,7 @@ def step(
     fold: ColumnFold,
     cell: Cell,
     kept: WaitingEvents,
-    found: EpochMatches,
+    found: Completions,
     numbers: Floats,
     stride: i64,
     i: i64,
@@ -98,7 +97,7 @@ def _report(
     runs: FoldNumbers,
     at: i64,
     kept: WaitingEvents,
-    found: EpochMatches,
+    found: Completions,
     numbers: Floats,
     stride: i64,
     i: i64,
@@ -108,8 +107,8 @@ def _report(
     """Report the matches of an event that a run takes. O(arcs)."""
     span = found.times[i] - runs.numbers[at + T0] + 1
     count = runs.numbers[at + COUNT]
-    packed = found.packed
     place: i64 = -1
+    run: Run | None = None
     number: i64
     for number in range(len(fold.arcs)):
         arc = fold.arcs[number]
@@ -127,18 +126,15 @@ def _report(
         if roster is None:
             roster = fold.matches(found.batch)
             reported.append(fold)
-        born, width = runs.numbers[at + BORN], RUN
-        if last < found.batch.count:
-            width = 1
-            if place < 0:
-                place = roster.add(runs, at, last)
+        if last >= found.batch.count:
+            if run is None:
+                run = _recalled(fold, cell, runs, at, kept, found)
         elif place < 0:
-            place = len(packed.runs)
-            packed.runs.append(_recalled(fold, cell, runs, at, kept, found))
-        packed.add(i, roster, born, roster.handles, number, 1, place, width)
+            place = roster.add(runs, at, last)
+        found.end(i, roster, place, roster.handles, number, 1, run)
 
 
-def hold(fold: ColumnFold, runs: FoldNumbers, found: EpochMatches) -> None:
+def hold(fold: ColumnFold, runs: FoldNumbers, found: Completions) -> None:
     """Have the slots of all runs, before the batch with the events that they come of goes. O(runs)."""
     numbers = runs.numbers
     at: i64
@@ -160,13 +156,13 @@ def _absorb(fold: ColumnFold, cell: Cell, runs: FoldNumbers, last: i64) -> None:
             runs.push(-len(runs.earlier), run.t0, run.born, run.trace, count)
 
 
-def _slots(fold: ColumnFold, begun: i64, found: EpochMatches) -> Slots:
+def _slots(fold: ColumnFold, begun: i64, found: Completions) -> Slots:
     """The slots of a run that an event of the batch has begun."""
     return fold.update.fill(found.batch.row(int(begun)), (), (), 1, 1) if fold.update is not None else ()
 
 
 def _recalled(
-    fold: ColumnFold, cell: Cell, runs: FoldNumbers, at: i64, kept: WaitingEvents, found: EpochMatches
+    fold: ColumnFold, cell: Cell, runs: FoldNumbers, at: i64, kept: WaitingEvents, found: Completions
 ) -> Run:
     """A run as an object, which has taken the event that was recalled."""
     begun = runs.numbers[at + BEGUN]

@@ -97,7 +97,7 @@ class ResultPage(MatchColumns):
         known = self._number(at, registers)
         start, begin = int(changes.start(at)), int(changes.time(at))
         end = None if self.within is None else start + self.within
-        items: list[Item] = self.events(at)
+        items: list[Item] = self.contributed(at)
         return Matched([], start, begin, registers, known, (begin, end), (items, 0, len(items)))
 
     def _registers(self, at: i64) -> Slots:
@@ -117,10 +117,10 @@ class ResultPage(MatchColumns):
     def end(self, at: i64) -> i64:
         return self.changes.time(at)
 
-    def lifetime(self, at: i64) -> list[int | None]:
+    def details(self, at: i64) -> dict[str, Any] | None:
         changes = self.changes
-        begin = int(changes.time(at))
-        return [begin, None if self.within is None else int(changes.start(at)) + self.within]
+        end = None if self.within is None else int(changes.start(at)) + self.within
+        return {"lifetime": [int(changes.time(at)), end]}
 
     def number(self, at: i64) -> int:
         return self._number(at, self._registers(at))
@@ -129,7 +129,7 @@ class ResultPage(MatchColumns):
         found: Value = self.changes.register(at, position)
         return found
 
-    def events(self, at: i64) -> list[int]:
+    def contributed(self, at: i64) -> list[int]:
         """The ids that contributed to a result."""
         taken = self.changes.lineage_of(at)
         if len(self.known) == 0:
