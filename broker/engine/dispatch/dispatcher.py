@@ -29,7 +29,6 @@ from .batch_path import Entry
 from .derived import in_order, report
 from .foretelling import ForetoldEvents
 from .time_order import TimeOrder
-from .usual_room import UsualRoom
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 NO_COLUMNS: Final = -1
@@ -49,7 +48,6 @@ class Dispatcher:
         self.promised: int | None = None  # a punctuation promised that no earlier event follows
         self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
-        self._room = UsualRoom()
         self._faults: list[Fault] = []  # those on the machine path
         self._feeding = True  # whether a stream of machines' results may have a reader
         self._known = False
@@ -116,8 +114,9 @@ class Dispatcher:
                 with_times = NO_STREAM
         before = self.results.tally_after(times[0] if times else None)
         results = Results(times, batch, ids, starts, before, self.result_ids)
-        self.results = results
         found = runs.found = results.found
+        found.make_room(self.results.found)
+        self.results = results
         spaces = directory.spaces[number]
         machines = self.program.machines
         clock = machines.clock
@@ -135,7 +134,6 @@ class Dispatcher:
         now: i64 = BEFORE if runs.now is None else runs.now
         done: i64 = 0
         first: i64 = 0
-        self._room.open(found, n)
         matching = entries is not None
         plainly = matching and self.later and with_times < 0
         apart = self._apart = plainly and n > 1 and self._pass_by_machine(stream, results, batch, alone)
@@ -240,7 +238,6 @@ class Dispatcher:
             runs.symbols = []  # the machines have had the events
         if self._faults:
             self._give_up_machines(results)
-        self._room.close(found)
         return results
 
     def _pass_by_machine(self, stream: str, results: Results, batch: Batch, alone: bool) -> bool:

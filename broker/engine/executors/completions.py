@@ -11,10 +11,10 @@ the rows (parts).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final, TypeAlias, final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import i64
 
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
@@ -23,13 +23,14 @@ from ..program.target import Target
 from .batch_events import BatchEvents
 from .event_ids import EventIds
 from .matches import Item, MatchSource, PartialMatch
-from .packed import Integers, integers, roomy
+from .packed import Integers, integers, lengthened, roomy
 from .placed_runs import PlacedRuns
 
 Events: TypeAlias = Callable[[int], tuple[Row, int, Item]]
 """Values, time and item of an event, by its number."""
 
 HEADER: Final = 5  # event, audience, object; for numbers: length of the log, count of numbers
+USUAL_ROOM: Final = 1 << 16  # numbers for which a batch has room at first
 OBJECT: Final = 3  # the matches are an object, not numbers
 # Instead of an object, or of numbers:
 LIMIT: Final = -1  # the row reports only a limit that was hit, or a suspension
@@ -71,12 +72,13 @@ class Audience:
         return self._served
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
-        """The matches of a row of numbers."""
+        """The matches of a row of numbers, which all targets have."""
         raise AssertionError
 
     def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
         """The targets of a row of numbers, each with its matches."""
-        return parts_of(self, self.read(found, at, events))
+        source = self.read(found, at, events)
+        return [(target, source) for target in self.targets]
 
     def ended(self, found: Completions, at: i64) -> list[tuple[Target, PartialMatch | None]]:
         """The targets of a row of numbers, each with its run, or None for the event alone; for EPOCHS."""
@@ -84,15 +86,6 @@ class Audience:
 
     def total(self, found: Completions, at: i64) -> int:
         """The number of results of a row of numbers for all targets, without making any."""
-        raise AssertionError
-
-
-@mypyc_attr(acyclic=True)
-class Served(MatchSource):
-    """Matches of several targets."""
-
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        """The matches of each target."""
         raise AssertionError
 
 
@@ -137,6 +130,13 @@ class Completions(BatchEvents):
         self._assigned: i64 = 0  # targets
         self._order: i64 = _FIRST  # of the last row
 
+    def make_room(self, before: Completions) -> None:
+        """Have room for as many numbers an event as an earlier batch has, and a quarter more: it costs less at once."""
+        usual = (before.upto + len(before.times) - 1) // len(before.times) if before.times else 0
+        wanted = min((usual + (usual >> 2)) * len(self.times), USUAL_ROOM)
+        if wanted > 0:
+            self.numbers = lengthened(self.numbers, wanted)
+
     # --- of machines ------------------------------------------------------------------------------------------------
 
     def serve(self, audience: Audience) -> None:
@@ -171,14 +171,9 @@ class Completions(BatchEvents):
             kind = 4 * len(self.founds) + OBJECT
             self.founds.append(found)
             self.entries += 1
-            self.matches += self._amount(found)
+            compressed = self.audience is not None and self.audience.compressed
+            self.matches += 1 if compressed else found.amount() or 1  # where a limit was hit, only reading tells
         self._head(self.event, len(self.audiences) - 1, kind, 0, 0, MACHINES)
-
-    def _amount(self, found: MatchSource) -> int:
-        """The matches of an object; 1 where a limit was hit, so that only reading tells."""
-        if self.audience is None or not self.audience.compressed:
-            return found.amount() or 1
-        return sum([1 for _ in found.parts()]) if isinstance(found, Served) else 1
 
     def suspend(self, reason: int) -> None:
         """Report to the current audience that it is suspended from now on."""
@@ -315,30 +310,23 @@ class Completions(BatchEvents):
 
     def parts_at(self, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
         """The targets of a machine's row, each with its matches; None if it reports a limit."""
-        audience = self.audiences[self.numbers[at + 1]]
-        known = self.numbers[at + 2]
-        if known == LIMIT or known & 3 == OBJECT:
-            return parts_of(audience, self._found(at, audience, events))
-        return audience.parts(self, at, events)
+        audience, known = self.audiences[self.numbers[at + 1]], self.numbers[at + 2]
+        if known != LIMIT and known & 3 != OBJECT:
+            return audience.parts(self, at, events)
+        source = None if known == LIMIT else self.founds[known >> 2]
+        return [(target, source) for target in audience.everybody()]
 
     def since(self, at: i64, row: Row, time: int, item: Item) -> list[MatchSource]:
-        """The completions from a row on. They must belong to this event."""
+        """The completions from a row on, which belong to this event and a machine whose subscribers have the same."""
         found: list[MatchSource] = []
         while at < self.upto:
-            one = self._found(at, self.audiences[self.numbers[at + 1]], lambda _: (row, time, item))
-            if one is not None:
-                found.append(one)
+            known = self.numbers[at + 2]
+            if known != LIMIT and known & 3 == OBJECT:
+                found.append(self.founds[known >> 2])
+            elif known != LIMIT:
+                found.append(self.audiences[self.numbers[at + 1]].read(self, at, lambda _: (row, time, item)))
             at += HEADER + self.numbers[at + 4]
         return found
-
-    def _found(self, at: i64, audience: Audience, events: Events) -> MatchSource | None:
-        """The matches of the row at this index."""
-        known = self.numbers[at + 2]
-        if known == LIMIT:
-            return None
-        if known & 3 == OBJECT:
-            return self.founds[known >> 2]
-        return audience.read(self, at, events)
 
     def total(self) -> int:
         """The number of results for all subscribers, without making any. O(rows, and numbers of families)."""
@@ -355,11 +343,9 @@ class Completions(BatchEvents):
                     total += audience.served()[-1]
                 elif known & 3 != OBJECT:
                     total += audience.total(self, at)
-                elif audience.compressed:
-                    total += audience.served()[-1]
                 else:
-                    for target, part in parts_of(audience, self.founds[known >> 2]):
-                        total += results_of(part) * len(target.subscribers())
+                    each = 1 if audience.compressed else results_of(self.founds[known >> 2])
+                    total += each * audience.served()[-1]
             at += HEADER + numbers[at + 4]
         return total
 
@@ -400,14 +386,7 @@ def served(target: Target, born: i64) -> int:
     return 1 if first is not None and born > first.since else 0
 
 
-def results_of(part: MatchSource | None) -> int:
+def results_of(source: MatchSource) -> int:
     """How many matches there are, each of which is a result. O(1), except for incomplete ones."""
-    count = 1 if part is None else part.amount()
-    return sum([1 for _ in part.all()]) if count is None and part is not None else count or 0
-
-
-def parts_of(audience: Audience, found: MatchSource | None) -> list[tuple[Target, MatchSource | None]]:
-    """The targets of a row, each with its matches; None if the row reports a limit."""
-    if isinstance(found, Served):
-        return [each for each in found.parts()]  # noqa: C416  a list of an iterator has another type
-    return [(target, found) for target in audience.everybody()]
+    count = source.amount()
+    return sum([1 for _ in source.all()]) if count is None else count

@@ -18,7 +18,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Computation
 from ....events.schema import Row
 from ...program.target import Target
-from ..completions import EPOCHS, HEADER, MACHINES, Audience, Completions, Events, Served, served
+from ..completions import EPOCHS, HEADER, MACHINES, Audience, Completions, Events, served
 from ..match_graph import Found
 from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
 from ..packed import Integers, integers, put_integer
@@ -119,15 +119,15 @@ class GroupAudience(Audience):
             place += BLOCK_FIELDS + naming(numbers[place], members) + numbers[place + 4]
         return int(total) + many
 
-    def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
+    def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
         numbers = found.numbers
         page = found.pages[numbers[at + 2] >> 2]
         row, time, item = events(int(numbers[at]))
         begin = at + HEADER
         own = numbers[begin : begin + numbers[at + 4]]
         if isinstance(page, CommonPage):
-            return CommonBlocks(self, page, own, numbers[at + 3], row, time, item)
-        return BlocksFound(self, cast(EventPage, page), own, row, time, item)
+            return CommonBlocks(self, page, own, numbers[at + 3], row, time, item).parts()
+        return BlocksFound(self, cast(EventPage, page), own, row, time, item).parts()
 
     def _all_newer(self, found: Completions, at: i64) -> bool:
         """Whether each match of a row is one result: its run was born after the newest subscriber was there."""
@@ -189,7 +189,7 @@ def lists_of(numbers: Integers, block: i64) -> list[list[int]]:
 
 @final
 @mypyc_attr(acyclic=True)
-class BlocksFound(Served):
+class BlocksFound:
     """The blocks of one event, which has these values, time and item."""
 
     def __init__(
@@ -202,22 +202,24 @@ class BlocksFound(Served):
         self.time = time
         self.item = item
 
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        """O(members)."""
+    def parts(self) -> list[tuple[Target, MatchSource | None]]:
+        """The matches of each member. O(members)."""
         numbers = self.numbers
+        found: list[tuple[Target, MatchSource | None]] = []
         place: i64 = 0
         while place < len(numbers):
             handle = place + BLOCK_FIELDS
             end = handle + numbers[place + 1]
             while handle < end:
-                yield self.audience.members[int(numbers[handle])], PathsFound(self, place)
+                found.append((self.audience.members[int(numbers[handle])], PathsFound(self, place)))
                 handle += 1
             place = end + numbers[place + 4]
+        return found
 
 
 @final
 @mypyc_attr(acyclic=True)
-class CommonBlocks(Served):
+class CommonBlocks:
     """The blocks of one event that completed matches of common runs, which it found at `upto`."""
 
     def __init__(
@@ -231,7 +233,8 @@ class CommonBlocks(Served):
         self.time = time
         self.item = item
 
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
+    def parts(self) -> list[tuple[Target, MatchSource | None]]:
+        """The matches of each member."""
         numbers = self.numbers
         place: i64 = 0
         while place < len(numbers):
@@ -243,10 +246,11 @@ class CommonBlocks(Served):
     def _matches(self, found: Integers) -> MatchSource:
         return self.page.source.of(found, self.upto, self.row, self.time, self.item)
 
-    def _by_rank(self) -> Iterator[tuple[Target, MatchSource]]:
+    def _by_rank(self) -> list[tuple[Target, MatchSource | None]]:
         """Members between two ends of blocks have the same matches. O(blocks squared and members)."""
         numbers, ranking, members = self.numbers, self.page.ranking, self.audience.members
         assert ranking is not None
+        parts: list[tuple[Target, MatchSource | None]] = []
         at: i64 = 0
         while at < ranking.count:
             upto = ranking.count
@@ -267,10 +271,11 @@ class CommonBlocks(Served):
             if count > 0:
                 source = self._matches(found)
                 for rank in range(at, upto):
-                    yield members[int(ranking.handles[rank])], source
+                    parts.append((members[int(ranking.handles[rank])], source))
             at = upto
+        return parts
 
-    def _by_handle(self) -> Iterator[tuple[Target, MatchSource]]:
+    def _by_handle(self) -> list[tuple[Target, MatchSource | None]]:
         """O(members x blocks)."""
         numbers, ranking = self.numbers, self.page.ranking
         found: dict[int, list[int]] = {}
@@ -285,8 +290,8 @@ class CommonBlocks(Served):
             for each in range(first, first + numbers[place + 1]):
                 found.setdefault(int(handles[each]), []).extend(own)
             place = after
-        for handle, several in found.items():
-            yield self.audience.members[handle], self._matches(integers_from(several))
+        members = self.audience.members
+        return [(members[handle], self._matches(integers_from(several))) for handle, several in found.items()]
 
 
 @final

@@ -12,18 +12,18 @@ and each part of the blocks has a page, which has these.
 
 The blocks of an event are in the order of the law, a subscription's matches oldest first (notes on columns, 4).
 
-Here: writing blocks, counting, expanding. Hot. Not here: the meaning of a member (the host's handles).
+Here: writing blocks, and the combinations of lists. Hot. Not here: the meaning of a member (the host's handles).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 from mypy_extensions import i64
 
 from ..common_runs import CommonMatches
-from ..matches import PartialMatch, flattened
+from ..matches import PartialMatch
 from .columns import Floats, Integers, floats, integers, put_integer, with_room, with_room_for_integers
 
 PRODUCT: Final = 0
@@ -39,14 +39,6 @@ FIELDS: Final = 8  # event, order, kind, first member, members, first number of 
 PART_FIELDS: Final = 3
 TOO_MANY: Final = -1  # instead of a count: it is computed on access
 LARGE: Final = 2.0**62
-
-
-class BlockMatch(NamedTuple):
-    """One match: the order of its steps, the member, and the numbers of its events, the completing one last."""
-
-    order: int
-    handle: int
-    path: tuple[int, ...]
 
 
 @final
@@ -223,71 +215,6 @@ class MatchBlocks:
         parts = self.parts = with_room_for_integers(self.parts, at + PART_FIELDS)
         parts[at], parts[at + 1], parts[at + 2] = block, total, upto
         self.pages.append(page)
-
-    # --- reading ------------------------------------------------------------------------------------------------
-
-    def count(self) -> int:
-        """The number of matches. O(1), except for blocks whose count exceeds 62 bits."""
-        total = int(self.total)
-        at: i64 = 0
-        while at < self.upto:
-            if self.blocks[at + 2] == COMBINED and self.blocks[at + 4] == TOO_MANY:
-                total += counted(self._lists(at))
-            at += FIELDS
-        return total
-
-    def each(self) -> Iterator[BlockMatch]:
-        """The matches, block by block."""
-        at = 0
-        while at < self.upto:
-            event, order, kind = int(self.blocks[at]), int(self.blocks[at + 1]), int(self.blocks[at + 2])
-            member, members = int(self.blocks[at + 3]), int(self.blocks[at + 4])
-            path, count, width = int(self.blocks[at + 5]), int(self.blocks[at + 6]), int(self.blocks[at + 7])
-            if kind == COMBINED:
-                for numbers in combined(self._lists(at)):
-                    yield BlockMatch(order, int(self.members[member]), (*numbers, event))
-            elif kind == REPEATED:
-                for numbers in repeated(self._lists(at)):
-                    yield BlockMatch(order, int(self.members[member]), (*numbers, event))
-            elif kind == RUN:
-                for i in range(member, member + members):
-                    yield BlockMatch(order, int(self.members[i]), (*flattened(self.runs[path].lineage), event))
-            else:
-                column = self._ranked(at) if kind == RANKED else self.members
-                for i in range(member, member + members):
-                    for j in (path + width * n for n in range(count)):
-                        numbers = tuple(int(self.paths[n]) for n in range(j, j + width))
-                        yield BlockMatch(order, int(column[i]), numbers if kind == LATE else (*numbers, event))
-            at += FIELDS
-
-    def _ranked(self, at: int) -> Integers:
-        """The members of the ranking to which a block refers."""
-        number = max(number for number in range(len(self.pages)) if self.parts[PART_FIELDS * number] <= at)
-        ranking = self.pages[number].ranking
-        assert ranking is not None
-        return ranking.handles
-
-    def _lists(self, at: i64) -> list[list[int]]:
-        """The lists of a COMBINED or REPEATED block."""
-        place, lists = self.blocks[at + 5], []
-        for _ in range(self.blocks[at + 7]):
-            length = self.paths[place]
-            lists.append([int(self.paths[i]) for i in range(place + 1, place + 1 + length)])
-            place += 1 + length
-        return lists
-
-    def statistics(self) -> dict[str, int]:
-        return {"blocks": int(self.upto) // FIELDS, "matches": self.count(), "members": int(self.members_upto)}
-
-    def check_invariants(self) -> None:
-        """Check that every block lies within the written columns."""
-        for at in range(0, int(self.upto), FIELDS):
-            kind, member, members = self.blocks[at + 2], self.blocks[at + 3], self.blocks[at + 4]
-            if kind == PRODUCT:
-                assert members > 0
-                assert member + members <= self.members_upto
-            if kind not in (COMBINED, REPEATED, RUN):
-                assert self.blocks[at + 5] + self.blocks[at + 6] * self.blocks[at + 7] <= self.paths_upto
 
 
 def combined(lists: list[list[int]]) -> Iterator[tuple[int, ...]]:

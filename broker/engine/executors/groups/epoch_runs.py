@@ -9,43 +9,18 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Computation, Slots
-from ....algebra.predicate import computation
+from ....algebra.computation import Slots
 from ....algebra.terms import Arithmetic, Constant, Register
-from ....automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
+from ....automaton.automaton import Carry, Computed, SlotSource
 from ....events.schema import Row
+from ...program.transition import SlotUpdate
 from ..matches import Item, Lineage, PartialMatch, ids
 from ..packed import Integers
 from ..trace import mixed
 from .kept_events import EventPage
 
-CARRIED: Final = 0
-BOUND: Final = 1
-TAKEN: Final = 2
-COMPUTED: Final = 3
 FOLDED: Final = 2  # steps of a fold
 COUNTED_MAX: Final = 2**31  # no fold lives long enough to lead a sum of smaller steps beyond an integer
-
-
-@final
-class SlotFill:
-    """The source of a slot."""
-
-    def __init__(self, source: SlotSource) -> None:
-        self.kind: i64 = TAKEN
-        self.slot: i64 = 0
-        self.computation: Computation | None = None
-        match source:
-            case Carry(slot):
-                self.kind, self.slot = CARRIED, slot
-            case BoundRow():
-                self.kind = BOUND
-            case EventRow():
-                self.kind = TAKEN
-            case Computed(term):
-                self.kind, self.computation = COMPUTED, computation(term)
-            case _:
-                raise AssertionError(f"no automaton over epochs fills a slot by {source}")
 
 
 @final
@@ -57,7 +32,7 @@ class EpochRuns:
     """
 
     def __init__(self, updates: tuple[tuple[SlotSource, ...], ...]) -> None:
-        self.steps = [[SlotFill(source) for source in update] for update in updates]
+        self.steps = [SlotUpdate(update) if update else None for update in updates]
         self.fills = any(self.steps)
         self.lineage = False
         self.counters: list[int] = []
@@ -92,20 +67,8 @@ class EpochRuns:
 
     def filled(self, step: i64, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Slots:
         """The slots behind a step, of the run's last row and slots before it."""
-        fills = self.steps[step]
-        if len(fills) == 0:
-            return ()
-        found = []
-        for fill in fills:
-            if fill.kind == CARRIED:
-                found.append(slots[fill.slot])
-            elif fill.kind == BOUND:
-                found.append(bound)
-            elif fill.kind == TAKEN:
-                found.append(row)
-            elif fill.computation is not None:
-                found.append(fill.computation.value(row, bound, slots, length, span))
-        return tuple(found)
+        update = self.steps[step]
+        return () if update is None else update.fill(row, bound, slots, length, span)
 
     def run(self, page: EventPage, numbers: Integers, first: i64, count: i64) -> PartialMatch:
         """The run that took the events with these numbers, so many from the first place on. O(events log)."""

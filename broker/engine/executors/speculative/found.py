@@ -18,7 +18,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Slots
 from ....events.schema import Row, Value
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions, Events, Served
+from ..completions import HEADER, Audience, Completions, Events
 from ..matches import Item, MadeMatches, MatchColumns, Matched, MatchSource
 from ..trace import MASK
 from .changes import Changes
@@ -207,27 +207,6 @@ class LifetimeMatches(MatchSource):
 
 
 @final
-@mypyc_attr(acyclic=True)
-class SharedLifetimes(Served):
-    """Results of one event for several targets."""
-
-    __slots__ = ("by_target",)
-
-    def __init__(self, by_target: list[tuple[Target, LifetimeMatches]]) -> None:
-        self.by_target = by_target
-
-    def amount(self) -> int:
-        return sum([found.amount() for _, found in self.by_target])
-
-    def all(self) -> Iterator[Matched]:
-        for _, found in self.by_target:
-            yield from found.all()
-
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        yield from self.by_target
-
-
-@final
 class RegistersAudience(Audience):
     """The members of a machine. The numbers of a row are the places of its results, from the first to below the last.
     """
@@ -235,13 +214,6 @@ class RegistersAudience(Audience):
     def __init__(self, members: dict[int, RegisterMember]) -> None:
         super().__init__([member.target for member in members.values()], False)
         self.members = members
-
-    def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
-        page, first, upto = self._row(found, at)
-        parts = page.parts(first, upto, self.members)
-        if len(self.targets) == 1 and len(parts) == 1:
-            return parts[0][1]
-        return shared(parts)
 
     def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
         page, first, upto = self._row(found, at)
@@ -256,11 +228,6 @@ class RegistersAudience(Audience):
         numbers = found.numbers
         page = cast(ResultPage, found.pages[numbers[at + 2] >> 2])
         return page, numbers[at + HEADER], numbers[at + HEADER + 1]
-
-
-def shared(parts: list[tuple[RegisterMember, LifetimeMatches]]) -> SharedLifetimes:
-    """The results of one event."""
-    return SharedLifetimes([(member.target, own) for member, own in parts])
 
 
 def identity(trace: object, state: object, registers: Row) -> int:
