@@ -17,7 +17,7 @@ from ..events.schema import Row, Value
 from ..events.text_codes import text_column
 from .executors.completions import ALONE, ENDS, EPOCHS, HEADER, LIMIT, NOTICE, RUN_ENDS, Completions
 from .executors.composed import Composed
-from .executors.matches import Item, MatchColumns, PartialMatch, flattened
+from .executors.matches import MatchColumns, PartialMatch, flattened
 from .executors.placed_runs import PairRuns, PlacedRuns
 from .executors.trace import FINAL_DEPTH, mixed
 from .program.account import NOT_SUSPENDED
@@ -67,7 +67,7 @@ class ResultParts(MatchColumns):
                         fed.append((event, target, run))
                 continue
             suspended = int(numbers[at + 3]) if kind == LIMIT else NOT_SUSPENDED
-            for target, part in found.parts_at(at, self._happened):
+            for target, part in found.parts_at(at, found.happened):
                 composed = Composed(part, not audience.compressed, None, suspended)
                 if target.first is not None:
                     self.put(event, target, composed)
@@ -109,11 +109,6 @@ class ResultParts(MatchColumns):
         self.places.append(place)
         if composed is not None:
             self.machines += 1
-
-    def _happened(self, index: int) -> tuple[Row, int, Item]:
-        """Values, time and item of an event."""
-        row, _, time, trace, link = self.found.event_at(index)
-        return row, time, link if isinstance(link, int) else (int(trace), tuple(flattened(link)))
 
     # --- matches of runs --------------------------------------------------------------------------------------------
 

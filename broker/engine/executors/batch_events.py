@@ -14,7 +14,7 @@ from ...events.batch import Batch
 from ...events.schema import Row
 from ..program.target import Feed, Target
 from .event_ids import EventIds
-from .matches import Lineage, PartialMatch
+from .matches import Item, Lineage, PartialMatch, flattened
 from .trace import FINAL_DEPTH, mixed
 
 
@@ -67,6 +67,11 @@ class BatchEvents:
             return self.batch.row(index), self.starts[index], self.times[index], item, item
         event = self.derived[index - len(self.times)]
         return event.row, event.start, event.time, event.trace, event.lineage
+
+    def happened(self, index: int) -> tuple[Row, int, Item]:
+        """Values, time and item of an event."""
+        row, _, time, trace, link = self.event_at(index)
+        return row, time, link if isinstance(link, int) else (int(trace), tuple(flattened(link)))
 
     def end_of(self, index: i64) -> int:
         """The end of an event."""

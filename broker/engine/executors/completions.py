@@ -29,9 +29,9 @@ from .placed_runs import PlacedRuns
 Events: TypeAlias = Callable[[int], tuple[Row, int, Item]]
 """Values, time and item of an event, by its number."""
 
-HEADER: Final = 5  # event, audience, object; for numbers: length of the log, count of numbers
+HEADER: Final = 6  # event, audience, kind, what it is of (length of the log; run, reason, ...), numbers, matches
 USUAL_ROOM: Final = 1 << 16  # numbers for which a batch has room at first
-OBJECT: Final = 3  # the matches are an object, not numbers
+OBJECT: Final = 3  # kind: the matches are an object, not numbers
 # Instead of an object, or of numbers:
 LIMIT: Final = -1  # the row reports only a limit that was hit, or a suspension
 TARGETS: Final = -2  # of a run, or of the event alone: numbers of the first target and of the one behind the last
@@ -58,6 +58,8 @@ class Audience:
         self.compressed = compressed
         self.rank = rank
         self._served: list[int] = []
+        self._known = False
+        self._one_each = False  # each target is one subscriber
 
     def everybody(self) -> list[Target]:
         """The targets of a row that does not name its own."""
@@ -84,9 +86,23 @@ class Audience:
         """The targets of a row of numbers, each with its run, or None for the event alone; for EPOCHS."""
         raise AssertionError
 
+    def total_of_each(self, found: Completions, at: i64) -> int:
+        """The number of results of a row of which each target has matches of its own. O(1) if each target is one
+        subscriber, else O(targets)."""
+        if not self._known:
+            self._known, self._one_each = True, self.served() == list(range(len(self.targets) + 1))
+        return int(found.numbers[at + 5]) if self._one_each else self.total_of_parts(found, at)
+
+    def total_of_parts(self, found: Completions, at: i64) -> int:
+        """The same where nobody has counted. O(targets)."""
+        total = 0
+        for target, part in self.parts(found, at, found.happened):
+            total += len(target.subscribers()) * (1 if part is None or self.compressed else results_of(part))
+        return total
+
     def total(self, found: Completions, at: i64) -> int:
-        """The number of results of a row of numbers for all targets, without making any."""
-        raise AssertionError
+        """The number of results of a row for all targets, without making any; here each has the same matches."""
+        return int(found.numbers[at + 5]) * self.served()[-1]
 
 
 @final
@@ -160,8 +176,7 @@ class Completions(BatchEvents):
         rank: i64 = MACHINES if self.audience is None else self.audience.rank
         if rank == MACHINES:
             self.entries += 1
-        self.matches += int(matches)
-        self._head(self.event, len(self.audiences) - 1, 4 * (len(self.pages) - 1) + kind, upto, count, rank)
+        self._head(self.event, len(self.audiences) - 1, 4 * (len(self.pages) - 1) + kind, upto, count, matches, rank)
 
     def add(self, found: MatchSource | None) -> None:
         """Add a row with matches in an object; None reports a limit that was hit."""
@@ -173,7 +188,7 @@ class Completions(BatchEvents):
             self.entries += 1
             compressed = self.audience is not None and self.audience.compressed
             self.matches += 1 if compressed else found.amount() or 1  # where a limit was hit, only reading tells
-        self._head(self.event, len(self.audiences) - 1, kind, 0, 0, MACHINES)
+        self._head(self.event, len(self.audiences) - 1, kind, 0, 0, 0, MACHINES)
 
     def suspend(self, reason: int) -> None:
         """Report to the current audience that it is suspended from now on."""
@@ -194,12 +209,11 @@ class Completions(BatchEvents):
         if upto == first:
             return
         self._assigned = upto
-        self.matches += int(upto - first)
         known: i64 = ALONE
         if run is not None:
             known = len(self.runs)
             self.runs.append(run)
-        self._of_targets(event, TARGETS, known, first)
+        self._of_targets(event, TARGETS, known, first, upto - first)
 
     def end(
         self, event: i64, runs: PlacedRuns, place: i64, ends: Integers, first: i64, count: i64,
@@ -219,14 +233,13 @@ class Completions(BatchEvents):
             kind = RUN_ENDS
             place = len(self.runs)
             self.runs.append(run)
-        self.matches += int(count)
-        self._head(event, len(self.rosters) - 1, kind, place, count, MERGED)
+        self._head(event, len(self.rosters) - 1, kind, place, count, count, MERGED)
 
     def notify(self, event: i64, target: Target, notice: Notice) -> None:
         """Report a forecast or a resolution to the target's subscriber."""
         self.targets.append(target)
         self.notices.append(notice)
-        self._of_targets(event, NOTICE, len(self.notices) - 1, self._assigned)
+        self._of_targets(event, NOTICE, len(self.notices) - 1, self._assigned, 0)
         self._assigned = len(self.targets)
 
     def give_up(self, event: i64, target: Target, reason: int) -> None:
@@ -234,18 +247,18 @@ class Completions(BatchEvents):
         self.audience = Audience([target], False, MERGED)
         self.audiences.append(self.audience)
         self.room(0)
-        self._head(event, len(self.audiences) - 1, LIMIT, reason, 0, MERGED)
+        self._head(event, len(self.audiences) - 1, LIMIT, reason, 0, 0, MERGED)
 
-    def _of_targets(self, event: i64, kind: i64, known: i64, first: i64) -> None:
+    def _of_targets(self, event: i64, kind: i64, known: i64, first: i64, matches: i64) -> None:
         numbers = self.room(2)
         at = self.upto + HEADER
         numbers[at] = first
         numbers[at + 1] = len(self.targets)
-        self._head(event, 0, kind, known, 2, MERGED)
+        self._head(event, 0, kind, known, 2, matches, MERGED)
 
     # --- order ------------------------------------------------------------------------------------------------------
 
-    def _head(self, event: i64, whose: i64, kind: i64, known: i64, count: i64, rank: i64) -> None:
+    def _head(self, event: i64, whose: i64, kind: i64, known: i64, count: i64, matches: i64, rank: i64) -> None:
         """Write the header of a row, and close it."""
         at, numbers = self.upto, self.numbers
         numbers[at] = event
@@ -253,6 +266,8 @@ class Completions(BatchEvents):
         numbers[at + 2] = kind
         numbers[at + 3] = known
         numbers[at + 4] = count
+        numbers[at + 5] = matches
+        self.matches += int(matches)
         self.upto = at + HEADER + count
         if rank == MERGED and not self.later and self.settled == at:
             self.settled = self.upto

@@ -43,7 +43,6 @@ from .selection_template import SelectionTemplate
 
 BLOCK_FIELDS: Final = 5
 MANY: Final = 1 << 31  # more steps than a pattern has
-FEW: Final = 1 << 31  # matches of a member in a block
 
 
 def naming(kind: i64, members: i64) -> i64:
@@ -98,26 +97,15 @@ class GroupAudience(Audience):
         return [0, len(self.members) - len(self.gone)]
 
     def total(self, found: Completions, at: i64) -> int:
-        """The number of results. O(blocks); O(matches) over epochs, if some may be older than a subscriber."""
-        if self.runs is not None and not self._all_newer(found, at):
-            return self._total_of_runs(found, at)
-        numbers, compressed = found.numbers, self.compressed
-        place = at + HEADER
-        end = place + numbers[at + 4]
-        total: i64 = 0
-        many = 0  # of blocks whose sum machine numbers may not hold
-        while place < end:
-            members, count = numbers[place + 1], numbers[place + 2]
-            if compressed:
-                total += members
-            elif count == TOO_MANY:
-                many += counted(lists_of(numbers, place))
-            elif count > FEW:
-                many += int(members * count)
-            else:
-                total += members * count
-            place += BLOCK_FIELDS + naming(numbers[place], members) + numbers[place + 4]
-        return int(total) + many
+        """The number of results. O(1); O(matches) over epochs, if some may be older than a subscriber."""
+        matches = found.numbers[at + 5]
+        if self.runs is None:
+            uncounted = found.numbers[at + 2] & 3 != 0
+            return self.total_of_parts(found, at) if uncounted else int(matches)
+        page, own = cast(EventPage, found.pages[found.numbers[at + 2] >> 2]), found.end_of(found.numbers[at])
+        if self.single and self.newest < (own if page.count == 0 else page.time(0)):  # all runs are newer
+            return int(matches)
+        return sum([served(target, own if run is None else run.born) for target, run in self.ended(found, at)])
 
     def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
         numbers = found.numbers
@@ -128,18 +116,6 @@ class GroupAudience(Audience):
         if isinstance(page, CommonPage):
             return CommonBlocks(self, page, own, numbers[at + 3], row, time, item).parts()
         return BlocksFound(self, cast(EventPage, page), own, row, time, item).parts()
-
-    def _all_newer(self, found: Completions, at: i64) -> bool:
-        """Whether each match of a row is one result: its run was born after the newest subscriber was there."""
-        page = cast(EventPage, found.pages[found.numbers[at + 2] >> 2])
-        oldest = found.end_of(found.numbers[at]) if page.count == 0 else page.time(0)
-        return self.single and oldest > self.newest
-
-    def _total_of_runs(self, found: Completions, at: i64) -> int:
-        total = 0
-        for target, run in self.ended(found, at):
-            total += served(target, found.end_of(found.numbers[at]) if run is None else run.born)
-        return total
 
     def ended(self, found: Completions, at: i64) -> list[tuple[Target, PartialMatch | None]]:
         numbers, runs, members = found.numbers, self.runs, self.members

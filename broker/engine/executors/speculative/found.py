@@ -167,16 +167,6 @@ class ResultPage(MatchColumns):
                         own.places.append(int(at))
         return [(members[number], found[number]) for number in sorted(found)]
 
-    def total(self, first: i64, upto: i64, members: dict[int, RegisterMember]) -> int:
-        """How many results these are for the subscribers of these members. Costs as to search for them."""
-        found = 0
-        at: i64
-        for at in range(first, upto):
-            for member in self.owners.members(self.changes, at):
-                if member.number in members:
-                    found += len(member.target.subscribers())
-        return found
-
 
 @final
 @mypyc_attr(acyclic=True)
@@ -216,18 +206,13 @@ class RegistersAudience(Audience):
         self.members = members
 
     def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
-        page, first, upto = self._row(found, at)
-        return [(member.target, own) for member, own in page.parts(first, upto, self.members)]
-
-    def total(self, found: Completions, at: i64) -> int:
-        """The number of results. O(results x subscribers)."""
-        page, first, upto = self._row(found, at)
-        return page.total(first, upto, self.members)
-
-    def _row(self, found: Completions, at: i64) -> tuple[ResultPage, i64, i64]:
         numbers = found.numbers
         page = cast(ResultPage, found.pages[numbers[at + 2] >> 2])
-        return page, numbers[at + HEADER], numbers[at + HEADER + 1]
+        own = page.parts(numbers[at + HEADER], numbers[at + HEADER + 1], self.members)
+        return [(member.target, matches) for member, matches in own]
+
+    def total(self, found: Completions, at: i64) -> int:
+        return self.total_of_each(found, at)
 
 
 def identity(trace: object, state: object, registers: Row) -> int:

@@ -17,7 +17,6 @@ from ...program.target import Target
 from ..completions import HEADER, Audience, Completions, Events
 from ..matches import MatchSource
 from .family_cell import SIDES
-from .family_stepping import COUNTED
 from .pane_groups import joined
 from .tables import WindowTables
 from .window_matches import CompletedWindows
@@ -31,7 +30,6 @@ class FamilyAudience(Audience):
     def __init__(self, targets: list[Target], tables: WindowTables) -> None:
         super().__init__(targets, False)
         self.tables = tables
-        self._single: bool | None = None  # each member is one subscription
 
     def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
         """The windows that one event completes. Members that have the same windows have them in one source.
@@ -51,17 +49,4 @@ class FamilyAudience(Audience):
         return parts
 
     def total(self, found: Completions, at: i64) -> int:
-        """O(rectangles), or O(1) if each member is one subscription."""
-        served = self.served()
-        if self._single is None:
-            self._single = served == list(range(len(served)))
-        if self._single:
-            return int(found.numbers[at + HEADER + COUNTED])
-        place = at + HEADER + SEVERAL_NUMBERS
-        end = at + HEADER + found.numbers[at + 4]
-        total = 0
-        while place < end:
-            panes = found.numbers[place + 1] - found.numbers[place] + 1
-            total += int(panes) * (served[found.numbers[place + 3]] - served[found.numbers[place + 2]])
-            place += SIDES
-        return total
+        return self.total_of_each(found, at)

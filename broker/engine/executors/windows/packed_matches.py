@@ -74,9 +74,6 @@ class PackedAudience(Audience):
         numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
         return CompletedPacked(self.tables, page, numbers, self.overlap)
 
-    def total(self, found: Completions, at: i64) -> int:
-        return int((found.numbers[at + 4] - ROW_NUMBERS) // EACH_NUMBERS) * self.served()[-1]
-
 
 def page_of(page: PackedPage | None, log: BatchLog, found: Completions) -> PackedPage:
     """The page, if it is that of the last row and its events are in this log; or a new one."""

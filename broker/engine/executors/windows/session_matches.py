@@ -34,9 +34,6 @@ class SessionAudience(Audience):
         numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + SESSION_NUMBERS]]
         return CompletedSession(self.tables, log, numbers)
 
-    def total(self, found: Completions, at: i64) -> int:
-        return self.served()[-1]
-
 
 @final
 @mypyc_attr(acyclic=True)

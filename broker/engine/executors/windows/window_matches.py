@@ -52,20 +52,6 @@ class WindowAudience(Audience):
         numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
         return CompletedWindows(self.tables, page, int(found.numbers[at + 2] & 3), numbers)
 
-    def total(self, found: Completions, at: i64) -> int:
-        kind = found.numbers[at + 2] & 3
-        first = at + HEADER
-        amount: i64 = found.numbers[at + 4] // ONE_NUMBERS
-        if kind == OVER:
-            amount = found.numbers[at + 4] // 4
-        elif kind == SEVERAL:
-            amount = 0
-            place = first + SEVERAL_NUMBERS
-            while place < first + found.numbers[at + 4]:
-                amount += found.numbers[place + 1] - found.numbers[place] + 1
-                place += 2
-        return int(amount) * self.served()[-1]
-
 
 @final
 @mypyc_attr(acyclic=True)
