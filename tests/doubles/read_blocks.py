@@ -9,9 +9,7 @@ from broker.engine.executors.groups.blocks import (
     COMBINED,
     FIELDS,
     LATE,
-    PART_FIELDS,
     PRODUCT,
-    RANKED,
     REPEATED,
     RUN,
     TOO_MANY,
@@ -21,7 +19,6 @@ from broker.engine.executors.groups.blocks import (
     repeated,
 )
 from broker.engine.executors.matches import flattened
-from broker.engine.executors.packed import Integers
 
 
 class BlockMatch(NamedTuple):
@@ -53,11 +50,10 @@ def each(out: MatchBlocks) -> Iterator[BlockMatch]:
             for i in range(member, member + members):
                 yield BlockMatch(order, int(out.members[i]), (*flattened(out.runs[path].lineage), event))
         else:
-            column = _ranked(out, at) if kind == RANKED else out.members
             for i in range(member, member + members):
                 for j in (path + width * n for n in range(paths)):
                     numbers = tuple(int(out.paths[n]) for n in range(j, j + width))
-                    yield BlockMatch(order, int(column[i]), numbers if kind == LATE else (*numbers, event))
+                    yield BlockMatch(order, int(out.members[i]), numbers if kind == LATE else (*numbers, event))
 
 
 def check(out: MatchBlocks) -> None:
@@ -69,14 +65,6 @@ def check(out: MatchBlocks) -> None:
             assert member + members <= out.members_upto
         if kind not in (COMBINED, REPEATED, RUN):
             assert out.blocks[at + 5] + out.blocks[at + 6] * out.blocks[at + 7] <= out.paths_upto
-
-
-def _ranked(out: MatchBlocks, at: int) -> Integers:
-    """The members of the ranking to which a block refers."""
-    number = max(number for number in range(len(out.pages)) if out.parts[PART_FIELDS * number] <= at)
-    ranking = out.pages[number].ranking
-    assert ranking is not None
-    return ranking.handles
 
 
 def _lists(out: MatchBlocks, at: int) -> list[list[int]]:

@@ -1,9 +1,8 @@
 """The audience of a group, which reads the rows of numbers that the group writes for a batch.
 
 A row is the blocks of one event, each with a header of BLOCK_FIELDS: kind and order, members, paths, numbers of a path,
-numbers of all paths; then the members' handles, or the first one's rank if the kind says that they follow each other in
-a ranking, and the paths. Handles lead to targets. When a member leaves, its handle stays valid until no result with it
-can be read any more.
+numbers of all paths; then the members' handles, and the paths. Handles lead to targets. When a member leaves, its
+handle stays valid until no result with it can be read any more.
 
 Here: reading rows on access. Not here: writing rows (rows), blocks (blocks).
 """
@@ -18,20 +17,19 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Computation
 from ....events.schema import Row
 from ...program.target import Target
+from ..common_runs import CommonMatches
 from ..completions import EPOCHS, HEADER, MACHINES, Audience, Completions, Events, served
 from ..match_graph import Found
 from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
-from ..packed import Integers, integers, put_integer
+from ..packed import Integers
 from .blocks import (
     COMBINED,
     KIND_BITS,
     KINDS,
     LATE,
-    RANKED,
     REPEATED,
     RUN,
     TOO_MANY,
-    CommonPage,
     combined,
     counted,
     repeated,
@@ -43,11 +41,6 @@ from .selection_template import SelectionTemplate
 
 BLOCK_FIELDS: Final = 5
 MANY: Final = 1 << 31  # more steps than a pattern has
-
-
-def naming(kind: i64, members: i64) -> i64:
-    """How many numbers say which members a block has."""
-    return 1 if kind == RANKED else members
 
 
 @final
@@ -113,9 +106,24 @@ class GroupAudience(Audience):
         row, time, item = events(int(numbers[at]))
         begin = at + HEADER
         own = numbers[begin : begin + numbers[at + 4]]
-        if isinstance(page, CommonPage):
-            return CommonBlocks(self, page, own, numbers[at + 3], row, time, item).parts()
+        if isinstance(page, CommonMatches):
+            return [
+                (target, page.of(paths, numbers[at + 3], row, time, item)) for target, paths in self._common(own)
+            ]
         return BlocksFound(self, cast(EventPage, page), own, row, time, item).parts()
+
+    def _common(self, numbers: Integers) -> list[tuple[Target, Integers]]:
+        """Each member of the blocks of an event with its matches of common runs. O(members x blocks)."""
+        found: dict[int, list[int]] = {}
+        place: i64 = 0
+        while place < len(numbers):
+            path = place + BLOCK_FIELDS + numbers[place + 1]
+            after = path + numbers[place + 4]
+            own = [int(numbers[at]) for at in range(path, after)]
+            for each in range(place + BLOCK_FIELDS, path):
+                found.setdefault(int(numbers[each]), []).extend(own)
+            place = after
+        return [(self.members[handle], integers_from(several)) for handle, several in found.items()]
 
     def ended(self, found: Completions, at: i64) -> list[tuple[Target, PartialMatch | None]]:
         numbers, runs, members = found.numbers, self.runs, self.members
@@ -191,83 +199,6 @@ class BlocksFound:
                 handle += 1
             place = end + numbers[place + 4]
         return found
-
-
-@final
-@mypyc_attr(acyclic=True)
-class CommonBlocks:
-    """The blocks of one event that completed matches of common runs, which it found at `upto`."""
-
-    def __init__(
-        self, audience: GroupAudience, page: CommonPage, numbers: Integers, upto: i64, row: Row, time: i64, item: Item
-    ) -> None:
-        self.audience = audience
-        self.page = page
-        self.numbers = numbers
-        self.upto = upto
-        self.row = row
-        self.time = time
-        self.item = item
-
-    def parts(self) -> list[tuple[Target, MatchSource | None]]:
-        """The matches of each member."""
-        numbers = self.numbers
-        place: i64 = 0
-        while place < len(numbers):
-            if numbers[place] != RANKED:
-                return self._by_handle()
-            place += BLOCK_FIELDS + 1 + numbers[place + 4]
-        return self._by_rank()
-
-    def _matches(self, found: Integers) -> MatchSource:
-        return self.page.source.of(found, self.upto, self.row, self.time, self.item)
-
-    def _by_rank(self) -> list[tuple[Target, MatchSource | None]]:
-        """Members between two ends of blocks have the same matches. O(blocks squared and members)."""
-        numbers, ranking, members = self.numbers, self.page.ranking, self.audience.members
-        assert ranking is not None
-        parts: list[tuple[Target, MatchSource | None]] = []
-        at: i64 = 0
-        while at < ranking.count:
-            upto = ranking.count
-            found = integers()
-            count: i64 = 0
-            place: i64 = 0
-            while place < len(numbers):
-                first = numbers[place + BLOCK_FIELDS]
-                last = first + numbers[place + 1]
-                if at < first:
-                    upto = min(upto, first)
-                elif at < last:
-                    upto = min(upto, last)
-                    for path in range(place + BLOCK_FIELDS + 1, place + BLOCK_FIELDS + 1 + numbers[place + 4]):
-                        found = put_integer(found, count, numbers[path])
-                        count += 1
-                place += BLOCK_FIELDS + 1 + numbers[place + 4]
-            if count > 0:
-                source = self._matches(found)
-                for rank in range(at, upto):
-                    parts.append((members[int(ranking.handles[rank])], source))
-            at = upto
-        return parts
-
-    def _by_handle(self) -> list[tuple[Target, MatchSource | None]]:
-        """O(members x blocks)."""
-        numbers, ranking = self.numbers, self.page.ranking
-        found: dict[int, list[int]] = {}
-        place: i64 = 0
-        while place < len(numbers):
-            handles, first = numbers, place + BLOCK_FIELDS
-            path = first + naming(numbers[place], numbers[place + 1])
-            if ranking is not None and numbers[place] == RANKED:
-                handles, first = ranking.handles, numbers[first]
-            after = path + numbers[place + 4]
-            own = [int(numbers[at]) for at in range(path, after)]
-            for each in range(first, first + numbers[place + 1]):
-                found.setdefault(int(handles[each]), []).extend(own)
-            place = after
-        members = self.audience.members
-        return [(members[handle], self._matches(integers_from(several))) for handle, several in found.items()]
 
 
 @final

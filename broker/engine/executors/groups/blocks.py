@@ -1,14 +1,13 @@
 """Match blocks: products of members and paths. Counting and forwarding one costs O(1); matches are made when read.
 
 A path is the numbers of the events of a run, without the event that completes it. A block belongs to one event, and is
-one of - PRODUCT: each of its members has a match with each of its paths; - RANKED: the same, and its members follow
-each other in a ranking, the first one's rank is in the place of its handle; - COMBINED: one member, and a list of
+one of - PRODUCT: each of its members has a match with each of its paths; - COMBINED: one member, and a list of
 numbers for each step before the last: a match takes one of each, ascending; - REPEATED: one member, and a list of
 numbers for each step before the last and one of further events: a match takes those at one place of the lists, and of
-the last list all that are behind them; - RUN: its members have a match with a run
-that knows its own events, at this place of `runs`; - LATE: a product that time completed; the event is the first later
-one, and not part of the path. If the runs are common ones (common_runs), a path is the number of one of their matches,
-and each part of the blocks has a page, which has these.
+the last list all that are behind them; - RUN: its members have a match with a run that knows its own events, at this
+place of `runs`; - LATE: a product that time completed; the event is the first later one, and not part of the path. If
+the runs are common ones (common_runs), a path is the number of one of their matches, and each part of the blocks has a
+page, which are these.
 
 The blocks of an event are in the order of the law, a subscription's matches oldest first (notes on columns, 4).
 
@@ -27,11 +26,10 @@ from ..matches import PartialMatch
 from .columns import Floats, Integers, floats, integers, put_integer, with_room, with_room_for_integers
 
 PRODUCT: Final = 0
-RANKED: Final = 1
-COMBINED: Final = 2
-LATE: Final = 3
-RUN: Final = 4
-REPEATED: Final = 5
+COMBINED: Final = 1
+LATE: Final = 2
+RUN: Final = 3
+REPEATED: Final = 4
 KIND_BITS: Final = 3  # of a kind
 KINDS: Final = 7
 
@@ -39,24 +37,6 @@ FIELDS: Final = 8  # event, order, kind, first member, members, first number of 
 PART_FIELDS: Final = 3
 TOO_MANY: Final = -1  # instead of a count: it is computed on access
 LARGE: Final = 2.0**62
-
-
-@final
-class RankedMembers:
-    """Handles of members in the order of a ranking. It does not change once a block refers to it."""
-
-    def __init__(self, handles: Integers) -> None:
-        self.handles = handles
-        self.count: i64 = len(handles)
-
-
-@final
-class CommonPage:
-    """The matches of common runs, and the ranking of members at that time."""
-
-    def __init__(self, source: CommonMatches, ranking: RankedMembers | None) -> None:
-        self.source = source
-        self.ranking = ranking
 
 
 @final
@@ -77,7 +57,7 @@ class MatchBlocks:
         self.blocks: Integers = integers()
         self.upto: i64 = 0
         self.total: i64 = 0  # matches, without blocks of TOO_MANY
-        self.pages: list[CommonPage] = []
+        self.pages: list[CommonMatches] = []
         self.parts: Integers = integers()
         self.runs: list[PartialMatch] = []
         self.hits: Floats = floats()  # the points that the last search found, each with its `since`
@@ -177,11 +157,6 @@ class MatchBlocks:
         self.runs.append(run)
         self.total += members
 
-    def close_ranked(self, rank: i64, members: i64, path: i64) -> None:
-        """Complete a RANKED block of so many members from a rank on, and the one number from `path` on."""
-        self._write(RANKED, rank, members, path, 1, 1)
-        self.total += members
-
     def close_combined(self, member: i64, path: i64, steps: i64, count: i64) -> None:
         """Complete a COMBINED block of that member and the lists from `path` on, each after its length."""
         self._write(COMBINED, member, count, path, 1, steps)
@@ -209,7 +184,7 @@ class MatchBlocks:
         blocks[at + 7] = width
         self.upto = at + FIELDS
 
-    def part(self, page: CommonPage, upto: i64, block: i64, total: i64) -> None:
+    def part(self, page: CommonMatches, upto: i64, block: i64, total: i64) -> None:
         """Give the blocks from `block` on, before which there are so many matches, a page of common runs."""
         at: i64 = PART_FIELDS * len(self.pages)
         parts = self.parts = with_room_for_integers(self.parts, at + PART_FIELDS)

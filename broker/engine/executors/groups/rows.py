@@ -11,7 +11,7 @@ from mypy_extensions import i64
 
 from ..completions import HEADER, Completions
 from .audience import BLOCK_FIELDS
-from .blocks import COMBINED, FIELDS, KIND_BITS, PART_FIELDS, RANKED, REPEATED, RUN, MatchBlocks
+from .blocks import COMBINED, FIELDS, KIND_BITS, PART_FIELDS, REPEATED, RUN, MatchBlocks
 
 FEW: Final = 1 << 31  # matches of a member in a block
 COUNTED: Final = 0  # kinds of rows: the header says how many matches there are; it does not
@@ -66,13 +66,9 @@ def _write(
         numbers[at + 3] = width
         numbers[at + 4] = length
         at += BLOCK_FIELDS
-        if kind == RANKED:
-            numbers[at] = first
+        for j in range(first, first + number):
+            numbers[at] = members[j]
             at += 1
-        else:
-            for j in range(first, first + number):
-                numbers[at] = members[j]
-                at += 1
         if kind == RUN:
             numbers[at] = len(found.runs)
             found.runs.append(out.runs[path])
