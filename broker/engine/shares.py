@@ -47,41 +47,44 @@ def taken_out(results: object) -> list[Share]:
         return []
     if isinstance(results, JoinedResults):
         return [share for part in results.parts for share in taken_out(part)]
-    if not isinstance(results, Results) or results.of_runs:
+    if not isinstance(results, Results) or results.of_runs():
         return []
-    results.unfold()
-    counts = [composed.count() for composed in results.composed.values() if composed.each_one]
+    parts = results.parts
+    each_one = [at for at, composed in enumerate(parts.composed) if composed is not None and composed.each_one]
+    counts = [_count(parts.composed[at]) for at in each_one]
     if None not in counts and sum(filter(None, counts)) <= MADE_AT_ONCE_MAX:
         return []
-    blocks = [(block, results.block_upto[block] - 1, composed) for block, composed in results.composed.items()]
     # Limits reported to the same subscriptions become shares, too, so that they keep their position.
-    concerned = {results.targets[at] for _, at, composed in blocks if composed.each_one}
+    concerned = {parts.targets[at] for at in each_one}
     names = {subscriber.name for target in concerned for subscriber in target.subscribers()}
     shares: list[Share] = []
-    for block, at, composed in blocks:
-        target = results.targets[at]
+    for at, composed in enumerate(parts.composed):
+        target = parts.targets[at]
         first = target.first
-        if target not in concerned and (composed.notice is None or first is None or first.name not in names):
+        if composed is None or first is None:
             continue
-        results.targets[at] = Target(target.outcome, None)  # without subscribers, it cannot get results
-        event = results.block_event[block]
+        if target not in concerned and (composed.notice is None or first.name not in names):
+            continue
+        parts.targets[at] = Target(target.outcome, None)  # without subscribers, it cannot get results
+        event = parts.events[at]
         shares.extend(_share(results, event, composed, target.outcome, each) for each in target.subscribers())
     return shares
 
 
+def _count(composed: Composed | None) -> int | None:
+    return None if composed is None else composed.count()
+
+
 def _share(results: Results, event: int, composed: Composed, outcome: Outcome, subscriber: Subscriber) -> Share:
     """A share with its own Results of the one event, so that it does not keep the rest of the batch in memory."""
-    epochs = results.epochs
-    derived = event - len(epochs.times)
+    found = results.found
+    derived = event - len(found.times)
     if derived < 0:
         one = slice(event, event + 1)
-        row, ids = batch_of_rows([epochs.batch.row(event)]), EventIds(epochs.ids.at(event), 1)
-        own = Results(epochs.times[one], row, ids, epochs.starts[one], {}, results.result_ids)
-        time = own.epochs.times[0]
+        row, ids = batch_of_rows([found.batch.row(event)]), EventIds(found.ids.at(event), 1)
+        own = Results(found.times[one], row, ids, found.starts[one], {}, results.result_ids)
     else:
         own = Results([], batch_of_rows([]), EventIds(0, 0), [], {}, results.result_ids)
-        own.epochs.derived.append(results.epochs.derived[derived])
-        time = own.epochs.derived[0].time
-    own.targets.append(Target(outcome, subscriber))
-    own.compose(0, composed.detached())
-    return Share(subscriber.name, time, composed.count() if composed.each_one else 1, own)
+        own.found.derived.append(found.derived[derived])
+    own.parts.put(0, Target(outcome, subscriber), composed.detached())
+    return Share(subscriber.name, own.found.end_of(0), composed.count() if composed.each_one else 1, own)

@@ -16,13 +16,7 @@ FUNCTION_LINES_MAX = 60  # of a function of the engine
 PARAMETERS_MAX = 8  # without self
 # Functions of the engine that are larger still; nothing comes to these, and what is mended goes.
 LARGER = {
-    "broker/engine/dispatch/dispatcher.py process",
-    "broker/engine/dispatch/lanes.py take",
     "broker/engine/engine.py add_stream",  # a public call
-    "broker/engine/executors/windows/machine.py _take_open",
-    "broker/engine/executors/windows/machine.py take",
-    "broker/engine/executors/windows/sessions.py _take_several",
-    "broker/engine/executors/windows/stepping.py prolong",
     "broker/engine/executors/windows/window_matches.py value_of_measure",
     "broker/engine/match.py found_match",
 }

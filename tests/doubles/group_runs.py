@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from doubles import read_blocks
+
 from broker.engine.executors.groups.blocks import MatchBlocks
 
 Row = tuple[float | int | None, ...]
@@ -232,9 +234,9 @@ class Host:
         self.read()
 
     def read(self) -> None:
-        self.out.check_invariants()
-        found = list(self.out.each())
-        assert self.out.count() == len(found)
+        read_blocks.check(self.out)
+        found = list(read_blocks.each(self.out))
+        assert read_blocks.count(self.out) == len(found)
         for match in found:
             self.members[match.handle].found.append(match.path)
         self.out.clear()

@@ -56,7 +56,7 @@ class Player:
             self.machine.take(sum(1 << hit for hit in hits), row, time, self.position, place, (), item, found)
         if self.check:
             self.machine.check_invariants()
-        return self.read(found.all(row, time, item))
+        return self.read(found.since(0, row, time, item))
 
     def hits(self, stream: str, row: Row) -> list[int]:
         environment = Environment(Occurrence(row, 0, 0, ()))
@@ -75,7 +75,7 @@ class Player:
             self.machine.advance(time, found)
         if self.check:
             self.machine.check_invariants()
-        return self.read(found.all((), time, 0))
+        return self.read(found.since(0, (), time, 0))
 
     def read(self, found: list[MatchSource]) -> list[Result]:
         results: list[Result] = []

@@ -17,7 +17,7 @@ from ..executors.revising import Revision
 from ..executors.trace import MASK
 from ..match import Failed, Match, found_match
 from ..notices import Finality
-from ..placed_rows import PlacedRows
+from ..result_rows import ResultRows
 from ..result_table import ResultTable, names_of, table_of
 from ..results import Results
 from ..subscribing.subscriber import ResultIds, Subscriber
@@ -58,13 +58,13 @@ class RevisedResults(Sequence[Match]):
         """A result that is no match."""
         self.entries.append((subscriber, made))
 
-    def enter(self, rows: PlacedRows) -> None:
+    def enter(self, rows: ResultRows) -> None:
         """Add them to the rows of a table."""
         for subscriber, entry in self.entries:
             if isinstance(entry, Match):
-                rows.report(entry, subscriber.form.schema)
+                rows.report(entry, subscriber)
             elif not rows.add(subscriber, entry[1], not entry[0]):
-                rows.report(self._match(subscriber, entry), subscriber.form.schema)
+                rows.report(self._match(subscriber, entry), subscriber)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -113,14 +113,9 @@ class JoinedResults(Sequence[Match]):
         if len(self.parts) == 1 and isinstance(self.parts[0], Results):
             return self.parts[0].columns(subscriptions)
         names = names_of(subscriptions)
-        rows = PlacedRows(frozenset(names), self.parts[0].result_ids if self.parts else ResultIds())
+        rows = ResultRows(frozenset(names), self.parts[0].result_ids if self.parts else ResultIds())
         for part in self.parts:
-            if isinstance(part, Results):
-                schemas = part.schemas() if len(part) > 0 else {}
-                for match in part:
-                    rows.report(match, schemas.get(match.subscription))
-            else:
-                part.enter(rows)
+            part.enter(rows)
         return table_of(rows, names, self.known)
 
     def __len__(self) -> int:

@@ -9,31 +9,43 @@ Not here: when this happens (dispatcher), how results are read (results).
 
 from __future__ import annotations
 
-from mypy_extensions import i64
-
-from ..executors.epoch_matches import Derived
+from ..executors.batch_events import Derived
+from ..executors.completions import Completions
+from ..executors.composed import Composed
 from ..executors.matches import Lineage, contributed, trace_of
 from ..executors.trace import mixed
+from ..program.target import Target
 from ..results import Results
 
 
-def report(results: Results, time: i64) -> None:
-    """Turn the completions since the last call into results and derived events.
+def report(results: Results, time: int) -> None:
+    """The completions since the last call are all that came of an event, or a moment: turn them into derived events.
 
-    O(served targets), and for published streams O(matches).
+    O(completions), and for published streams O(served targets and matches).
     """
-    for target, composed in results.unfold():
-        # Each match that can be made becomes an event, even if one result stands for all of them.
-        for matched in composed.expanded().each():
-            values, links = target.outcome.bound(matched.values), _links(contributed(matched))
-            trace = trace_of(matched)
-            start = matched.start if matched.begin is None else matched.begin
-            for feed in target.feeds or ():
-                number = trace if feed.salt == 0 else mixed(trace, feed.salt, 0)
-                made = Derived(feed, values, start, matched.end, int(time), int(number), links)
-                results.epochs.derived.append(made)
-                if feed.salt != 0:
-                    results.epochs.by_number = True
+    found = results.found
+    if not found.feeding:
+        found.settle()
+        return
+    for event, target, what in results.parts.read():
+        if isinstance(what, Composed):
+            _publish(found, target, what, time)
+        else:
+            row, start, end, item, link = found.event_at(event)
+            found.publish(what, target, row, start, end, item, link)
+
+
+def _publish(found: Completions, target: Target, composed: Composed, time: int) -> None:
+    """Each match that can be made becomes an event, even if one result stands for all of them."""
+    for matched in composed.expanded().each():
+        values, links = target.outcome.bound(matched.values), _links(contributed(matched))
+        trace = trace_of(matched)
+        start = matched.start if matched.begin is None else matched.begin
+        for feed in target.feeds or ():
+            number = trace if feed.salt == 0 else mixed(trace, feed.salt, 0)
+            found.derived.append(Derived(feed, values, start, matched.end, int(time), int(number), links))
+            if feed.salt != 0:
+                found.by_number = True
 
 
 def in_order(events: list[Derived], by_number: bool) -> list[Derived]:

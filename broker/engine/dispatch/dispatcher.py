@@ -18,7 +18,7 @@ from mypy_extensions import i64
 from ...algebra.timed_stream import timed_row
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
-from ..executors.epoch_matches import Fault
+from ..executors.batch_events import Fault
 from ..executors.event_ids import EventIds
 from ..executors.matches import flattened
 from ..program.directory import NO_STREAM
@@ -46,12 +46,12 @@ class Arrival:
     """
 
     def __init__(self, results: Results, number: int, with_times: i64, plain: list[Row], now: i64) -> None:
-        epochs = results.epochs
+        found = results.found
         self.results = results
-        self.times = epochs.times
-        self.starts = epochs.starts
-        self.batch = epochs.batch
-        self.ids = epochs.ids
+        self.times = found.times
+        self.starts = found.starts
+        self.batch = found.batch
+        self.ids = found.ids
         self.number = number
         self.with_times: i64 = with_times
         self.plain = plain
@@ -78,6 +78,7 @@ class Dispatcher:
         self.suspend: Callable[[Results, int], None] | None = None
         self._feeding = True  # whether a stream of machines' results may have a reader
         self._known = False
+        self._apart = False  # the machines have had the whole batch
         self.order = TimeOrder()  # of the streams whose events come now
         self.order_of: Callable[[str], TimeOrder] | None = None  # None: all streams share it
         program.machines.clock.orders = [self.order]
@@ -124,7 +125,7 @@ class Dispatcher:
         O(affected runs) for each event, plus one lookup in each key space.
         """
         arrival = self._arrived(stream, times, batch, ids, starts)
-        passed = self._pass_by_machine(arrival)
+        passed = self._apart = self._pass_by_machine(arrival)
         if arrival.alone and passed:  # no cell has anything to do with the events
             self._move_to(times[-1])
         else:
@@ -149,14 +150,13 @@ class Dispatcher:
                 with_times = NO_STREAM
         before = self.results.tally_after(times[0] if times else None)
         results = Results(times, batch, ids, starts, before, self.result_ids)
+        found = self.runs.found = results.found
+        found.make_room(self.results.found)
         self.results = results
         arrival = Arrival(results, number, with_times, plain, BEFORE if self.runs.now is None else self.runs.now)
         arrival.alone = directory.others[number] == 0
         arrival.machines = number in program.machines.entries
-        found = self.runs.found = results.epochs
         found.feeding = self.feeds()
-        if not arrival.machines:
-            found.latest = directory.latest
         self.later = program.options.batches and not self._feeding and not program.forecasts.scopes
         if with_times >= 0 and (not arrival.alone or directory.others[with_times] > 0):
             self.later = False
@@ -169,13 +169,12 @@ class Dispatcher:
             return False
         if self.program.directory.feeds > 0 and not arrival.alone:  # derived events come between the batch's
             return False
-        path, epochs, found = self.program.machines.path(arrival.number), self.runs.found, arrival.results.completions
-        if path is None or not path.travel(found, arrival.times, epochs.batch, epochs.ids):
+        path, found = self.program.machines.path(arrival.number), arrival.results.found
+        if path is None or not path.travel(found, arrival.times, arrival.batch, arrival.ids):
             return False
         if path.several or not arrival.alone:
             found.unordered = True
-            epochs.packed.by_key = epochs.packed.upto
-        arrival.faults, epochs.faults = epochs.faults, []
+        arrival.faults, found.faults = found.faults, []
         arrival.machines = False
         return True
 
@@ -214,7 +213,7 @@ class Dispatcher:
 
     def _process_stretch(self, arrival: Arrival, first: i64) -> i64:
         """Have merged automata read columns from an event on; returns behind which event they stopped."""
-        runs, found = self.runs, arrival.results.epochs
+        runs, found = self.runs, arrival.results.found
         behind = runs.stretch(arrival.number, first, arrival.upto)
         if behind == first:
             return first
@@ -239,7 +238,7 @@ class Dispatcher:
         if time > arrival.now:
             arrival.now = time
             if self.program.machines.clock.next < time:
-                results.completions.event = at
+                results.found.event = at
                 arrival.done = self.wake(results, n, arrival.done, time)
             self._move_to(time)
             # The last event of a batch is never alone: the next batch may continue its epoch.
@@ -251,12 +250,12 @@ class Dispatcher:
         if arrival.with_times >= 0:
             runs.row = arrival.batch.row(at)
             self._reach(arrival.with_times)
-        if arrival.done < len(results.epochs.derived):
+        if arrival.done < len(results.found.derived):
             arrival.done = self.derive(results, n, arrival.done)
         if forecasts.scopes:
             for target, notice in forecasts.finish(time):
                 results.notify(at, target, notice)
-        if len(results.epochs.faults) > 0:
+        if len(results.found.faults) > 0:
             self.give_up(results, at)
 
     def _set_current(self, arrival: Arrival, at: i64) -> None:
@@ -294,10 +293,11 @@ class Dispatcher:
 
     def give_up(self, results: Results, event: i64) -> None:
         """Suspend the subscriptions behind the errors raised at this event."""
-        if len(results.epochs.faults) == 0 or self.suspend is None:
+        if len(results.found.faults) == 0 or self.suspend is None:
             return
-        if not results.completions.unordered:  # otherwise what the machine path found is put in order at the end
+        if not self._apart:  # otherwise what the machines found is put in order at the end
             report(results, self.runs.time)
+            results.read()
         self.suspend(results, event)
 
     def feeds(self) -> bool:
@@ -319,21 +319,21 @@ class Dispatcher:
         clock, runs = self.program.machines.clock, self.runs
         if self.later or not self._feeding:
             runs.time = time
-            clock.advance(time, results.completions)
+            clock.advance(time, results.found)
             if not self.later:
                 report(results, time)
             return done
         while clock.next < time:
             moment: i64 = clock.next if runs.now is None else max(clock.next, i64(runs.now))
             self._move_to(moment)
-            clock.advance(moment + 1, results.completions)
+            clock.advance(moment + 1, results.found)
             report(results, moment)
             done = self.derive(results, events, done)
         return done
 
     def derive(self, results: Results, events: i64, done: i64) -> i64:
         """Process the derived events from number `done` on, and those that they cause; returns how many there are."""
-        directory, runs, found = self.program.directory, self.runs, results.epochs
+        directory, runs, found = self.program.directory, self.runs, results.found
         depth_ends = done
         if self.later:  # their matches follow those of the events before
             report(results, runs.time)
@@ -390,11 +390,11 @@ class Dispatcher:
         if len(symbols) > 0:
             runs.symbols = []
         item: Any = runs.link if isinstance(runs.link, int) else (int(runs.item), tuple(flattened(runs.link)))
-        found = self.results.completions
+        found = self.results.found
         found.event = runs.index
         for lane, stream in entries:
             lane.take(stream, symbols, runs.row, runs.time, item, found)
-        if not self.later and found.reported < found.upto:
+        if not self.later and found.settled < found.upto:
             report(self.results, runs.time)
 
     def go_back(self, time: int | None) -> None:

@@ -19,13 +19,13 @@ class ForetoldEvents(EventWatcher):
     """The events of a batch of the stream of that number."""
 
     def __init__(self, forecasts: Forecasts, number: int, results: Results) -> None:
-        epochs = results.epochs
+        found = results.found
         self.forecasts = forecasts
         self.number = number
         self.results = results
-        self.times = epochs.times
+        self.times = found.times
         self.scopes = forecasts.scopes.get(number)
-        self.rows = epochs.batch.rows() if self.scopes is not None else []
+        self.rows = found.batch.rows() if self.scopes is not None else []
 
     def begins(self, event: i64) -> None:
         scopes = self.scopes

@@ -10,9 +10,9 @@ from typing import final
 
 from mypy_extensions import i64
 
+from ..executors.batch_events import Fault
 from ..executors.completions import Audience, Completions
 from ..executors.contract import NOTHING_DUE, SATISFYING, EventKey, Executor
-from ..executors.epoch_matches import Fault
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..program.watcher import Follower, Watcher
 from .time_order import TimeOrder
@@ -96,7 +96,7 @@ class Matcher:
         self.alarm = NOTHING_DUE
         self.machine.clear()
         if self.machine.epochs:
-            found.epochs.faults.append(Fault(self, error, found.event))
+            found.faults.append(Fault(self, error, found.event))
             return
         if self.follower is None:
             found.serve(self.audience())

@@ -29,7 +29,7 @@ def _released(runtime: Dispatcher, time: int, now: int | None) -> Results:
         runs.now, runs.time = now, moment
         return results_of_moment(moment, {})
     results = runtime.results = results_of_moment(moment, runtime.results.tally_after(now))
-    runs.found = found = results.epochs
+    runs.found = found = results.found
     runtime.later, found.feeding = False, runtime.feeds()
     runtime.wake(results, 1, 0, time)
     runs.now, runs.time = now, moment

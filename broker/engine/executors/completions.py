@@ -1,48 +1,65 @@
 """The completions of a batch: rows of machine numbers, from which matches are made when they are read.
 
-A row has an event, the audience of its matches, and either an object that holds the matches or, for packed runs, an
-event log and numbers. So an event that completes matches costs a few machine words and no allocation, however many
-matches and subscribers there are.
+A row has an event, those whose the matches are, and what completed them: targets that a run ended in or that the event
+alone matched; ends of a run by their numbers; or numbers of an executor, an object that holds the matches, a report.
+So an event that completes matches costs a few machine words and no allocation, however many matches and subscribers
+there are.
 
-Here: writing and reading rows. Hot. Not here: the meaning of a representation's numbers (its audience), turning matches
-into results (results).
+Here: writing rows, their order, counting. Hot. Not here: the meaning of an executor's numbers (its audience), reading
+the rows (parts).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final, TypeAlias, final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import i64
 
+from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
-from ..program.account import NOT_SUSPENDED
+from ..notices import Notice
 from ..program.target import Target
-from .composed import Composed
-from .epoch_matches import EpochMatches, no_matches
-from .matches import Item, MatchSource
-from .member_matches import Roster
-from .packed import Integers, integers, roomy
+from .batch_events import BatchEvents
+from .event_ids import EventIds
+from .matches import Item, MatchSource, PartialMatch
+from .packed import Integers, integers, lengthened, roomy
+from .placed_runs import PlacedRuns
 
 Events: TypeAlias = Callable[[int], tuple[Row, int, Item]]
 """Values, time and item of an event, by its number."""
 
-HEADER: Final = 5  # event, audience, object; for numbers: length of the log, count of numbers
-LIMIT: Final = -1  # instead of an object: the row reports only a limit that was hit, or a suspension
-OBJECT: Final = 3  # the matches are an object, not numbers
+HEADER: Final = 6  # event, audience, kind, what it is of (length of the log; run, reason, ...), numbers, matches
+USUAL_ROOM: Final = 1 << 16  # numbers for which a batch has room at first
+OBJECT: Final = 3  # kind: the matches are an object, not numbers
+# Instead of an object, or of numbers:
+LIMIT: Final = -1  # the row reports only a limit that was hit, or a suspension
+TARGETS: Final = -2  # of a run, or of the event alone: numbers of the first target and of the one behind the last
+ENDS: Final = -3  # the numbers of ends, which follow; the run has a place
+RUN_ENDS: Final = -4  # the same; the run is an object
+NOTICE: Final = -5  # of a target
+ALONE: Final = -1  # instead of a run
+
+MERGED: Final = 0  # whose the matches of one event are, in the order in which they are read
+EPOCHS: Final = 1
+MACHINES: Final = 2
+_RANKS: Final = 3
+_FIRST: Final = -(1 << 62)  # before all orders
 
 
-class Audience(Roster):
+class Audience:
     """The subscribers of a machine at one time; immutable, so that results may keep it.
 
-    An executor that writes numbers has a subclass, which reads them.
+    An executor that writes numbers has a subclass, which reads them. `rank`: MACHINES, or EPOCHS if matches have runs.
     """
 
-    def __init__(self, targets: list[Target], compressed: bool) -> None:
-        super().__init__()
+    def __init__(self, targets: list[Target], compressed: bool, rank: i64 = MACHINES) -> None:
         self.targets = targets
         self.compressed = compressed
+        self.rank = rank
         self._served: list[int] = []
+        self._known = False
+        self._one_each = False  # each target is one subscriber
 
     def everybody(self) -> list[Target]:
         """The targets of a row that does not name its own."""
@@ -57,41 +74,62 @@ class Audience(Roster):
         return self._served
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
-        """The matches of a row of numbers."""
+        """The matches of a row of numbers, which all targets have."""
         raise AssertionError
 
     def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
         """The targets of a row of numbers, each with its matches."""
-        return parts_of(self, self.read(found, at, events))
+        source = self.read(found, at, events)
+        return [(target, source) for target in self.targets]
+
+    def ended(self, found: Completions, at: i64) -> list[tuple[Target, PartialMatch | None]]:
+        """The targets of a row of numbers, each with its run, or None for the event alone; for EPOCHS."""
+        raise AssertionError
+
+    def total_of_each(self, found: Completions, at: i64) -> int:
+        """The number of results of a row of which each target has matches of its own. O(1) if each target is one
+        subscriber, else O(targets)."""
+        if not self._known:
+            self._known, self._one_each = True, self.served() == list(range(len(self.targets) + 1))
+        return int(found.numbers[at + 5]) if self._one_each else self.total_of_parts(found, at)
+
+    def total_of_parts(self, found: Completions, at: i64) -> int:
+        """The same where nobody has counted. O(targets)."""
+        total = 0
+        for target, part in self.parts(found, at, found.happened):
+            total += len(target.subscribers()) * (1 if part is None or self.compressed else results_of(part))
+        return total
 
     def total(self, found: Completions, at: i64) -> int:
-        """The number of results of a row of numbers for all targets, without making any."""
-        raise AssertionError
-
-
-@mypyc_attr(acyclic=True)
-class Served(MatchSource):
-    """Matches of several targets."""
-
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        """The matches of each target."""
-        raise AssertionError
+        """The number of results of a row for all targets, without making any; here each has the same matches."""
+        return int(found.numbers[at + 5]) * self.served()[-1]
 
 
 @final
-class Completions:
-    """The rows of one batch, up to `upto`. Results have been made of the rows before `reported`.
+class Completions(BatchEvents):
+    """The rows of one batch, up to `upto`. Those before `settled` are in their order.
 
-    New rows belong to the event `event`. Automata over epochs write to `epochs` instead.
+    New rows of machines belong to the event `event`. `later`: rows are put in order once they are read; otherwise those
+    of an event, when it is over. `feeding`: somebody reads a stream that is made of machines' results.
     """
 
-    def __init__(self, epochs: EpochMatches | None = None) -> None:
-        self.epochs = no_matches() if epochs is None else epochs
+    def __init__(
+        self, times: list[int] | None = None, batch: Batch | None = None, ids: EventIds | None = None,
+        starts: list[int] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            [] if times is None else times,
+            batch_of_rows([]) if batch is None else batch,
+            EventIds(0, 0) if ids is None else ids,
+            [] if starts is None else starts,
+        )
         self.event: i64 = 0
         self.upto: i64 = 0
-        self.reported: i64 = 0
-        self.unordered = False  # rows and packed blocks are not in the order of events
-        self.entries: i64 = 0  # rows with matches that are not yet read
+        self.settled: i64 = 0
+        self.later = False
+        self.feeding = True
+        self.unordered = False
+        self.entries = 0  # rows of machines with matches
         self.matches = 0  # in all rows, of any number; compressed ones count once, those of equal subscriptions too
         self.numbers: Integers = integers()
         self.audience: Audience | None = None  # the last row's
@@ -99,7 +137,23 @@ class Completions:
         self.page: object = None  # the last row's
         self.pages: list[object] = []  # event logs to which numbers refer
         self.founds: list[MatchSource] = []
+        self.targets: list[Target] = []
+        self.runs: list[PartialMatch] = []
+        self.placed: PlacedRuns | None = None  # the last row's
+        self.rosters: list[PlacedRuns] = []
+        self.notices: list[Notice] = []
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
+        self._assigned: i64 = 0  # targets
+        self._order: i64 = _FIRST  # of the last row
+
+    def make_room(self, before: Completions) -> None:
+        """Have room for as many numbers an event as an earlier batch has, and a quarter more: it costs less at once."""
+        usual = (before.upto + len(before.times) - 1) // len(before.times) if before.times else 0
+        wanted = min((usual + (usual >> 2)) * len(self.times), USUAL_ROOM)
+        if wanted > 0:
+            self.numbers = lengthened(self.numbers, wanted)
+
+    # --- of machines ------------------------------------------------------------------------------------------------
 
     def serve(self, audience: Audience) -> None:
         """Set the audience of the next rows. O(1)."""
@@ -119,38 +173,22 @@ class Completions:
         if self.page is not page:
             self.page = page
             self.pages.append(page)
-        at = self.upto
-        numbers = self.numbers
-        numbers[at] = self.event
-        numbers[at + 1] = len(self.audiences) - 1
-        numbers[at + 2] = 4 * (len(self.pages) - 1) + kind
-        numbers[at + 3] = upto
-        numbers[at + 4] = count
-        self.entries += 1
-        self.matches += int(matches)
-        self.upto = at + HEADER + count
+        rank: i64 = MACHINES if self.audience is None else self.audience.rank
+        if rank == MACHINES:
+            self.entries += 1
+        self._head(self.event, len(self.audiences) - 1, 4 * (len(self.pages) - 1) + kind, upto, count, matches, rank)
 
     def add(self, found: MatchSource | None) -> None:
         """Add a row with matches in an object; None reports a limit that was hit."""
-        numbers = self.room(0)
-        at = self.upto
-        numbers[at] = self.event
-        numbers[at + 1] = len(self.audiences) - 1
-        numbers[at + 2] = LIMIT
-        numbers[at + 3] = 0
+        self.room(0)
+        kind: i64 = LIMIT
         if found is not None:
-            numbers[at + 2] = 4 * len(self.founds) + OBJECT
+            kind = 4 * len(self.founds) + OBJECT
             self.founds.append(found)
             self.entries += 1
-            self.matches += self._amount(found)
-        numbers[at + 4] = 0
-        self.upto = at + HEADER
-
-    def _amount(self, found: MatchSource) -> int:
-        """The matches of an object; 1 where a limit was hit, so that only reading tells."""
-        if self.audience is None or not self.audience.compressed:
-            return found.amount() or 1
-        return sum([1 for _ in found.parts()]) if isinstance(found, Served) else 1
+            compressed = self.audience is not None and self.audience.compressed
+            self.matches += 1 if compressed else found.amount() or 1  # where a limit was hit, only reading tells
+        self._head(self.event, len(self.audiences) - 1, kind, 0, 0, 0, MACHINES)
 
     def suspend(self, reason: int) -> None:
         """Report to the current audience that it is suspended from now on."""
@@ -160,136 +198,210 @@ class Completions:
     def drain(self) -> list[MatchSource]:
         """Remove and return the matches that are objects."""
         founds, self.founds = self.founds, []
-        self.upto = self.reported = self.entries = 0
+        self.upto = self.settled = self.entries = 0
         return founds
 
-    # --- reading ------------------------------------------------------------------------------------------------
+    # --- of runs ----------------------------------------------------------------------------------------------------
 
-    def arrange(self) -> None:
-        """Put the unread rows, and the packed blocks, in the order of their events. O(rows + events) if they are not.
+    def complete(self, event: i64, run: PartialMatch | None) -> None:
+        """Complete a row: the `targets` since the last one, if any, have a match with this run, or the event alone."""
+        first, upto = self._assigned, len(self.targets)
+        if upto == first:
+            return
+        self._assigned = upto
+        known: i64 = ALONE
+        if run is not None:
+            known = len(self.runs)
+            self.runs.append(run)
+        self._of_targets(event, TARGETS, known, first, upto - first)
 
-        Those of one event keep their order, and so do those of a machine.
-        """
+    def end(
+        self, event: i64, runs: PlacedRuns, place: i64, ends: Integers, first: i64, count: i64,
+        run: PartialMatch | None = None,
+    ) -> None:  # fmt: skip
+        """Add a row: `count` ends from a place of a column have a match with the run at a place, or with this one."""
+        numbers = self.room(count)
+        to = self.upto + HEADER
+        j: i64
+        for j in range(count):
+            numbers[to + j] = ends[first + j]
+        if self.placed is not runs:
+            self.placed = runs
+            self.rosters.append(runs)
+        kind: i64 = ENDS
+        if run is not None:
+            kind = RUN_ENDS
+            place = len(self.runs)
+            self.runs.append(run)
+        self._head(event, len(self.rosters) - 1, kind, place, count, count, MERGED)
+
+    def notify(self, event: i64, target: Target, notice: Notice) -> None:
+        """Report a forecast or a resolution to the target's subscriber."""
+        self.targets.append(target)
+        self.notices.append(notice)
+        self._of_targets(event, NOTICE, len(self.notices) - 1, self._assigned, 0)
+        self._assigned = len(self.targets)
+
+    def give_up(self, event: i64, target: Target, reason: int) -> None:
+        """Report that the target's subscribers are suspended from this event on."""
+        self.audience = Audience([target], False, MERGED)
+        self.audiences.append(self.audience)
+        self.room(0)
+        self._head(event, len(self.audiences) - 1, LIMIT, reason, 0, 0, MERGED)
+
+    def _of_targets(self, event: i64, kind: i64, known: i64, first: i64, matches: i64) -> None:
+        numbers = self.room(2)
+        at = self.upto + HEADER
+        numbers[at] = first
+        numbers[at + 1] = len(self.targets)
+        self._head(event, 0, kind, known, 2, matches, MERGED)
+
+    # --- order ------------------------------------------------------------------------------------------------------
+
+    def _head(self, event: i64, whose: i64, kind: i64, known: i64, count: i64, matches: i64, rank: i64) -> None:
+        """Write the header of a row, and close it."""
+        at, numbers = self.upto, self.numbers
+        numbers[at] = event
+        numbers[at + 1] = whose
+        numbers[at + 2] = kind
+        numbers[at + 3] = known
+        numbers[at + 4] = count
+        numbers[at + 5] = matches
+        self.matches += int(matches)
+        self.upto = at + HEADER + count
+        if rank == MERGED and not self.later and self.settled == at:
+            self.settled = self.upto
+            return
+        order = _RANKS * event + rank
+        if order < self._order:
+            self.unordered = True
+        self._order = order
+
+    def settle(self) -> None:
+        """Put the rows since the last call in the order of their events, those of one event in that of their ranks.
+        O(rows + events) if they are not; those that are alike keep their order."""
+        first, self.settled, self._order = self.settled, self.upto, _FIRST
         if not self.unordered:
             return
         self.unordered = False
-        self.epochs.packed.arrange()
         numbers = self.numbers
-        begins = integers()  # by event, behind one number: how long its rows are; then, where they begin
-        at = self.reported
+        least: i64 = numbers[first] if first < self.upto else 0
+        at = first
+        while at < self.upto:
+            least = min(least, numbers[at])
+            at += HEADER + numbers[at + 4]
+        begins = integers()  # by order, behind one number: how long its rows are; then, where they begin
+        at = first
         while at < self.upto:
             length = HEADER + numbers[at + 4]
-            behind = numbers[at] + 2
+            behind = _RANKS * (numbers[at] - least) + self._rank(at) + 1
             if len(begins) <= behind:
                 begins = roomy(begins, behind + 1)
             begins[behind] += length
             at += length
-        sum_of: i64 = self.reported
-        event: i64
-        for event in range(len(begins)):
-            sum_of += begins[event]
-            begins[event] = sum_of
+        sum_of = first
+        order: i64
+        for order in range(len(begins)):
+            sum_of += begins[order]
+            begins[order] = sum_of
         arranged = numbers[:]
-        at = self.reported
+        at = first
         j: i64
         while at < self.upto:
             length = HEADER + numbers[at + 4]
-            to = begins[numbers[at] + 1]
+            order = _RANKS * (numbers[at] - least) + self._rank(at)
+            to = begins[order]
             for j in range(length):
                 arranged[to + j] = numbers[at + j]
-            begins[numbers[at] + 1] = to + length
+            begins[order] = to + length
             at += length
         self.numbers = arranged
 
-    def read(self, events: Events) -> Iterator[tuple[int, Target, Composed]]:
-        """Read the rows that were not read before: each event, with a target and what it completed for that.
+    def _rank(self, at: i64) -> i64:
+        """That of the row at this index."""
+        return self.audiences[self.numbers[at + 1]].rank if self.numbers[at + 2] >= LIMIT else MERGED
 
-        `events` gives values, time and item of an event.
-        """
-        self.entries = 0
-        while self.reported < self.upto:
-            at = self.reported
-            event = int(self.numbers[at])
-            audience = self.audiences[self.numbers[at + 1]]
-            suspended = int(self.numbers[at + 3]) if self.numbers[at + 2] == LIMIT else NOT_SUSPENDED
-            parts = self.parts_at(at, events)
-            self.reported = at + HEADER + self.numbers[at + 4]
-            for target, part in parts:
-                yield event, target, Composed(part, not audience.compressed, None, suspended)
+    # --- reading ----------------------------------------------------------------------------------------------------
 
     def parts_at(self, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
-        """The targets of the row at this index, each with its matches; None if it reports a limit."""
-        audience = self.audiences[self.numbers[at + 1]]
-        known = self.numbers[at + 2]
-        if known == LIMIT or known & 3 == OBJECT:
-            return parts_of(audience, self._found(at, audience, events))
-        return audience.parts(self, at, events)
-
-    def unread(self, events: Events) -> list[tuple[Target, MatchSource]] | None:
-        """The matches of all rows that were not read yet, which stay unread; None if one result stands for several, or
-        a row reports a limit."""
-        found: list[tuple[Target, MatchSource]] = []
-        at = self.reported
-        while at < self.upto:
-            if self.audiences[self.numbers[at + 1]].compressed:
-                return None
-            for target, part in self.parts_at(at, events):
-                if part is None:
-                    return None
-                found.append((target, part))
-            at += HEADER + self.numbers[at + 4]
-        return found
-
-    def all(self, row: Row, time: int, item: Item) -> list[MatchSource]:
-        """The completions of one event. The rows must belong to this event and one machine."""
-        found = self.since(self.reported, row, time, item)
-        self.reported = self.upto
-        return found
+        """The targets of a machine's row, each with its matches; None if it reports a limit."""
+        audience, known = self.audiences[self.numbers[at + 1]], self.numbers[at + 2]
+        if known != LIMIT and known & 3 != OBJECT:
+            return audience.parts(self, at, events)
+        source = None if known == LIMIT else self.founds[known >> 2]
+        return [(target, source) for target in audience.everybody()]
 
     def since(self, at: i64, row: Row, time: int, item: Item) -> list[MatchSource]:
-        """The completions from a row on, which stay unread. They must belong to this event."""
+        """The completions from a row on, which belong to this event and a machine whose subscribers have the same."""
         found: list[MatchSource] = []
         while at < self.upto:
-            one = self._found(at, self.audiences[self.numbers[at + 1]], lambda _: (row, time, item))
-            if one is not None:
-                found.append(one)
+            known = self.numbers[at + 2]
+            if known != LIMIT and known & 3 == OBJECT:
+                found.append(self.founds[known >> 2])
+            elif known != LIMIT:
+                found.append(self.audiences[self.numbers[at + 1]].read(self, at, lambda _: (row, time, item)))
             at += HEADER + self.numbers[at + 4]
         return found
 
     def total(self) -> int:
-        """The number of results of unread rows for all subscribers, without making any.
-
-        O(rows, and numbers of families).
-        """
+        """The number of results for all subscribers, without making any. O(rows, and numbers of families)."""
         total = 0
-        at = self.reported
+        at: i64 = 0
+        numbers = self.numbers
         while at < self.upto:
-            audience = self.audiences[self.numbers[at + 1]]
-            known = self.numbers[at + 2]
-            if known == LIMIT:
-                total += audience.served()[-1]
-            elif known & 3 != OBJECT:
-                total += audience.total(self, at)
-            elif audience.compressed:
-                total += audience.served()[-1]
+            known = numbers[at + 2]
+            if known < LIMIT:
+                total += self._total_of_runs(at)
             else:
-                for target, part in parts_of(audience, self.founds[known >> 2]):
-                    total += Composed(part, True).results() * len(target.subscribers())
-            at += HEADER + self.numbers[at + 4]
+                audience = self.audiences[numbers[at + 1]]
+                if known == LIMIT:
+                    total += audience.served()[-1]
+                elif known & 3 != OBJECT:
+                    total += audience.total(self, at)
+                else:
+                    each = 1 if audience.compressed else results_of(self.founds[known >> 2])
+                    total += each * audience.served()[-1]
+            at += HEADER + numbers[at + 4]
         return total
 
-    def _found(self, at: i64, audience: Audience, events: Events) -> MatchSource | None:
-        """The matches of the row at this index."""
-        known = self.numbers[at + 2]
-        if known == LIMIT:
-            return None
-        if known & 3 == OBJECT:
-            return self.founds[known >> 2]
-        return audience.read(self, at, events)
+    def _total_of_runs(self, at: i64) -> int:
+        """The results of a row of runs. O(targets), O(1) for ends of one subscriber each."""
+        numbers = self.numbers
+        kind, first, count = numbers[at + 2], at + HEADER, numbers[at + 4]
+        born = self.born(at)
+        total = 0
+        j: i64
+        if kind > NOTICE and kind != TARGETS:
+            ends = self.rosters[numbers[at + 1]].ends
+            if ends.single and born > ends.newest:
+                return int(count)
+            for j in range(first, first + count):
+                total += served(ends.targets[numbers[j]], born)
+            return total
+        for j in range(numbers[first], numbers[first + 1]):
+            target = self.targets[j]
+            total += len(target.subscribers()) if kind == NOTICE else served(target, born)
+        return total
+
+    def born(self, at: i64) -> i64:
+        """The time at which the run of a row was born; that of its event if it matches alone."""
+        kind, known = self.numbers[at + 2], self.numbers[at + 3]
+        if kind == ENDS:
+            return self.rosters[self.numbers[at + 1]].born(known)
+        if kind == NOTICE or known == ALONE:
+            return self.end_of(self.numbers[at])
+        return self.runs[known].born
 
 
-def parts_of(audience: Audience, found: MatchSource | None) -> list[tuple[Target, MatchSource | None]]:
-    """The targets of a row, each with its matches; None if the row reports a limit."""
-    if isinstance(found, Served):
-        return [each for each in found.parts()]  # noqa: C416  a list of an iterator has another type
-    return [(target, found) for target in audience.everybody()]
+def served(target: Target, born: i64) -> int:
+    """How many subscribers have the match of a run that was born then. O(subscribers)."""
+    first = target.first
+    if target.others is not None:
+        return len([each for each in target.subscribers() if born > each.since])
+    return 1 if first is not None and born > first.since else 0
+
+
+def results_of(source: MatchSource) -> int:
+    """How many matches there are, each of which is a result. O(1), except for incomplete ones."""
+    count = source.amount()
+    return sum([1 for _ in source.all()]) if count is None else count

@@ -12,6 +12,7 @@ from mypy_extensions import mypyc_attr
 
 from ..notices import Notice
 from ..program.account import NOT_SUSPENDED
+from .completions import results_of
 from .matches import Matched, MatchSource
 
 NO_MATCH: Final = Matched([], 0, 0, ())
@@ -47,10 +48,8 @@ class Composed:
 
     def results(self) -> int:
         """The number of results for each subscriber. O(1), except for incomplete ones."""
-        if not self.each_one:
-            return 1
-        count = self.count()
-        return sum(1 for _ in self.each()) if count is None else count
+        source = self.source
+        return 1 if source is None or not self.each_one else results_of(source)
 
     def single(self) -> bool:
         """Whether there is one result for each subscriber, the match that its source gives as `one`. O(1)."""

@@ -106,9 +106,8 @@ class Executor:
     them one by one, with `span.symbols`. `interest`: which events it needs at present. `lost`: how often a limit was
     hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
     `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
-    equal ones only. `epochs`: its automata are over epochs, and its completions go to `found.epochs`, which also has
-    the start of the current event (`found.epochs.start(found.event)`). `serves`: it names its audience itself, where it
-    completes something.
+    equal ones only. `epochs`: its automata are over epochs, and its matches are runs (`found.start_of(found.event)` is
+    the start of the current event). `serves`: it names its audience itself, where it completes something.
     """
 
     def __init__(self, account: Account, inputs: list[Input], compressed: bool = False, epochs: bool = False) -> None:

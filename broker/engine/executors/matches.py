@@ -118,7 +118,7 @@ class Expansion:
 
 
 class MatchColumns:
-    """Matches that lie in columns, each at a place, and give their fields without being made. Events have lifetimes."""
+    """Matches that lie in columns, each at a place, and give their fields without being made."""
 
     def start(self, at: i64) -> i64:
         """The time of the first event."""
@@ -128,15 +128,15 @@ class MatchColumns:
         """The time of the last event."""
         raise AssertionError
 
-    def lifetime(self, at: i64) -> list[int | None]:
-        """From when, and to when, all events live; None for no end."""
-        raise AssertionError
+    def details(self, at: i64) -> dict[str, Any] | None:
+        """What else the line of a result has."""
+        return None
 
     def number(self, at: i64) -> int:
         """The number by which the match is known."""
         raise AssertionError
 
-    def events(self, at: i64) -> list[int]:
+    def contributed(self, at: i64) -> list[int]:
         """The ids that contributed, in the order of the events."""
         raise AssertionError
 

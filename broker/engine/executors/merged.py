@@ -4,7 +4,7 @@ Such an executor stores the common parts of its automata once, inside the lookup
 the symbols that an event satisfies, for the machines of all other executors. Its automata are over epochs.
 
 Here: that interface. Not here: its plan (machine_plan), executors with a machine for each automaton (contract), the
-form of its completions (epoch_matches).
+form of its completions (completions).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..program.directory import Directory
 from ..program.target import Feed
 from ..program.watcher import EventWatcher, Watcher
 from ..subscribing.subscriber import Subscriber
-from .epoch_matches import no_matches
+from .completions import Completions
 from .matches import PartialMatch, WaitingRun
 
 NO_EVENT: Final = 0
@@ -145,7 +145,7 @@ class MergedRuns:
         self.now: int | None = None  # the newest epoch, None before the first event
         self.now_at: Callable[[str], int | None] | None = None  # that of a stream, if not all share one order of time
         self.due: i64 = FOREVER
-        self.found = no_matches()
+        self.found = Completions()
         self.begun = 0  # runs ever started
         self.row: Row = ()
         self.time: i64 = NO_EVENT

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias, final
 
-from mypy_extensions import i64
-
 from ...algebra.normal_form import Form
 from ...algebra.timed_stream import is_timed, untimed
 from ...automaton.automaton import State
-from ...events.instant import FOREVER
 from ..index.arcs import ArcIndex
 from ..index.bounds import waiting_clauses
 from ..index.spaces import Key, Space, WaitingKeyPart, equalities
 from ..options import Options
-from .target import Target
 from .transition import Place, Transition
 
 NO_STREAM: Final = -1
-NEVER: Final = -(1 << 62)  # earlier than any event
 
 Cellmark: TypeAlias = tuple[Space, Key]
 
@@ -44,8 +39,7 @@ class Directory:
     """`spaces` by stream number, `statics` by space number and key.
 
     `changed` collects the cells whose static part was added, removed or moved since the runtime last looked; `dead`
-    counts places whose runs wait for removal, `feeds` the streams that merged automata make. Matches of runs that were
-    born after `latest` serve one subscriber each.
+    counts places whose runs wait for removal, `feeds` the streams that merged automata make.
     """
 
     def __init__(self, options: Options) -> None:
@@ -56,7 +50,6 @@ class Directory:
         self.changed: list[Cellmark] = []
         self.dead = 0
         self.feeds = 0
-        self.latest: i64 = NEVER  # since when the newest subscription of merged automata has been there
         self.others: list[int] = []  # by stream number: the start arcs and places that report no symbols
         self.timed: list[int] = []  # by stream number: the number of its timed stream, NO_STREAM if nothing reads that
         self._free_streams: list[int] = []
@@ -139,10 +132,6 @@ class Directory:
         values = tuple(WaitingKeyPart(found[p]).constant for p in positions)
         key: Key = values[0] if len(values) == 1 else values
         return self.space(stream, positions), key, rest
-
-    def served(self, target: Target, since: i64) -> None:
-        """A subscription has joined a target of merged automata. Several at one target are counted one by one."""
-        self.latest = max(self.latest, since) if target.others is None else FOREVER
 
     def place(
         self, number: int, depth: int, state: State, source: str, before: Place | None = None, loops: bool = False

@@ -14,7 +14,7 @@ from typing import Any, final
 from ...algebra.timed_stream import is_timed, timed_row, untimed
 from ...automaton.automaton import Automaton
 from ...events.schema import Row, Schema
-from ..disorder.joined import RevisedResults
+from ..disorder.joined import JoinedResults, RevisedResults
 from ..executors.matches import contributed, ids
 from ..executors.reference.run import SeenEvent
 from ..executors.speculative.found import LifetimeMatches
@@ -43,7 +43,7 @@ class EventProbe:
 
     def take(self, results: Any) -> None:
         """Note the events that results show and withdraw. O(results)."""
-        for part in getattr(results, "parts", (results,)):
+        for part in results.parts if isinstance(results, JoinedResults) else (results,):
             if type(part) is RevisedResults:
                 for subscriber, revision in part.entries:
                     if subscriber.name == self.name and not isinstance(revision, Match):

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.matchers import Matcher
-from ..executors.epoch_matches import Fault
+from ..executors.batch_events import Fault
 from ..notices import Notice
 from ..parts import EngineParts
 from ..program.account import FAILED, reason_of
@@ -100,8 +100,8 @@ def suspend_failed(catalog: Catalog, program: Program, runtime: Dispatcher, resu
 
     Raises the error again if it concerns no subscription.
     """
-    faults = list(results.epochs.faults)
-    results.epochs.faults.clear()
+    faults = list(results.found.faults)
+    results.found.faults.clear()
     concerned: dict[str, Fault] = {}
     for fault in faults:
         names = culprits(catalog, program, fault)
@@ -117,7 +117,7 @@ def suspend_failed(catalog: Catalog, program: Program, runtime: Dispatcher, resu
         censored, left = withdraw(catalog, program, subscriber)
         for other, notice in censored:
             results.notify(event, other, notice)
-        results.suspend(event, target, reason)
+        results.found.give_up(event, target, reason)
         if reason == FAILED:
             results.failures.append((event, [target], fault.error))
         runtime.refresh()

@@ -21,7 +21,7 @@ WHOLE: Final = -1  # instead of a part's number: the machine of the whole subscr
 
 def failed(results: Results) -> list[Failed]:
     """The subscriptions that defects of this program suspended in a batch. O(1) if there are none."""
-    failures = [*results.failures, *results.completions.failures]
+    failures = [*results.failures, *results.found.failures]
     return [
         Failed(subscriber.name, results.reference(event, subscriber), error)
         for event, targets, error in failures

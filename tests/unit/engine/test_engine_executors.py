@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from doubles.read_rows import composed_of
 from strategies.composite_subscriptions import lowered
 
 from broker.automaton.constructions.composite import automaton_of_composite
@@ -46,7 +47,7 @@ def play(made: Lane, *events: tuple[Any, list[int]]) -> list[int]:
         completions = Completions()
         row: Row = (key,)
         made.take(0, symbols, row, number, number, completions)
-        found.append(len(completions.all(row, number, number)))
+        found.append(len(completions.since(0, row, number, number)))
     return found
 
 
@@ -90,7 +91,7 @@ def test_a_machine_that_fails_is_given_up_alone(monkeypatch: pytest.MonkeyPatch)
     ((_, targets, error),) = completions.failures
     assert targets == bad.audience().targets
     assert isinstance(error, AttributeError | TypeError)
-    told = [each.suspended for _, _, each in completions.read(lambda _: ((1,), 1, 1))]
+    told = [each.suspended for _, each in composed_of(completions, (1,), 1, 1)]
     assert told == [FAILED, NOT_SUSPENDED]
 
 

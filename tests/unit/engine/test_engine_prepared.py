@@ -43,7 +43,7 @@ def test_equal_subscriptions_are_one_entry_and_all_are_served() -> None:
         engine.subscribe(f"q{number}", query=prepared)
     results = engine.publish("S", range(1, len(ROWS) + 1), ROWS)
     assert isinstance(results, Results)
-    assert engine.matches == len(results.targets) == 1
+    assert engine.matches == len(results.read().targets) == 1
     assert [m.subscription for m in results] == [f"q{number}" for number in range(1_000)]
     for number in range(0, 1_000, 2):
         engine.unsubscribe(f"q{number}")

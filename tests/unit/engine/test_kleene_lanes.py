@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import msgpack
+from doubles.read_rows import composed_of
 
 from broker.algebra.sase.lowering import lower
 from broker.algebra.semantics import Environment, Occurrence, holds
@@ -78,12 +79,12 @@ class House:
         """Who is told what: items are events' numbers; a limit has none."""
         found = Completions()
         self.machines.clock.advance(time, found)
-        gathered = read(found)
+        gathered, woken = read(found), int(found.upto)
         self.number += 1
         entries = self.machines.entries.get(self.machines.directory.stream(stream), [])
         for lane, own in entries:
             lane.take(own, self.satisfied(stream, row), row, time, self.number, found)
-        gathered += read(found, row, time, self.number)
+        gathered += read(found, row, time, self.number, woken)
         self.machines.check_invariants()
         return told(gathered)
 
@@ -97,8 +98,8 @@ class House:
         return [symbol for symbol, held in found.items() if held]
 
 
-def read(found: Completions, row: Row = (), time: int = 0, item: int = 0) -> list[tuple[Target, Composed]]:
-    return [(target, composed) for _, target, composed in found.read(lambda _: (row, time, item))]
+def read(found: Completions, row: Row = (), time: int = 0, item: int = 0, at: int = 0) -> list[tuple[Target, Composed]]:
+    return composed_of(found, row, time, item, at)
 
 
 def passed(house: House, time: int) -> list[tuple[Target, Composed]]:

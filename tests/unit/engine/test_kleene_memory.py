@@ -40,7 +40,7 @@ def taken(made: KleeneMachine, mask: int, values: Row, number: int) -> list[Matc
     found = Completions()
     found.serve(made.audience())
     made.take(mask, values, number, number, 0, 0, number, found)
-    return found.all(values, number, number)
+    return found.since(0, values, number, number)
 
 
 def run(made: KleeneMachine, first: int, upto: int, keys: int = 0) -> list[MatchSource]:

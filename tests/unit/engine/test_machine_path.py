@@ -94,7 +94,7 @@ def goes_by_machine(own: Engine) -> bool:
     dispatcher: Any = own.runtime
     results = own.publish("S", [own.now or 0] * 2, [("A", 1.0, 1), ("B", 1.0, 1)])
     assert dispatcher.results is results
-    return bool(results.completions.unordered)
+    return bool(results.found.unordered)
 
 
 def test_which_batches_go_by_machine() -> None:

@@ -51,7 +51,7 @@ class Host:
             self.machine.take(mask, values, time, 0, 0, 0, self.number, found)
         self.machine.check_invariants()
         self.number += 1
-        return found.all((), time, 0)
+        return found.since(0, (), time, 0)
 
     def play(self, history: Sequence[Event]) -> list[Matched]:
         return [match for each in history for source in self.take(each[0], each[1], *each[2]) for match in source.all()]
@@ -60,7 +60,7 @@ class Host:
         """What only time completes."""
         found = self.completions()
         self.machine.advance(99, found)
-        return [match for source in found.all((), 99, 0) for match in source.all()]
+        return [match for source in found.since(0, (), 99, 0) for match in source.all()]
 
     def completions(self) -> Completions:
         found = Completions()

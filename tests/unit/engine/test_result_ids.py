@@ -18,7 +18,7 @@ def test_an_id_is_a_digest_of_all_that_it_is_made_of(most: int) -> None:
     found = engine.publish("S", [1], [(5,)])
     assert isinstance(found, Results)
     assert len(list(found)) == 3
-    subscribers = [target.first for target in found.targets]
+    subscribers = [target.first for target in found.read().targets]
     ids = ResultIds(most)
     for ordinal in range(2):
         for trace in (0, (1 << 63) - 1):

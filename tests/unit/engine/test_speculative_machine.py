@@ -41,7 +41,7 @@ def test_shares_of_results_in_columns_keep_their_own_results_only() -> None:
     assert sorted(match for share in shares for match in share.results) == wanted
     for share in shares:
         assert isinstance(share.results, Results)
-        assert all(isinstance(each.source, MadeMatches) for each in share.results.composed.values())
+        assert all(each and isinstance(each.source, MadeMatches) for each in share.results.read().composed)
 
 
 def test_results_are_the_same_whenever_they_are_read() -> None:

@@ -357,10 +357,6 @@ class AnyMatchCell(GroupCell):
                 self.logs[number][text].load(starts)
                 self._live[number][text] = None
 
-    def statistics(self) -> dict[str, int]:
-        waiting = sum(int(each.starts.count) for each in self._each())
-        return {**self.members.statistics(), "events": waiting}
-
     def check_invariants(self) -> None:
         template = self.template
         for found in template.found_by.values():

@@ -1,9 +1,8 @@
 """The audience of a group, which reads the rows of numbers that the group writes for a batch.
 
 A row is the blocks of one event, each with a header of BLOCK_FIELDS: kind and order, members, paths, numbers of a path,
-numbers of all paths; then the members' handles, or the first one's rank if the kind says that they follow each other in
-a ranking, and the paths. Handles lead to targets. When a member leaves, its handle stays valid until no result with it
-can be read any more.
+numbers of all paths; then the members' handles, and the paths. Handles lead to targets. When a member leaves, its
+handle stays valid until no result with it can be read any more.
 
 Here: reading rows on access. Not here: writing rows (rows), blocks (blocks).
 """
@@ -18,20 +17,19 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Computation
 from ....events.schema import Row
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions, Events, Served
+from ..common_runs import CommonMatches
+from ..completions import EPOCHS, HEADER, MACHINES, Audience, Completions, Events, served
 from ..match_graph import Found
 from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
-from ..member_matches import EventPath
-from ..packed import Integers, integers, put_integer
+from ..packed import Integers
 from .blocks import (
     COMBINED,
     KIND_BITS,
     KINDS,
     LATE,
-    RANKED,
     REPEATED,
+    RUN,
     TOO_MANY,
-    CommonPage,
     combined,
     counted,
     repeated,
@@ -43,12 +41,6 @@ from .selection_template import SelectionTemplate
 
 BLOCK_FIELDS: Final = 5
 MANY: Final = 1 << 31  # more steps than a pattern has
-FEW: Final = 1 << 31  # matches of a member in a block
-
-
-def naming(kind: i64, members: i64) -> i64:
-    """How many numbers say which members a block has."""
-    return 1 if kind == RANKED else members
 
 
 @final
@@ -56,8 +48,9 @@ class GroupAudience(Audience):
     """The targets of a group.
 
     `counted`: all matches of a member at one event, which have one block, are one result. `members`: targets by handle;
-    those in `gone` have left. `outputs`: the computations of a match's values, which read slots; `slots`: for each slot
-    the step whose event it has. `runs`: how runs over epochs are made, if times are epochs. `orders`: if steps have
+    those in `gone` have left. `single`: each has one subscriber; `newest`: the latest time since which one is there.
+    `outputs`: the computations of a match's values, which read slots; `slots`: for each slot the step whose event it
+    has. `runs`: how runs over epochs are made, if times are epochs. `orders`: if steps have
     several orders, of each the operands in that order. `selection`: the operands, if one repeats.
     """
 
@@ -70,7 +63,9 @@ class GroupAudience(Audience):
         orders: list[list[int]] | None = None,
         selection: SelectionTemplate | None = None,
     ) -> None:
-        super().__init__([], counted)
+        super().__init__([], counted, MACHINES if runs is None else EPOCHS)
+        self.single = True
+        self.newest: i64 = -(1 << 62)
         self.selection = selection
         self.orders: list[list[int]] = [] if orders is None else orders
         self.runs = runs
@@ -84,16 +79,9 @@ class GroupAudience(Audience):
         fresh = GroupAudience(
             self.outputs, self.slots, self.compressed, self.runs, self.orders, self.selection
         )  # fmt: skip
-        fresh.single, fresh.feeding, fresh.newest = self.single, self.feeding, self.newest
+        fresh.single, fresh.newest = self.single, self.newest
         fresh.members = {known: target for known, target in self.members.items() if known not in self.gone}
         return fresh
-
-    def target(self, handle: int) -> Target:
-        return self.members[handle]
-
-    def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
-        assert self.runs is not None, "only groups over epochs write blocks with paths of their own"
-        return self.runs.run(path, first, count)
 
     def everybody(self) -> list[Target]:
         return [target for handle, target in self.members.items() if handle not in self.gone]
@@ -102,34 +90,64 @@ class GroupAudience(Audience):
         return [0, len(self.members) - len(self.gone)]
 
     def total(self, found: Completions, at: i64) -> int:
-        """The number of results. O(blocks)."""
-        numbers, compressed = found.numbers, self.compressed
-        place = at + HEADER
-        end = place + numbers[at + 4]
-        total: i64 = 0
-        many = 0  # of blocks whose sum machine numbers may not hold
-        while place < end:
-            members, count = numbers[place + 1], numbers[place + 2]
-            if compressed:
-                total += members
-            elif count == TOO_MANY:
-                many += counted(lists_of(numbers, place))
-            elif count > FEW:
-                many += int(members * count)
-            else:
-                total += members * count
-            place += BLOCK_FIELDS + naming(numbers[place], members) + numbers[place + 4]
-        return int(total) + many
+        """The number of results. O(1); O(matches) over epochs, if some may be older than a subscriber."""
+        matches = found.numbers[at + 5]
+        if self.runs is None:
+            uncounted = found.numbers[at + 2] & 3 != 0
+            return self.total_of_parts(found, at) if uncounted else int(matches)
+        page, own = cast(EventPage, found.pages[found.numbers[at + 2] >> 2]), found.end_of(found.numbers[at])
+        if self.single and self.newest < (own if page.count == 0 else page.time(0)):  # all runs are newer
+            return int(matches)
+        return sum([served(target, own if run is None else run.born) for target, run in self.ended(found, at)])
 
-    def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
+    def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
         numbers = found.numbers
         page = found.pages[numbers[at + 2] >> 2]
         row, time, item = events(int(numbers[at]))
         begin = at + HEADER
         own = numbers[begin : begin + numbers[at + 4]]
-        if isinstance(page, CommonPage):
-            return CommonBlocks(self, page, own, numbers[at + 3], row, time, item)
-        return BlocksFound(self, cast(EventPage, page), own, row, time, item)
+        if isinstance(page, CommonMatches):
+            return [
+                (target, page.of(paths, numbers[at + 3], row, time, item)) for target, paths in self._common(own)
+            ]
+        return BlocksFound(self, cast(EventPage, page), own, row, time, item).parts()
+
+    def _common(self, numbers: Integers) -> list[tuple[Target, Integers]]:
+        """Each member of the blocks of an event with its matches of common runs. O(members x blocks)."""
+        found: dict[int, list[int]] = {}
+        place: i64 = 0
+        while place < len(numbers):
+            path = place + BLOCK_FIELDS + numbers[place + 1]
+            after = path + numbers[place + 4]
+            own = [int(numbers[at]) for at in range(path, after)]
+            for each in range(place + BLOCK_FIELDS, path):
+                found.setdefault(int(numbers[each]), []).extend(own)
+            place = after
+        return [(self.members[handle], integers_from(several)) for handle, several in found.items()]
+
+    def ended(self, found: Completions, at: i64) -> list[tuple[Target, PartialMatch | None]]:
+        numbers, runs, members = found.numbers, self.runs, self.members
+        assert runs is not None
+        page = cast(EventPage, found.pages[numbers[at + 2] >> 2])
+        ended: list[tuple[Target, PartialMatch | None]] = []
+        place = at + HEADER
+        end = place + numbers[at + 4]
+        each: i64
+        while place < end:
+            kind, count, width = numbers[place], numbers[place + 2], numbers[place + 3]
+            handles = place + BLOCK_FIELDS
+            path = handles + numbers[place + 1]
+            for _ in range(count):
+                run: PartialMatch | None = None
+                if kind == RUN:
+                    run = found.runs[numbers[path]]
+                elif width > 0:
+                    run = runs.run(page, numbers, path, width)
+                for each in range(handles, handles + numbers[place + 1]):
+                    ended.append((members[int(numbers[each])], run))
+                path += width
+            place = handles + numbers[place + 1] + numbers[place + 4]
+        return ended
 
     def values(self, rows: list[Row]) -> Row:
         """The values of a match with these events, one for each step, and further ones of an operand that repeats."""
@@ -155,7 +173,7 @@ def lists_of(numbers: Integers, block: i64) -> list[list[int]]:
 
 @final
 @mypyc_attr(acyclic=True)
-class BlocksFound(Served):
+class BlocksFound:
     """The blocks of one event, which has these values, time and item."""
 
     def __init__(
@@ -168,91 +186,19 @@ class BlocksFound(Served):
         self.time = time
         self.item = item
 
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        """O(members)."""
+    def parts(self) -> list[tuple[Target, MatchSource | None]]:
+        """The matches of each member. O(members)."""
         numbers = self.numbers
+        found: list[tuple[Target, MatchSource | None]] = []
         place: i64 = 0
         while place < len(numbers):
             handle = place + BLOCK_FIELDS
             end = handle + numbers[place + 1]
             while handle < end:
-                yield self.audience.members[int(numbers[handle])], PathsFound(self, place)
+                found.append((self.audience.members[int(numbers[handle])], PathsFound(self, place)))
                 handle += 1
             place = end + numbers[place + 4]
-
-
-@final
-@mypyc_attr(acyclic=True)
-class CommonBlocks(Served):
-    """The blocks of one event that completed matches of common runs, which it found at `upto`."""
-
-    def __init__(
-        self, audience: GroupAudience, page: CommonPage, numbers: Integers, upto: i64, row: Row, time: i64, item: Item
-    ) -> None:
-        self.audience = audience
-        self.page = page
-        self.numbers = numbers
-        self.upto = upto
-        self.row = row
-        self.time = time
-        self.item = item
-
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        numbers = self.numbers
-        place: i64 = 0
-        while place < len(numbers):
-            if numbers[place] != RANKED:
-                return self._by_handle()
-            place += BLOCK_FIELDS + 1 + numbers[place + 4]
-        return self._by_rank()
-
-    def _matches(self, found: Integers) -> MatchSource:
-        return self.page.source.of(found, self.upto, self.row, self.time, self.item)
-
-    def _by_rank(self) -> Iterator[tuple[Target, MatchSource]]:
-        """Members between two ends of blocks have the same matches. O(blocks squared and members)."""
-        numbers, ranking, members = self.numbers, self.page.ranking, self.audience.members
-        assert ranking is not None
-        at: i64 = 0
-        while at < ranking.count:
-            upto = ranking.count
-            found = integers()
-            count: i64 = 0
-            place: i64 = 0
-            while place < len(numbers):
-                first = numbers[place + BLOCK_FIELDS]
-                last = first + numbers[place + 1]
-                if at < first:
-                    upto = min(upto, first)
-                elif at < last:
-                    upto = min(upto, last)
-                    for path in range(place + BLOCK_FIELDS + 1, place + BLOCK_FIELDS + 1 + numbers[place + 4]):
-                        found = put_integer(found, count, numbers[path])
-                        count += 1
-                place += BLOCK_FIELDS + 1 + numbers[place + 4]
-            if count > 0:
-                source = self._matches(found)
-                for rank in range(at, upto):
-                    yield members[int(ranking.handles[rank])], source
-            at = upto
-
-    def _by_handle(self) -> Iterator[tuple[Target, MatchSource]]:
-        """O(members x blocks)."""
-        numbers, ranking = self.numbers, self.page.ranking
-        found: dict[int, list[int]] = {}
-        place: i64 = 0
-        while place < len(numbers):
-            handles, first = numbers, place + BLOCK_FIELDS
-            path = first + naming(numbers[place], numbers[place + 1])
-            if ranking is not None and numbers[place] == RANKED:
-                handles, first = ranking.handles, numbers[first]
-            after = path + numbers[place + 4]
-            own = [int(numbers[at]) for at in range(path, after)]
-            for each in range(first, first + numbers[place + 1]):
-                found.setdefault(int(handles[each]), []).extend(own)
-            place = after
-        for handle, several in found.items():
-            yield self.audience.members[handle], self._matches(integers_from(several))
+        return found
 
 
 @final

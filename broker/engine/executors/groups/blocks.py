@@ -1,37 +1,35 @@
 """Match blocks: products of members and paths. Counting and forwarding one costs O(1); matches are made when read.
 
 A path is the numbers of the events of a run, without the event that completes it. A block belongs to one event, and is
-one of - PRODUCT: each of its members has a match with each of its paths; - RANKED: the same, and its members follow
-each other in a ranking, the first one's rank is in the place of its handle; - COMBINED: one member, and a list of
+one of - PRODUCT: each of its members has a match with each of its paths; - COMBINED: one member, and a list of
 numbers for each step before the last: a match takes one of each, ascending; - REPEATED: one member, and a list of
 numbers for each step before the last and one of further events: a match takes those at one place of the lists, and of
-the last list all that are behind them; - RUN: its members have a match with a run
-that knows its own events, at this place of `runs`; - LATE: a product that time completed; the event is the first later
-one, and not part of the path. If the runs are common ones (common_runs), a path is the number of one of their matches,
-and each part of the blocks has a page, which has these.
+the last list all that are behind them; - RUN: its members have a match with a run that knows its own events, at this
+place of `runs`; - LATE: a product that time completed; the event is the first later one, and not part of the path. If
+the runs are common ones (common_runs), a path is the number of one of their matches, and each part of the blocks has a
+page, which are these.
 
 The blocks of an event are in the order of the law, a subscription's matches oldest first (notes on columns, 4).
 
-Here: writing blocks, counting, expanding. Hot. Not here: the meaning of a member (the host's handles).
+Here: writing blocks, and the combinations of lists. Hot. Not here: the meaning of a member (the host's handles).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 from mypy_extensions import i64
 
 from ..common_runs import CommonMatches
-from ..matches import PartialMatch, flattened
+from ..matches import PartialMatch
 from .columns import Floats, Integers, floats, integers, put_integer, with_room, with_room_for_integers
 
 PRODUCT: Final = 0
-RANKED: Final = 1
-COMBINED: Final = 2
-LATE: Final = 3
-RUN: Final = 4
-REPEATED: Final = 5
+COMBINED: Final = 1
+LATE: Final = 2
+RUN: Final = 3
+REPEATED: Final = 4
 KIND_BITS: Final = 3  # of a kind
 KINDS: Final = 7
 
@@ -39,32 +37,6 @@ FIELDS: Final = 8  # event, order, kind, first member, members, first number of 
 PART_FIELDS: Final = 3
 TOO_MANY: Final = -1  # instead of a count: it is computed on access
 LARGE: Final = 2.0**62
-
-
-class BlockMatch(NamedTuple):
-    """One match: the order of its steps, the member, and the numbers of its events, the completing one last."""
-
-    order: int
-    handle: int
-    path: tuple[int, ...]
-
-
-@final
-class RankedMembers:
-    """Handles of members in the order of a ranking. It does not change once a block refers to it."""
-
-    def __init__(self, handles: Integers) -> None:
-        self.handles = handles
-        self.count: i64 = len(handles)
-
-
-@final
-class CommonPage:
-    """The matches of common runs, and the ranking of members at that time."""
-
-    def __init__(self, source: CommonMatches, ranking: RankedMembers | None) -> None:
-        self.source = source
-        self.ranking = ranking
 
 
 @final
@@ -85,7 +57,7 @@ class MatchBlocks:
         self.blocks: Integers = integers()
         self.upto: i64 = 0
         self.total: i64 = 0  # matches, without blocks of TOO_MANY
-        self.pages: list[CommonPage] = []
+        self.pages: list[CommonMatches] = []
         self.parts: Integers = integers()
         self.runs: list[PartialMatch] = []
         self.hits: Floats = floats()  # the points that the last search found, each with its `since`
@@ -185,11 +157,6 @@ class MatchBlocks:
         self.runs.append(run)
         self.total += members
 
-    def close_ranked(self, rank: i64, members: i64, path: i64) -> None:
-        """Complete a RANKED block of so many members from a rank on, and the one number from `path` on."""
-        self._write(RANKED, rank, members, path, 1, 1)
-        self.total += members
-
     def close_combined(self, member: i64, path: i64, steps: i64, count: i64) -> None:
         """Complete a COMBINED block of that member and the lists from `path` on, each after its length."""
         self._write(COMBINED, member, count, path, 1, steps)
@@ -217,77 +184,12 @@ class MatchBlocks:
         blocks[at + 7] = width
         self.upto = at + FIELDS
 
-    def part(self, page: CommonPage, upto: i64, block: i64, total: i64) -> None:
+    def part(self, page: CommonMatches, upto: i64, block: i64, total: i64) -> None:
         """Give the blocks from `block` on, before which there are so many matches, a page of common runs."""
         at: i64 = PART_FIELDS * len(self.pages)
         parts = self.parts = with_room_for_integers(self.parts, at + PART_FIELDS)
         parts[at], parts[at + 1], parts[at + 2] = block, total, upto
         self.pages.append(page)
-
-    # --- reading ------------------------------------------------------------------------------------------------
-
-    def count(self) -> int:
-        """The number of matches. O(1), except for blocks whose count exceeds 62 bits."""
-        total = int(self.total)
-        at: i64 = 0
-        while at < self.upto:
-            if self.blocks[at + 2] == COMBINED and self.blocks[at + 4] == TOO_MANY:
-                total += counted(self._lists(at))
-            at += FIELDS
-        return total
-
-    def each(self) -> Iterator[BlockMatch]:
-        """The matches, block by block."""
-        at = 0
-        while at < self.upto:
-            event, order, kind = int(self.blocks[at]), int(self.blocks[at + 1]), int(self.blocks[at + 2])
-            member, members = int(self.blocks[at + 3]), int(self.blocks[at + 4])
-            path, count, width = int(self.blocks[at + 5]), int(self.blocks[at + 6]), int(self.blocks[at + 7])
-            if kind == COMBINED:
-                for numbers in combined(self._lists(at)):
-                    yield BlockMatch(order, int(self.members[member]), (*numbers, event))
-            elif kind == REPEATED:
-                for numbers in repeated(self._lists(at)):
-                    yield BlockMatch(order, int(self.members[member]), (*numbers, event))
-            elif kind == RUN:
-                for i in range(member, member + members):
-                    yield BlockMatch(order, int(self.members[i]), (*flattened(self.runs[path].lineage), event))
-            else:
-                column = self._ranked(at) if kind == RANKED else self.members
-                for i in range(member, member + members):
-                    for j in (path + width * n for n in range(count)):
-                        numbers = tuple(int(self.paths[n]) for n in range(j, j + width))
-                        yield BlockMatch(order, int(column[i]), numbers if kind == LATE else (*numbers, event))
-            at += FIELDS
-
-    def _ranked(self, at: int) -> Integers:
-        """The members of the ranking to which a block refers."""
-        number = max(number for number in range(len(self.pages)) if self.parts[PART_FIELDS * number] <= at)
-        ranking = self.pages[number].ranking
-        assert ranking is not None
-        return ranking.handles
-
-    def _lists(self, at: i64) -> list[list[int]]:
-        """The lists of a COMBINED or REPEATED block."""
-        place, lists = self.blocks[at + 5], []
-        for _ in range(self.blocks[at + 7]):
-            length = self.paths[place]
-            lists.append([int(self.paths[i]) for i in range(place + 1, place + 1 + length)])
-            place += 1 + length
-        return lists
-
-    def statistics(self) -> dict[str, int]:
-        return {"blocks": int(self.upto) // FIELDS, "matches": self.count(), "members": int(self.members_upto)}
-
-    def check_invariants(self) -> None:
-        """Check that every block lies within the written columns."""
-        for at in range(0, int(self.upto), FIELDS):
-            kind, member, members = self.blocks[at + 2], self.blocks[at + 3], self.blocks[at + 4]
-            if kind == PRODUCT:
-                assert members > 0
-                assert member + members <= self.members_upto
-            if kind not in (COMBINED, REPEATED, RUN):
-                assert self.blocks[at + 5] + self.blocks[at + 6] * self.blocks[at + 7] <= self.paths_upto
 
 
 def combined(lists: list[list[int]]) -> Iterator[tuple[int, ...]]:

@@ -91,8 +91,5 @@ class GroupCell:
     def load(self, dumped: dict[str, Any]) -> None:
         """Restore dumped state; the members have joined before."""
 
-    def statistics(self) -> dict[str, int]:
-        return self.members.statistics()
-
     def check_invariants(self) -> None:
         self.members.check_invariants()

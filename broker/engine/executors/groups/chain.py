@@ -393,9 +393,6 @@ class ChainCell(GroupCell):
         self._waiting.load(dumped["waiting"])
         self._new.load(dumped["new"])
 
-    def statistics(self) -> dict[str, int]:
-        return {**self.members.statistics(), "cohorts": int(self._waiting.count + self._new.count)}
-
     def check_invariants(self) -> None:
         self.members.check_invariants()
         if self.template.texts is not None:

@@ -9,42 +9,18 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Computation, Slots
-from ....algebra.predicate import computation
+from ....algebra.computation import Slots
 from ....algebra.terms import Arithmetic, Constant, Register
-from ....automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
+from ....automaton.automaton import Carry, Computed, SlotSource
 from ....events.schema import Row
+from ...program.transition import SlotUpdate
 from ..matches import Item, Lineage, PartialMatch, ids
-from ..member_matches import EventPath
+from ..packed import Integers
 from ..trace import mixed
+from .kept_events import EventPage
 
-CARRIED: Final = 0
-BOUND: Final = 1
-TAKEN: Final = 2
-COMPUTED: Final = 3
 FOLDED: Final = 2  # steps of a fold
 COUNTED_MAX: Final = 2**31  # no fold lives long enough to lead a sum of smaller steps beyond an integer
-
-
-@final
-class SlotFill:
-    """The source of a slot."""
-
-    def __init__(self, source: SlotSource) -> None:
-        self.kind: i64 = TAKEN
-        self.slot: i64 = 0
-        self.computation: Computation | None = None
-        match source:
-            case Carry(slot):
-                self.kind, self.slot = CARRIED, slot
-            case BoundRow():
-                self.kind = BOUND
-            case EventRow():
-                self.kind = TAKEN
-            case Computed(term):
-                self.kind, self.computation = COMPUTED, computation(term)
-            case _:
-                raise AssertionError(f"no automaton over epochs fills a slot by {source}")
 
 
 @final
@@ -56,7 +32,7 @@ class EpochRuns:
     """
 
     def __init__(self, updates: tuple[tuple[SlotSource, ...], ...]) -> None:
-        self.steps = [[SlotFill(source) for source in update] for update in updates]
+        self.steps = [SlotUpdate(update) if update else None for update in updates]
         self.fills = any(self.steps)
         self.lineage = False
         self.counters: list[int] = []
@@ -91,38 +67,27 @@ class EpochRuns:
 
     def filled(self, step: i64, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Slots:
         """The slots behind a step, of the run's last row and slots before it."""
-        fills = self.steps[step]
-        if len(fills) == 0:
-            return ()
-        found = []
-        for fill in fills:
-            if fill.kind == CARRIED:
-                found.append(slots[fill.slot])
-            elif fill.kind == BOUND:
-                found.append(bound)
-            elif fill.kind == TAKEN:
-                found.append(row)
-            elif fill.computation is not None:
-                found.append(fill.computation.value(row, bound, slots, length, span))
-        return tuple(found)
+        update = self.steps[step]
+        return () if update is None else update.fill(row, bound, slots, length, span)
 
-    def run(self, path: EventPath, first: i64, count: i64) -> PartialMatch:
-        """The run that took these events. O(events)."""
+    def run(self, page: EventPage, numbers: Integers, first: i64, count: i64) -> PartialMatch:
+        """The run that took the events with these numbers, so many from the first place on. O(events log)."""
         trace: i64 = 0
         lineage: Lineage = None
         slots: Slots = ()
         row: Row = ()
-        began = path.starts[first]
+        at = page.place(numbers[first])
+        began, born = page.start(at), page.time(at)
         step: i64
         for step in range(count):
-            at = first + step
-            item = path.items[at]
+            at = page.place(numbers[first + step])
+            item = page.item(at)
             trace, lineage = mixed(trace, traced(item), step + 1), linked(lineage, item)
-            bound, row = row, path.rows[at]
+            bound, row = row, page.row(at)
             if self.fills:
-                length, span = path.times[at] - path.starts[at] + 1, path.times[at] - began + 1
+                length, span = page.time(at) - page.start(at) + 1, page.time(at) - began + 1
                 slots = self.filled(step, row, bound, slots, int(length), int(span))
-        return PartialMatch(row, slots, began, path.times[first], trace, lineage)
+        return PartialMatch(row, slots, began, born, trace, lineage)
 
 
 def plain(constant: object) -> bool:

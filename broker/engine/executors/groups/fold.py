@@ -377,9 +377,6 @@ class FoldCell(GroupCell):
             to.put([*x, need], numbers, tuple(row), filled_slots, lineage)
             self._untouched += to is self._waiting and touched == UNTOUCHED
 
-    def statistics(self) -> dict[str, int]:
-        return {**self.members.statistics(), "runs": int(self._waiting.count + self._new.count)}
-
     def check_invariants(self) -> None:
         self.members.check_invariants()
         for runs in (self._waiting, self._new):

@@ -218,9 +218,6 @@ class HistoryCell(GroupCell):
         self.entries.load(dumped["entries"])
         self._kept = self.entries.count
 
-    def statistics(self) -> dict[str, int]:
-        return {**self.members.statistics(), "events": int(self.entries.count)}
-
     def check_invariants(self) -> None:
         self.members.check_invariants()
         self.entries.check_invariants()

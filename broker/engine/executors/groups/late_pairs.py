@@ -154,9 +154,6 @@ class LatePairsCell(GroupCell):
                 self.pending.add(start, deadline, handle, event, time, between)
         self.alive = False
 
-    def statistics(self) -> dict[str, int]:
-        return {**self.waiting.statistics(), "pairs": sum(len(pairs) for _, _, pairs in self.pending.each())}
-
     def check_invariants(self) -> None:
         self.waiting.check_invariants()
         self.pending.check_invariants()

@@ -100,9 +100,6 @@ class LoggedCell(GroupCell):
             log.head = head
             self._kept[number] = int(log.count)
 
-    def statistics(self) -> dict[str, int]:
-        return {**self.members.statistics(), "events": sum(int(log.count) for log in self.logs)}
-
     def check_invariants(self) -> None:
         self.members.check_invariants()
         for log in self.logs:

@@ -160,7 +160,7 @@ class GroupMachine(Executor):
             if cell is None:
                 return False
         event = self.number
-        start: i64 = found.epochs.start(found.event) if self.epochs else time
+        start: i64 = found.start_of(found.event) if self.epochs else time
         cell.began = start
         cell.position = position
         cell.place = place

@@ -325,16 +325,6 @@ class Members:
                 return [page.points[slot * d + j] for j in range(d)], int(page.since[slot])
         raise AssertionError("each member is in a page")
 
-    def statistics(self) -> dict[str, int]:
-        """The numbers of members and pages, and the bytes of all columns."""
-        columns = (self.root, self._least, self._greatest, self._low, self._high)
-        own = 8 * sum(len(each) for each in columns)
-        return {
-            "members": int(self.count),
-            "pages": len(self._pages),
-            "bytes": own + sum(page.bytes() for page in self._pages),
-        }
-
     def check_invariants(self) -> None:
         d = self.d
         total = 0

@@ -352,10 +352,6 @@ class NextMatchCell(GroupCell):
         for step, *saved in dumped["items"]:
             self._put(step, restored(saved))
 
-    def statistics(self) -> dict[str, int]:
-        waiting = sum(int(each.starts.count) for each in self.logs.begins.values())
-        return {**self.members.statistics(), "starts": waiting, "items": int(self._items)}
-
     def check_invariants(self) -> None:
         template, logs = self.template, self.logs
         assert len(self._each()) == self._items

@@ -271,10 +271,6 @@ class MemberPage:
         self.least, self.greatest = least, greatest
         self.count, self.slots = n, size
 
-    def bytes(self) -> int:
-        """The size of the columns, without their headers."""
-        return 8 * (len(self.points) + len(self.handles) + len(self.since) + len(self.least) + len(self.greatest))
-
     def check_invariants(self) -> None:
         d = self.d
         taken = 0

@@ -147,9 +147,6 @@ class RepeatingCell(GroupCell):
             own.load(runs)
             self._newest[run.number] = own.newest()
 
-    def statistics(self) -> dict[str, int]:
-        return {**self.members.statistics(), "starts": sum(int(each.starts.count) for each in self._each())}
-
     def check_invariants(self) -> None:
         self.members.check_invariants()
         self.template.check_invariants(self.members)

@@ -1,7 +1,6 @@
 """The members of a group of repetitions, by the text of a run's events and that of a last one.
 
-While they are few they lie in columns that are read one after the other; more are searched, or ranked if they differ in
-one constant.
+While they are few they lie in columns that are read one after the other; more are searched.
 
 Here: members by their texts, and who has a match with given values. Hot. Not here: runs (repeating_runs), the template
 (repeating_template).
@@ -15,9 +14,7 @@ from mypy_extensions import i64
 
 from .blocks import MatchBlocks
 from .columns import INFINITY, Floats, Integers, filled, floats, integers, put, put_integer
-from .coordinates import CoordinateBound
 from .members import Members
-from .ranking import Ranking
 from .text_members import Text
 
 FEW: Final = 8
@@ -54,10 +51,10 @@ class RunText:
 @final
 class EndText:
     """The members with runs of one text and a text of the last event. Up to FEW of them are in the columns `handles`,
-    `points` and `sinces`; more are in `members`, and ranked. `least`: their least corner. `others`: all with the same
+    `points` and `sinces`; more are in `members`. `least`: their least corner. `others`: all with the same
     text of the last event, among which it has a `place`."""
 
-    def __init__(self, run: RunText, others: EndTexts, d: i64, bounds: list[CoordinateBound]) -> None:
+    def __init__(self, run: RunText, others: EndTexts, d: i64) -> None:
         self.run = run
         self.others = others
         self.place: i64 = 0
@@ -67,9 +64,7 @@ class EndText:
         self.points: Floats = floats()
         self.sinces: Integers = integers()
         self.members: Members | None = None
-        self.ranking: Ranking | None = None
         self._d: i64 = d
-        self._bounds = bounds
 
     def joined(self, handle: int, point: list[float], since: int, host: Members | None) -> None:
         """A member has joined, who is already in `host`, if that has all members. O(pages + page)."""
@@ -78,12 +73,10 @@ class EndText:
         else:
             if self.members is None:
                 self._gather(host)
-            members, ranking = self.members, self.ranking
+            members = self.members
             assert members is not None
-            assert ranking is not None
             if host is None:
                 members.put(handle, point, since)
-            ranking.put(handle, point)
         self.count += 1
         j: i64
         for j in range(self._d):
@@ -92,14 +85,13 @@ class EndText:
 
     def left(self, handle: int, point: list[float], host: Members | None) -> None:
         """A member has left, who is no more in `host`. O(pages + page)."""
-        d, members, ranking = self._d, self.members, self.ranking
+        d, members = self._d, self.members
         self.count -= 1
-        if members is None or ranking is None:
+        if members is None:
             self._take_out(handle)
         else:
             if host is None:
                 members.remove(handle, point)
-            ranking.remove(handle, point)
             if self.count <= FEW // 2:
                 self._spread(members)
         j: i64
@@ -129,19 +121,17 @@ class EndText:
     def _gather(self, host: Members | None) -> None:
         """Move the members out of the columns."""
         members = Members(int(self._d)) if host is None else host
-        ranking = Ranking(self._bounds)
-        for handle, point, since in self.each():
-            if host is None:
+        if host is None:
+            for handle, point, since in self.each():
                 members.put(handle, point, since)
-            ranking.put(handle, point)
-        self.members, self.ranking = members, ranking
+        self.members = members
         self.handles, self.sinces, self.points = integers(), integers(), floats()
 
     def _spread(self, members: Members) -> None:
         """Move the members, who are few again, into the columns."""
         for handle, point, since in members.each():
             self._append(handle, point, since)
-        self.members = self.ranking = None
+        self.members = None
 
     def each(self) -> list[tuple[int, list[float], int]]:
         """Handle, point and `since` of all members. O(members)."""
@@ -162,19 +152,6 @@ class EndText:
         while j < d and least[j] <= x[j]:
             j += 1
         return j == d
-
-    def ranked(self) -> Ranking | None:
-        """The ranking, if it has all members."""
-        members, ranking = self.members, self.ranking
-        if members is None or ranking is None:
-            return None
-        if ranking.stale():
-            ranking.rank(members.each())
-        return ranking if ranking.apart == 0 else None
-
-    def newest(self) -> i64:
-        """From which event on all members count, if they are ranked."""
-        return 0 if self.members is None else self.members.newest
 
     def find(self, x: Floats, first: i64, out: MatchBlocks) -> i64:
         """Write the handles of the members that the values dominate and for which runs from event `first` on count;
@@ -199,9 +176,8 @@ class EndText:
         for j in range(self._d):
             assert self.least[j] <= min(point[j] for _, point, _ in known)
             assert self.run.least[j] <= self.least[j]
-        if self.members is not None and self.ranking is not None:
+        if self.members is not None:
             self.members.check_invariants()
-            self.ranking.check_invariants({handle: point for handle, point, _ in known})
 
 
 @final

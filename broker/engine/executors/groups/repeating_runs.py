@@ -1,8 +1,7 @@
 """The runs of a group of repetitions for one key and one text, with the values of their first events.
 
 A match is asked once whose it is. Its values are those of its first event, and those that the end of an operand and the
-last event show. Where members differ in one constant only, it belongs to a stretch of their ranking: two machine words,
-however many they are. A few members each look for theirs among all matches of the event.
+last event show. A few members each look for theirs among all matches of the event.
 
 Here: runs, and writing their matches. Hot. Not here: runs without members (kleene, through common_runs), members
 (repeating_members), the texts of an event (repeating).
@@ -17,7 +16,7 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from ..matches import Assigned, Item
 from .beginnings import BEFORE
-from .blocks import CommonPage, MatchBlocks, RankedMembers
+from .blocks import MatchBlocks
 from .columns import INFINITY, Floats, filled, floats, floats_from, put
 from .coordinates import narrowed, number_of
 from .repeating_members import EndText, RunText
@@ -45,7 +44,6 @@ class TextRuns:
         self._kept: i64 = 0
         self._registers: Floats = floats()
         self._x: Floats = filled(template.d, INFINITY)
-        self._page: CommonPage | None = None
 
     def take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, event: i64) -> None:
         """Process an event which may be that in a match, but for the constants of a first event."""
@@ -71,7 +69,7 @@ class TextRuns:
         self._renew()
         block, total = out.upto, out.total
         self._complete_each(ending, True, out)
-        self._close(None, block, total, out)
+        self._close(block, total, out)
         return True
 
     def _begins(self, row: Row, time: i64) -> bool:
@@ -91,28 +89,21 @@ class TextRuns:
         """Find the members with a text that have the matches which the event completes."""
         template, runs = self.template, self.runs
         block, total = out.upto, out.total
-        ranking: RankedMembers | None = None
         if ending.members is None and not runs.rows and (template.single or not template.measured):
             self._complete_each(ending, False, out)
         else:
-            ranking = self._complete_all(ending, row, time, out)
-        self._close(ranking, block, total, out)
+            self._complete_all(ending, row, time, out)
+        self._close(block, total, out)
 
-    def _close(self, ranking: RankedMembers | None, block: i64, total: i64, out: MatchBlocks) -> None:
+    def _close(self, block: i64, total: i64, out: MatchBlocks) -> None:
         """Give the blocks from `block` on, before which there are so many matches, their page."""
-        if out.upto == block:
-            return
-        runs, page = self.runs, self._page
-        if page is None or page.source is not runs.matches or page.ranking is not ranking:
-            page = self._page = CommonPage(runs.matches, ranking)
-        out.part(page, runs.upto, block, total)
+        if out.upto > block:
+            out.part(self.runs.matches, self.runs.upto, block, total)
 
-    def _complete_all(self, ending: EndText, row: Row, time: i64, out: MatchBlocks) -> RankedMembers | None:
-        """For each match find its members. Returns their ranking if a block refers to it."""
+    def _complete_all(self, ending: EndText, row: Row, time: i64, out: MatchBlocks) -> None:
+        """For each match find its members."""
         template, starts, runs = self.template, self.starts, self.runs
         d, x, reached = template.d, self._x, template.reached
-        ranking, newest = ending.ranked(), ending.newest()
-        ranked = False
         i: i64
         j: i64
         for i in range(runs.count):
@@ -122,21 +113,10 @@ class TextRuns:
             if not template.plain and not self._narrowed(i, row, time):
                 continue
             path = out.paths_upto
-            first = starts.events[start]
-            if ranking is not None and newest <= first:
-                if ranking.find(x):
-                    ranked = True
-                    out.add_number(runs.ended[i])
-                    out.close_ranked(ranking.low, ranking.high - ranking.low, path)
-                continue
             begun = out.members_upto
-            if ending.find(x, first, out) > 0:
+            if ending.find(x, starts.events[start], out) > 0:
                 out.add_number(runs.ended[i])
                 out.close(begun, path, 1)
-        if not ranked or ranking is None:
-            return None
-        ranking.held = True
-        return ranking.column
 
     def _complete_each(self, ending: EndText, whole: bool, out: MatchBlocks) -> None:
         """The same for a few members whose constants bound first and last events only. For an only one the runs have

@@ -67,7 +67,6 @@ class RepeatingTemplate:
         self.single = False
         self.version: i64 = 0  # of the members
         self.gone: i64 = -1  # the number of the text that the last member who left was the last one to have
-        self._bounds = [*begin.bounds, *compared]
         self._endings: list[EndText] = []  # by handle
         self._unused: list[int] = []  # numbers of texts
         self._least: Floats = filled(d, INFINITY)
@@ -86,7 +85,7 @@ class RepeatingTemplate:
             others = self.ends.get(texts[1])
             if others is None:
                 others = self.ends[texts[1]] = EndTexts(texts[1], self.end_axis)
-            ending = run.endings[texts[1]] = EndText(run, others, self.d, self._bounds)
+            ending = run.endings[texts[1]] = EndText(run, others, self.d)
             others.add(ending)
             self.only = None if self.apart else ending
         ending.joined(handle, point, since, None if self.apart else members)

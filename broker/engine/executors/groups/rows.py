@@ -5,11 +5,17 @@ Here: that. Hot. Not here: blocks (blocks), what the numbers mean and who reads 
 
 from __future__ import annotations
 
+from typing import Final
+
 from mypy_extensions import i64
 
 from ..completions import HEADER, Completions
 from .audience import BLOCK_FIELDS
-from .blocks import COMBINED, FIELDS, KIND_BITS, PART_FIELDS, RANKED, REPEATED, MatchBlocks
+from .blocks import COMBINED, FIELDS, KIND_BITS, PART_FIELDS, REPEATED, RUN, MatchBlocks
+
+FEW: Final = 1 << 31  # matches of a member in a block
+COUNTED: Final = 0  # kinds of rows: the header says how many matches there are; it does not
+UNCOUNTED: Final = 1
 
 
 def tell(out: MatchBlocks, page: object, compressed: bool, found: Completions) -> None:
@@ -38,6 +44,7 @@ def _write(
     numbers = found.room(out.members_upto + out.paths_upto + ((end - block) // FIELDS) * (BLOCK_FIELDS + 1))
     at = begin = found.upto + HEADER
     served: i64 = 0  # members of blocks
+    counted = True  # machine numbers hold how many matches there are
     j: i64
     while block < end:
         kind, first, number = blocks[block + 2], blocks[block + 3], blocks[block + 4]
@@ -50,21 +57,28 @@ def _write(
             for _ in range(width):
                 length += 1 + paths[path + length]
         served += number
+        counted = counted and 0 <= count <= FEW
+        if kind == RUN:
+            width = length = 1
         numbers[at] = kind | blocks[block + 1] << KIND_BITS
         numbers[at + 1] = number
         numbers[at + 2] = count
         numbers[at + 3] = width
         numbers[at + 4] = length
         at += BLOCK_FIELDS
-        if kind == RANKED:
-            numbers[at] = first
+        for j in range(first, first + number):
+            numbers[at] = members[j]
+            at += 1
+        if kind == RUN:
+            numbers[at] = len(found.runs)
+            found.runs.append(out.runs[path])
             at += 1
         else:
-            for j in range(first, first + number):
-                numbers[at] = members[j]
+            for j in range(path, path + length):
+                numbers[at] = paths[j]
                 at += 1
-        for j in range(path, path + length):
-            numbers[at] = paths[j]
-            at += 1
         block += FIELDS
-    found.close(page, upto, 0, at - begin, served if compressed else total)
+    if compressed:
+        found.close(page, upto, COUNTED, at - begin, served)
+    else:
+        found.close(page, upto, COUNTED if counted else UNCOUNTED, at - begin, total)

@@ -315,9 +315,6 @@ class SkipTillCell(GroupCell):
         self._unsettled = [cohort for waiting in self._waiting for cohort in waiting if cohort.noted]
         self._count = self._kept = sum(map(len, self._waiting))
 
-    def statistics(self) -> dict[str, int]:
-        return {**self.members.statistics(), "cohorts": int(self._count)}
-
     def check_invariants(self) -> None:
         self.members.check_invariants()
         assert self._count == sum(map(len, self._waiting))

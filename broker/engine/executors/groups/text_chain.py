@@ -266,10 +266,6 @@ class TextChainCell(GroupCell):
             for text, awaited in kept:
                 waiting[text].load(list(awaited))
 
-    def statistics(self) -> dict[str, int]:
-        waiting = sum(int(each.starts.count) for each in self.template.begins.values())
-        return {**self.members.statistics(), "starts": waiting}
-
     def check_invariants(self) -> None:
         template = self.template
         assert sum(int(each.members) for each in template.begins.values()) == self.members.count

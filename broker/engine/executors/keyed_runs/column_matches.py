@@ -1,7 +1,7 @@
 """What an event of a batch in columns matches: alone, or with the last event of its key, on packed numbers.
 
 That event may be of an earlier batch: then its numbers stand behind those of the batch. Here: comparing, and reporting
-matches, as numbers again (pair_matches). Hot. Not here: which events are compared (column_runs), conditions on numbers
+matches, as numbers again (completions). Hot. Not here: which events are compared (column_runs), conditions on numbers
 (number_tests).
 """
 
@@ -12,7 +12,6 @@ from mypy_extensions import i64
 from ....events.batch import Batch
 from ...program.directory import Directory
 from ...program.transition import Place
-from ..member_matches import RUN
 from ..packed import Floats, Integers, integers, put_integer
 from .cells import Cell, Run
 from .column_plan import ColumnPair, ColumnPlan
@@ -40,29 +39,17 @@ class ColumnMatches(KeyedRuns):
         self._paired: list[ColumnPair] = []  # those with matches in the batch
         self.folding = ColumnFolding(self.found, self.matrix, self.kept)
         self._handles = integers()  # 0, 1, 2, ...
-        # Of the batch before, so that columns of matches need not grow: how many numbers they had, of how many events.
-        self._blocks: i64 = 0
-        self._members: i64 = 0
-        self._events: i64 = 1
 
     def begin(self, batch: Batch) -> None:
         """Turn to another batch."""
         self.batch = batch
         self.matrix.begin(batch)
-        count: i64 = batch.count
-        self.found.packed.reserve(self._blocks * count // self._events, self._members * count // self._events)
         for pair in self._paired:
             pair.found = None
         self._paired.clear()
         for fold in self.folding.reported:
             fold.found = None
         self.folding.reported.clear()
-
-    def note_room(self) -> None:
-        """Note how many matches the batch has so far, and some more."""
-        packed = self.found.packed
-        self._blocks, self._members = packed.upto + packed.upto // 4, packed.listed + packed.listed // 4
-        self._events = self.batch.count
 
     # --- single events ------------------------------------------------------------------------------------------
 
@@ -88,7 +75,7 @@ class ColumnMatches(KeyedRuns):
                 continue
             if target.first is not None:
                 found.targets.append(target)
-                found.close(int(i), None)
+                found.complete(i, None)
             if target.watchers is not None:
                 for watcher in target.watchers:
                     watcher.matched(found.times[i])
@@ -159,17 +146,12 @@ class ColumnMatches(KeyedRuns):
     def _pack(self, pair: ColumnPair, i: i64, last: i64, ends: Integers, first: i64, many: i64) -> None:
         """Report that an event ends a pair with so many of its ends. O(ends)."""
         found = self.found
-        packed = found.packed
         roster = pair.found
         if roster is None:
             roster = pair.matches(found.batch, found.times, found.ids)
             self._paired.append(pair)
         count: i64 = self.batch.count
-        if last < count:
-            packed.add(i, roster, found.times[last], ends, first, many, last, 1)
-        else:
-            packed.runs.append(self._run(pair, last))
-            packed.add(i, roster, self._time(last), ends, first, many, len(packed.runs) - 1, RUN)
+        found.end(i, roster, last, ends, first, many, None if last < count else self._run(pair, last))
 
     def _run(self, pair: ColumnPair, last: i64) -> Run:
         """The run that an event of the batch, or one that was recalled, has begun in a place."""

@@ -24,9 +24,8 @@ from ...program.directory import Directory, Static
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
 from ..event_ids import EventIds
-from ..member_matches import Ends, ends_of
-from ..pair_matches import PairMatches
-from .fold_matches import FoldMatches
+from ..placed_runs import Ends, PairRuns, ends_of
+from .ended_folds import EndedFolds
 from .number_matrix import EXACT, NumberMatrix
 from .number_tests import COUNT, REGISTER, SCALED, SPAN, NumberTest, Tests
 
@@ -74,13 +73,13 @@ class ColumnPair:
         self.forward: i64 = NOTHING
         self.start_sign = 1.0
         self.forward_sign = 1.0
-        self.found: PairMatches | None = None
+        self.found: PairRuns | None = None
 
-    def matches(self, batch: Batch, times: list[int], ids: EventIds) -> PairMatches:
+    def matches(self, batch: Batch, times: list[int], ids: EventIds) -> PairRuns:
         """Its matches in a batch, which begin to be found. O(arcs), and O(members) after a change of a family's."""
         place, family = self.place, self.family
         ends = ends_of(family.members) if family is not None else Ends([arc.target for arc in self.arcs])
-        self.found = PairMatches(ends, self.update, place.depth, place.lineage > 0, batch, times, ids)
+        self.found = PairRuns(ends, self.update, place.depth, place.lineage > 0, batch, times, ids)
         return self.found
 
     def simple(self) -> bool:
@@ -112,11 +111,11 @@ class ColumnFold:
         self.lone: NumberTest | None = None
         self.counted: NumberTest | None = None
         self.ripens = False
-        self.found: FoldMatches | None = None
+        self.found: EndedFolds | None = None
 
-    def matches(self, batch: Batch) -> FoldMatches:
+    def matches(self, batch: Batch) -> EndedFolds:
         """Its matches in a batch, which begin to be found. O(arcs)."""
-        self.found = FoldMatches(Ends([arc.target for arc in self.arcs]), self.update, self.counter, batch)
+        self.found = EndedFolds(Ends([arc.target for arc in self.arcs]), self.update, self.counter, batch)
         return self.found
 
     def counts(self, begun: SlotUpdate | None, going: SlotUpdate | None) -> bool:

@@ -76,7 +76,6 @@ class ColumnRuns(ColumnMatches):
         keyed = columns.keyed
         if keyed is None:
             done = self.singles(columns.open, first, upto)
-            self.note_room()
             self.now = int(found.times[done - 1])
             return done
         upto = self._before_tie(keyed, first, upto)
@@ -86,7 +85,6 @@ class ColumnRuns(ColumnMatches):
         self.kept = self.waiting[keyed.number]
         self.folding.turn(found, self.kept)
         done = self._pass(stream, keyed, columns.open, first, upto)
-        self.note_room()
         self.now = int(found.times[done - 1])
         self._settle(columns.open, keyed.single)
         if len(found.faults) > 0 or len(found.derived) > 0:

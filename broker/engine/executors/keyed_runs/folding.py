@@ -2,7 +2,7 @@
 
 Whether runs go on depends on this event and the last one alone, so that it is asked once for all of them. Here: one
 event, and runs that are objects before a stretch. Hot. Not here: the numbers themselves (fold_numbers), matches as
-numbers (fold_matches), the order of events (column_runs), between batches (waiting_events).
+numbers (ended_folds), the order of events (column_runs), between batches (waiting_events).
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from mypy_extensions import i64
 from ....algebra.comparisons import related_integers
 from ....algebra.computation import Slots
 from ...program.watcher import Watch
-from ..epoch_matches import EpochMatches
-from ..member_matches import RUN
+from ..completions import Completions
 from ..trace import mixed
 from .cells import UNTOUCHED, Cell, Run
 from .column_plan import ColumnFold
@@ -29,13 +28,13 @@ from .waiting_events import WaitingEvents, folded
 class ColumnFolding:
     """`kept`: the events that wait for the current stream; `reported`: FOLDs with matches in the batch."""
 
-    def __init__(self, found: EpochMatches, matrix: NumberMatrix, kept: WaitingEvents) -> None:
+    def __init__(self, found: Completions, matrix: NumberMatrix, kept: WaitingEvents) -> None:
         self.found = found
         self.matrix = matrix
         self.kept = kept
         self.reported: list[ColumnFold] = []
 
-    def turn(self, found: EpochMatches, kept: WaitingEvents) -> None:
+    def turn(self, found: Completions, kept: WaitingEvents) -> None:
         """Turn to a stretch of a batch."""
         self.found = found
         self.kept = kept
@@ -99,8 +98,8 @@ class ColumnFolding:
         found, numbers, stride = self.found, self.matrix.numbers, self.matrix.stride
         span = found.times[i] - runs.numbers[at + T0] + 1
         count = runs.numbers[at + COUNT]
-        packed = found.packed
         place: i64 = -1
+        run: Run | None = None
         number: i64
         for number in range(len(fold.arcs)):
             arc = fold.arcs[number]
@@ -118,15 +117,12 @@ class ColumnFolding:
             if roster is None:
                 roster = fold.matches(found.batch)
                 self.reported.append(fold)
-            born, width = runs.numbers[at + BORN], RUN
-            if last < found.batch.count:
-                width = 1
-                if place < 0:
-                    place = roster.add(runs, at, last)
+            if last >= found.batch.count:
+                if run is None:
+                    run = _recalled(fold, cell, runs, at, self.kept, found)
             elif place < 0:
-                place = len(packed.runs)
-                packed.runs.append(_recalled(fold, cell, runs, at, self.kept, found))
-            packed.add(i, roster, born, roster.handles, number, 1, place, width)
+                place = roster.add(runs, at, last)
+            found.end(i, roster, place, roster.handles, number, 1, run)
 
 
 def _tell_of_end(watches: list[Watch], runs: FoldNumbers) -> None:
@@ -137,7 +133,7 @@ def _tell_of_end(watches: list[Watch], runs: FoldNumbers) -> None:
             watch.watcher.left(watch.state, runs.numbers[at + BORN], runs.numbers[at + T0], None)
 
 
-def hold(fold: ColumnFold, runs: FoldNumbers, found: EpochMatches) -> None:
+def hold(fold: ColumnFold, runs: FoldNumbers, found: Completions) -> None:
     """Have the slots of all runs, before the batch with the events that they come of goes. O(runs)."""
     numbers = runs.numbers
     at: i64
@@ -159,13 +155,13 @@ def _absorb(fold: ColumnFold, cell: Cell, runs: FoldNumbers, last: i64) -> None:
             runs.push(-len(runs.earlier), run.t0, run.born, run.trace, count)
 
 
-def _slots(fold: ColumnFold, begun: i64, found: EpochMatches) -> Slots:
+def _slots(fold: ColumnFold, begun: i64, found: Completions) -> Slots:
     """The slots of a run that an event of the batch has begun."""
     return fold.update.fill(found.batch.row(int(begun)), (), (), 1, 1) if fold.update is not None else ()
 
 
 def _recalled(
-    fold: ColumnFold, cell: Cell, runs: FoldNumbers, at: i64, kept: WaitingEvents, found: EpochMatches
+    fold: ColumnFold, cell: Cell, runs: FoldNumbers, at: i64, kept: WaitingEvents, found: Completions
 ) -> Run:
     """A run as an object, which has taken the event that was recalled."""
     begun = runs.numbers[at + BEGUN]

@@ -70,7 +70,6 @@ class Bulk:
         else:
             target.join(subscriber)
             members.kept = None
-        self.directory.served(target, subscriber.since)
         if subscriber.lineage:
             group.place.lineage += 1
         return True

@@ -66,7 +66,6 @@ class KeyedAutomata(MergedAutomata):
         target = self.target(end)
         if subscriber is not None:
             target.join(subscriber)
-            self.directory.served(target, subscriber.since)
         if feed is not None:
             target.feeds = [feed] if target.feeds is None else [*target.feeds, feed]
             self.directory.feeds += 1

@@ -32,7 +32,7 @@ from ...index.spaces import Key, Space, waiting_key
 from ...program.directory import Directory, Static
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
-from ..epoch_matches import Fault
+from ..batch_events import Fault
 from ..matches import Lineage, PartialMatch, WaitingRun
 from ..merged import MergedOrder, MergedRuns
 from ..trace import mixed
@@ -218,7 +218,7 @@ class KeyedRuns(MergedRuns):
         if family is not None:
             found = self.found
             family.completed(run.row, row, found.targets)
-            found.close(self.index, run)
+            found.complete(self.index, run)
             return
         span = self.time - run.t0 + 1
         rebind = place.rebind
@@ -305,7 +305,7 @@ class KeyedRuns(MergedRuns):
         found = self.found
         if target.first is not None:
             found.targets.append(target)
-            found.close(self.index, run)
+            found.complete(self.index, run)
         if target.watchers is not None:
             for watcher in target.watchers:
                 watcher.matched(self.time if run is None else run.born)

@@ -17,7 +17,7 @@ from mypy_extensions import i64
 from ....algebra.computation import Slots
 from ....events.batch import NULL_NUMBER, Batch, FloatColumn, IntegerColumn
 from ....events.schema import Row
-from ..epoch_matches import EpochMatches
+from ..completions import Completions
 from ..matches import Lineage
 from ..packed import Floats, Integers, floats, integers, lengthened, lengthened_floats, put_integer
 from ..trace import mixed
@@ -106,7 +106,7 @@ class WaitingEvents:
         """The number of events."""
         return int(len(self.began) - self._spare)
 
-    def keep(self, place: i64, found: EpochMatches, at: i64, single: i64, version: i64, began: list[ColumnPair]) -> i64:
+    def keep(self, place: i64, found: Completions, at: i64, single: i64, version: i64, began: list[ColumnPair]) -> i64:
         """Keep an event of a batch, instead of the one that has this place; -1 takes a free one. Returns its place.
 
         `single`: the attribute that is its key. O(attributes).

@@ -54,7 +54,7 @@ class BranchRuns:
         """What the machine has completed since the last reading."""
         if self.found.upto == 0:
             return []
-        done = self.found.all(row, int(time), item)
+        done = self.found.since(0, row, int(time), item)
         self.found = Completions()
         self.found.serve(self.machine.audience())
         return done

@@ -88,17 +88,6 @@ class RunsAudience(Audience):
         super().__init__(targets, compressed)
         self.tables = tables
 
-    def total(self, found: Completions, at: i64) -> int:
-        """The number of results. O(subscribers once)."""
-        served = self.served()
-        numbers = found.numbers
-        begin = at + HEADER
-        end = begin + numbers[at + 4]
-        kind = numbers[at + 2] & 3
-        if self.compressed:
-            return served[-1]
-        return int(end - begin if kind == RUNS else numbers[begin]) * served[-1]
-
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         numbers = found.numbers
         known = numbers[at + 2]

@@ -49,7 +49,7 @@ class Reference(Executor):
     ) -> bool:
         name = self.inputs[int(mask).bit_length() - 1].stream
         self.account.spend(len(self.interpreter.runs) + 1)
-        start = found.epochs.start(int(found.event)) if self.epochs else int(time)
+        start = found.start_of(found.event) if self.epochs else int(time)
         matches = self.interpreter.feed(name, start, int(time), row, item)
         self._tell(matches, found)
         self.account.spend(len(self.interpreter.runs))
@@ -74,8 +74,15 @@ class Reference(Executor):
         self.account.spend(MATCH_UNITS * len(matches))
         if self.epochs:
             assert self.member is not None
+            target = self.member.target
             for match in matches:
-                found.epochs.complete(int(found.event), before_last(match), self.member.target)
+                run = before_last(match)
+                if target.first is not None:
+                    found.targets.append(target)
+                    found.complete(found.event, run)
+                if target.feeds is not None and found.feeding:
+                    row, start, end, item, link = found.event_at(int(found.event))
+                    found.publish(run, target, row, start, end, item, link)
             return
         if self.automaton.report is not Report.COMPLETIONS:
             found.add(CompletedRuns(matches, False))

@@ -18,7 +18,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Slots
 from ....events.schema import Row, Value
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions, Events, Served
+from ..completions import HEADER, Audience, Completions, Events
 from ..matches import Item, MadeMatches, MatchColumns, Matched, MatchSource
 from ..trace import MASK
 from .changes import Changes
@@ -97,7 +97,7 @@ class ResultPage(MatchColumns):
         known = self._number(at, registers)
         start, begin = int(changes.start(at)), int(changes.time(at))
         end = None if self.within is None else start + self.within
-        items: list[Item] = self.events(at)
+        items: list[Item] = self.contributed(at)
         return Matched([], start, begin, registers, known, (begin, end), (items, 0, len(items)))
 
     def _registers(self, at: i64) -> Slots:
@@ -117,10 +117,10 @@ class ResultPage(MatchColumns):
     def end(self, at: i64) -> i64:
         return self.changes.time(at)
 
-    def lifetime(self, at: i64) -> list[int | None]:
+    def details(self, at: i64) -> dict[str, Any] | None:
         changes = self.changes
-        begin = int(changes.time(at))
-        return [begin, None if self.within is None else int(changes.start(at)) + self.within]
+        end = None if self.within is None else int(changes.start(at)) + self.within
+        return {"lifetime": [int(changes.time(at)), end]}
 
     def number(self, at: i64) -> int:
         return self._number(at, self._registers(at))
@@ -129,7 +129,7 @@ class ResultPage(MatchColumns):
         found: Value = self.changes.register(at, position)
         return found
 
-    def events(self, at: i64) -> list[int]:
+    def contributed(self, at: i64) -> list[int]:
         """The ids that contributed to a result."""
         taken = self.changes.lineage_of(at)
         if len(self.known) == 0:
@@ -167,16 +167,6 @@ class ResultPage(MatchColumns):
                         own.places.append(int(at))
         return [(members[number], found[number]) for number in sorted(found)]
 
-    def total(self, first: i64, upto: i64, members: dict[int, RegisterMember]) -> int:
-        """How many results these are for the subscribers of these members. Costs as to search for them."""
-        found = 0
-        at: i64
-        for at in range(first, upto):
-            for member in self.owners.members(self.changes, at):
-                if member.number in members:
-                    found += len(member.target.subscribers())
-        return found
-
 
 @final
 @mypyc_attr(acyclic=True)
@@ -207,27 +197,6 @@ class LifetimeMatches(MatchSource):
 
 
 @final
-@mypyc_attr(acyclic=True)
-class SharedLifetimes(Served):
-    """Results of one event for several targets."""
-
-    __slots__ = ("by_target",)
-
-    def __init__(self, by_target: list[tuple[Target, LifetimeMatches]]) -> None:
-        self.by_target = by_target
-
-    def amount(self) -> int:
-        return sum([found.amount() for _, found in self.by_target])
-
-    def all(self) -> Iterator[Matched]:
-        for _, found in self.by_target:
-            yield from found.all()
-
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        yield from self.by_target
-
-
-@final
 class RegistersAudience(Audience):
     """The members of a machine. The numbers of a row are the places of its results, from the first to below the last.
     """
@@ -236,31 +205,14 @@ class RegistersAudience(Audience):
         super().__init__([member.target for member in members.values()], False)
         self.members = members
 
-    def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
-        page, first, upto = self._row(found, at)
-        parts = page.parts(first, upto, self.members)
-        if len(self.targets) == 1 and len(parts) == 1:
-            return parts[0][1]
-        return shared(parts)
-
     def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
-        page, first, upto = self._row(found, at)
-        return [(member.target, own) for member, own in page.parts(first, upto, self.members)]
-
-    def total(self, found: Completions, at: i64) -> int:
-        """The number of results. O(results x subscribers)."""
-        page, first, upto = self._row(found, at)
-        return page.total(first, upto, self.members)
-
-    def _row(self, found: Completions, at: i64) -> tuple[ResultPage, i64, i64]:
         numbers = found.numbers
         page = cast(ResultPage, found.pages[numbers[at + 2] >> 2])
-        return page, numbers[at + HEADER], numbers[at + HEADER + 1]
+        own = page.parts(numbers[at + HEADER], numbers[at + HEADER + 1], self.members)
+        return [(member.target, matches) for member, matches in own]
 
-
-def shared(parts: list[tuple[RegisterMember, LifetimeMatches]]) -> SharedLifetimes:
-    """The results of one event."""
-    return SharedLifetimes([(member.target, own) for member, own in parts])
+    def total(self, found: Completions, at: i64) -> int:
+        return self.total_of_each(found, at)
 
 
 def identity(trace: object, state: object, registers: Row) -> int:

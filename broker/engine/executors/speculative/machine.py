@@ -18,11 +18,11 @@ from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import MATCH_UNITS, Account
 from ...program.target import Target
-from ..completions import HEADER, Completions
+from ..completions import HEADER, Audience, Completions
 from ..contract import Executor, Input, Member
 from ..matches import Item, WaitingRun
 from .constants import RegisterText
-from .found import Contributions, LifetimeMatches, RegistersAudience, shared
+from .found import Contributions, LifetimeMatches, RegistersAudience
 from .owners import RegisterMember
 from .together import RegistersTogether
 
@@ -107,8 +107,9 @@ class RegisterMachine(Executor):
             page, first, upto = group.show(known)
             parts += page.parts(first, upto, self.together.members, group.gone)
         self.account.spend(MATCH_UNITS * sum([len(own.places) for _, own in parts]))
-        if len(parts) > 0:
-            found.add(shared(sorted(parts, key=_number)))
+        for member, own in sorted(parts, key=_number):
+            found.serve(Audience([member.target], False))
+            found.add(own)
 
     def _clean(self, time: i64) -> None:
         """Forget what only late events would need. O(keys with events), at most once in as many events."""

@@ -76,9 +76,6 @@ class PaneAudience(Audience):
         numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
         return PaneWindows(self, page, numbers)
 
-    def total(self, found: Completions, at: i64) -> int:
-        return int((found.numbers[at + 4] - ROW_NUMBERS) // EACH_NUMBERS) * self.served()[-1]
-
 
 def said(plan: AggregatePlan, summed: list[bool]) -> bool:
     """Whether pages have what an aggregate is made of; windows that wait for their end have no measures."""

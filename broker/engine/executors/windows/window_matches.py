@@ -23,7 +23,6 @@ from .pane_columns import PaneColumns
 from .sliding import FEW, MovingWindows, aggregate_of, ratio
 from .tables import COUNT, EXACT, TOTAL, AggregatePlan, WindowTables
 from .window_page import (
-    COUNTED,
     ONE,
     ONE_NUMBERS,
     OVER,
@@ -53,15 +52,6 @@ class WindowAudience(Audience):
         count = found.numbers[at + 4]
         numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
         return CompletedWindows(self.tables, page, int(found.numbers[at + 2] & 3), numbers)
-
-    def total(self, found: Completions, at: i64) -> int:
-        kind = found.numbers[at + 2] & 3
-        amount: i64 = 1
-        if kind == OVER:
-            amount = found.numbers[at + 4] // OVER_NUMBERS
-        elif kind == SEVERAL:
-            amount = found.numbers[at + HEADER + COUNTED]
-        return int(amount) * self.served()[-1]
 
 
 @final

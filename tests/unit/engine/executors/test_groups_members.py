@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 
+from doubles import read_blocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,14 +13,10 @@ from broker.automaton.analyses.coordinates import turned, turned_factor, turned_
 from broker.engine.executors.groups.blocks import LARGE, MatchBlocks, combined, counted
 from broker.engine.executors.groups.columns import floats_from
 from broker.engine.executors.groups.coordinates import (
-    ATTRIBUTE,
-    FACTOR,
-    CoordinateBound,
     greatest_factor,
     greatest_offset,
 )
 from broker.engine.executors.groups.members import Members
-from broker.engine.executors.groups.ranking import Ranking
 
 MANY = settings(max_examples=6 * settings().max_examples)
 Points = dict[int, tuple[list[float], int]]
@@ -79,48 +76,7 @@ def test_members(seed: int, d: int, coarse: bool, size: int) -> None:
         if chance.random() < 4 / size:
             members.check_invariants()
             check(members, kept, chance, d, coarse)
-    assert members.statistics()["members"] == 0
-
-
-# --- rankings -------------------------------------------------------------------------------------------------------
-
-
-@MANY
-@given(st.integers(0, 2**32), st.booleans(), st.integers(0, 2), st.sampled_from([3, 10, 60]))
-def test_rankings(seed: int, second: bool, unlike: int, size: int) -> None:
-    """`price > a`, a factor, perhaps `volume > c`: most members differ in one of them."""
-    chance = random.Random(seed)
-    bounds = [CoordinateBound(0, ATTRIBUTE), CoordinateBound(1, FACTOR), *[CoordinateBound(3, ATTRIBUTE)] * second]
-    d = 4 if second else 3
-    ranking = Ranking(bounds)
-    kept: dict[int, list[float]] = {}
-    handle = 0
-    for _ in range(3 * size):
-        if kept and chance.random() < 0.4:
-            gone = min(kept) if chance.random() < 0.5 else chance.choice(list(kept))
-            ranking.remove(gone, kept.pop(gone))
-        else:
-            point = [1.0, 2.0, 0.0, 3.0]
-            for at in [seed % 3, *chance.choices([0, 1, 3], k=unlike if chance.random() < 0.2 else 0)]:
-                point[at] = float(chance.randint(-3, 3))
-            point[2] = -point[1]
-            kept[handle] = point[:d]
-            ranking.put(handle, point[:d])
-            handle += 1
-        if ranking.stale():
-            ranking.rank((each, point, 0) for each, point in kept.items())
-            assert ranking.count > 0
-        ranking.check_invariants(kept)
-        if ranking.apart > 0 or not kept:
-            continue
-        x = floats_from([chance.choice([math.inf, float(chance.randint(-4, 4))]) for _ in range(d)])
-        wanted = {each for each, point in kept.items() if all(point[j] <= x[j] for j in range(d))}
-        assert ranking.find(x) == bool(wanted)
-        column = ranking.column
-        ranking.held = chance.random() < 0.5
-        if wanted:
-            found = [int(column.handles[at]) for at in range(ranking.low, ranking.high)]
-            assert sorted(found) == sorted(wanted)
+    assert members.count == 0
 
 
 # --- coordinates ----------------------------------------------------------------------------------------------------
@@ -207,9 +163,9 @@ def test_a_repetition_takes_what_is_behind_its_first_events(pairs: list[tuple[in
             out.add_number(number)
     out.close_repeated(0, 0, len(firsts), 3)
     expected = [(*pair, *(number for number in sorted(further) if number > pair[1]), 99) for pair in firsts]
-    assert [(match.handle, match.path) for match in out.each()] == [(7, path) for path in expected]
-    assert out.count() == len(expected)
-    out.check_invariants()
+    assert [(match.handle, match.path) for match in read_blocks.each(out)] == [(7, path) for path in expected]
+    assert read_blocks.count(out) == len(expected)
+    read_blocks.check(out)
 
 
 def test_a_count_beyond_62_bits_is_made_when_asked() -> None:
@@ -221,7 +177,7 @@ def test_a_count_beyond_62_bits_is_made_when_asked() -> None:
             out.add_number(each)
     assert LARGE < 4.0**40
     out.close_combined(0, 0, 40, -1)
-    assert out.count() == 0
+    assert read_blocks.count(out) == 0
     out.clear()
     out.add_member(7)
     lists = [list(range(100 * i, 100 * i + 100)) for i in range(12)]
@@ -230,4 +186,4 @@ def test_a_count_beyond_62_bits_is_made_when_asked() -> None:
         for number in numbers:
             out.add_number(number)
     out.close_combined(0, 0, 12, -1)
-    assert out.count() == 100**12
+    assert read_blocks.count(out) == 100**12
